@@ -1,0 +1,100 @@
+//! What went wrong with a report, and where.
+//!
+//! Prints as `report.cubex: member 3.index: byte 18: 9 rows, expected at most 4`; parts that are not known
+//! are left out. Opaque on purpose: callers show it, they do not branch on it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of every fallible operation of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a report could not be written or read.
+///
+/// The text names the file, the member inside it, the byte inside the member (all where known) and what was
+/// found and expected. An error of the operating system is available as
+/// [`source`](std::error::Error::source).
+pub struct Error(Box<Parts>);
+
+struct Parts {
+    path: Option<PathBuf>,
+    member: Option<String>,
+    byte: Option<u64>,
+    message: String,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// The bytes of a file, or the arguments of a call, break a rule.
+    #[cold]
+    pub(crate) fn invalid(message: impl Into<String>) -> Error {
+        let message = message.into();
+        Error(Box::new(Parts { path: None, member: None, byte: None, message, source: None }))
+    }
+
+    /// The operating system refused; `doing` completes "cannot ...".
+    #[cold]
+    pub(crate) fn io(doing: &str, source: io::Error) -> Error {
+        let mut error = Error::invalid(format!("cannot {doing}: {source}"));
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Names the file, unless an inner layer did.
+    pub(crate) fn in_file(mut self, path: &Path) -> Error {
+        self.0.path.get_or_insert_with(|| path.to_path_buf());
+        self
+    }
+
+    /// Names the member of the container, unless an inner layer did.
+    pub(crate) fn in_member(mut self, name: &str) -> Error {
+        self.0.member.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// Names the offset, counted from the start of the member, or of the file if no member is named.
+    pub(crate) fn at(mut self, byte: u64) -> Error {
+        self.0.byte.get_or_insert(byte);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        if let Some(member) = &self.0.member {
+            write!(f, "member {}: ", member.escape_debug())?;
+        }
+        if let Some(byte) = self.0.byte {
+            write!(f, "byte {byte}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({self})")
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_parts_known_prints_file_member_byte() {
+        let error = Error::invalid("9 rows, expected at most 4").at(18).in_member("3.index");
+        let error = error.at(99).in_file(Path::new("report.cubex"));
+        assert_eq!(error.to_string(), "report.cubex: member 3.index: byte 18: 9 rows, expected at most 4");
+    }
+}

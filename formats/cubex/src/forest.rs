@@ -1,0 +1,125 @@
+//! Trees stored as parent positions: child lists, and the two orders in which Cube numbers rows.
+//!
+//! No function recurses; a tree may be as deep as it has nodes. Parent positions outside the forest count as
+//! none, and parents must come before their children (the writer checks this, the reader establishes it).
+
+use crate::{CnodeId, Cube, MetricKind};
+
+/// Children and roots of a forest, each list in ascending order.
+#[derive(Debug)]
+pub(crate) struct Forest {
+    roots: Vec<usize>,
+    children: Vec<Vec<usize>>,
+}
+
+/// One step of a walk through a forest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Enter(usize),
+    Leave(usize),
+}
+
+impl Forest {
+    /// The forest in which the n-th node has the n-th parent.
+    pub(crate) fn new(parents: impl ExactSizeIterator<Item = Option<usize>>) -> Forest {
+        let mut children = vec![Vec::new(); parents.len()];
+        let mut roots = Vec::new();
+        for (node, parent) in parents.enumerate() {
+            match parent.and_then(|parent| children.get_mut(parent)) {
+                Some(siblings) => siblings.push(node),
+                None => roots.push(node),
+            }
+        }
+        Forest { roots, children }
+    }
+
+    pub(crate) fn of_cnodes(cube: &Cube) -> Forest {
+        Forest::new(cube.cnodes.iter().map(|cnode| cnode.parent.map(|parent| parent.0)))
+    }
+
+    pub(crate) fn roots(&self) -> &[usize] {
+        &self.roots
+    }
+
+    pub(crate) fn children(&self, node: usize) -> &[usize] {
+        self.children.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Enters and leaves every node, children between the two.
+    pub(crate) fn walk(&self) -> impl Iterator<Item = Step> {
+        let mut pending: Vec<Step> = self.roots.iter().rev().map(|&root| Step::Enter(root)).collect();
+        std::iter::from_fn(move || {
+            let step = pending.pop()?;
+            if let Step::Enter(node) = step {
+                pending.push(Step::Leave(node));
+                pending.extend(self.children(node).iter().rev().map(|&child| Step::Enter(child)));
+            }
+            Some(step)
+        })
+    }
+
+    /// Deep order: every node directly before its subtree.
+    pub(crate) fn deep(&self) -> Vec<usize> {
+        self.walk().filter_map(|step| if let Step::Enter(node) = step { Some(node) } else { None }).collect()
+    }
+
+    /// Wide order. Not breadth first: all children of a node stand together, directly before what is below
+    /// the first of them, then what is below the second, and so on.
+    pub(crate) fn wide(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.children.len());
+        for &root in &self.roots {
+            order.push(root);
+            let mut pending = vec![root];
+            while let Some(node) = pending.pop() {
+                order.extend_from_slice(self.children(node));
+                pending.extend(self.children(node).iter().rev());
+            }
+        }
+        order
+    }
+
+    /// The call paths in the order in which rows of a metric of this kind are numbered.
+    pub(crate) fn row_order(&self, kind: MetricKind) -> Vec<CnodeId> {
+        let order = match kind {
+            MetricKind::Inclusive | MetricKind::Simple | MetricKind::PrederivedInclusive => self.wide(),
+            _ => self.deep(),
+        };
+        order.into_iter().map(CnodeId).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0(1(2(3),4(5,6(7),8),9),10), the shape of the specification's example.
+    fn example() -> Forest {
+        let parents: [Option<usize>; 11] =
+            [None, Some(0), Some(1), Some(2), Some(1), Some(4), Some(4), Some(6), Some(4), Some(1), Some(0)];
+        Forest::new(parents.into_iter())
+    }
+
+    #[test]
+    fn preorder_numbers_make_deep_order_ascending() {
+        assert_eq!(example().deep(), (0..11).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn wide_order_keeps_siblings_together() {
+        assert_eq!(example().wide(), [0, 1, 10, 2, 4, 9, 3, 5, 6, 8, 7]);
+    }
+
+    #[test]
+    fn several_roots_are_finished_one_by_one() {
+        let forest = Forest::new([None, None, Some(0), Some(1)].into_iter());
+        assert_eq!(forest.wide(), [0, 2, 1, 3]);
+        assert_eq!(forest.deep(), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn walk_leaves_what_it_enters() {
+        let forest = Forest::new([None, Some(0)].into_iter());
+        let steps: Vec<Step> = forest.walk().collect();
+        assert_eq!(steps, [Step::Enter(0), Step::Enter(1), Step::Leave(1), Step::Leave(0)]);
+    }
+}

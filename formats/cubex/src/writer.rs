@@ -1,0 +1,409 @@
+//! Writing a report, row by row.
+//!
+//! Promises: what appears under the final name is a complete report, or nothing changes there. The bytes
+//! depend on the arguments only. Memory use does not grow with the number of rows. Not offered: compression
+//! (CubeLib is often built without it), appending to a report.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::container::{ArchiveWriter, has_ambiguous_padding};
+use crate::data::{MARK, WireNumber};
+use crate::error::{Error, Result};
+use crate::forest::Forest;
+use crate::{CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
+
+/// A report being written.
+///
+/// Everything goes to a temporary file beside the final one, which is put in place by
+/// [`finish`](Writer::finish). A writer that is dropped before removes the temporary file and leaves an
+/// existing report as it was.
+#[derive(Debug)]
+pub struct Writer {
+    cube: Cube,
+    /// Position of each call path in deep and in wide order.
+    deep: Vec<u32>,
+    wide: Vec<u32>,
+    members: HashSet<String>,
+    written: HashSet<MetricId>,
+    /// The metric whose rows were begun but not finished.
+    unfinished: Option<MetricId>,
+    archive: ArchiveWriter<BufWriter<File>>,
+    temporary: Temporary,
+    path: PathBuf,
+}
+
+impl Writer {
+    /// Starts a report with this description. The name must end in `.cubex`, because Cube tools do not find
+    /// it otherwise.
+    ///
+    /// # Errors
+    ///
+    /// If the description breaks a rule of the format: a parent behind its child, several roots of the call
+    /// tree or of the system tree, a process without threads, a reference to something that does not exist,
+    /// ...; or if the file cannot be created.
+    pub fn create(path: impl AsRef<Path>, cube: Cube) -> Result<Writer> {
+        let path = path.as_ref();
+        Writer::start(path, cube).map_err(|error| error.in_file(path))
+    }
+
+    fn start(path: &Path, cube: Cube) -> Result<Writer> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.strip_suffix(".cubex").is_none_or(str::is_empty) {
+            return Err(Error::invalid("the name of a report must end in .cubex"));
+        }
+        check::check(&cube)?;
+        let positions = |kind| positions(&Forest::of_cnodes(&cube).row_order(kind));
+        let (deep, wide) = (positions(MetricKind::Exclusive)?, positions(MetricKind::Inclusive)?);
+        let (temporary, file) = Temporary::beside(path, &name)?;
+        Ok(Writer {
+            cube,
+            deep,
+            wide,
+            members: HashSet::new(),
+            written: HashSet::new(),
+            unfinished: None,
+            archive: ArchiveWriter::new(BufWriter::with_capacity(1 << 20, file)),
+            temporary,
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// The description given to [`create`](Writer::create).
+    #[must_use]
+    pub fn cube(&self) -> &Cube {
+        &self.cube
+    }
+
+    /// Adds a text of the caller's to the report, retrievable by name.
+    ///
+    /// A newline is appended if the text is empty or its size is a multiple of 512 (see the crate's
+    /// `FORMAT.md`).
+    ///
+    /// # Errors
+    ///
+    /// If the name is taken, reserved for the report's own members, longer than 99 bytes or not a plain file
+    /// name.
+    pub fn add_member(&mut self, name: &str, text: &[u8]) -> Result<()> {
+        let reserved = name == "anchor.xml" || name.ends_with(".index") || name.ends_with(".data");
+        let plain =
+            !name.is_empty() && name.len() <= 99 && !name.contains(|c: char| c == '/' || c.is_control());
+        let result = if reserved || !plain {
+            Err(Error::invalid("not a name for an additional member"))
+        } else {
+            self.ready().and_then(|()| self.write_member(name, text.to_vec()))
+        };
+        result.map_err(|error| error.in_member(name).in_file(&self.path))
+    }
+
+    /// The order in which rows for these call paths must be pushed for this metric.
+    ///
+    /// If call paths are numbered in pre-order (every call path directly before its subtree), the order for
+    /// exclusive metrics is simply ascending. For inclusive metrics the siblings come first, then what is
+    /// below each.
+    ///
+    /// # Errors
+    ///
+    /// If the metric or a call path does not exist or a call path is named twice.
+    pub fn order(&self, metric: MetricId, cnodes: &[CnodeId]) -> Result<Vec<CnodeId>> {
+        let ordered = self.numbered(metric, cnodes).map_err(|error| error.in_file(&self.path))?;
+        Ok(ordered.into_iter().map(|(_, cnode)| cnode).collect())
+    }
+
+    /// Begins the rows of a metric: `cnodes` are the call paths that have one, in any order. All others count
+    /// as zero.
+    ///
+    /// Metrics may be written in any order, each at most once, and one after the other. A metric that is not
+    /// written is zero everywhere.
+    ///
+    /// # Errors
+    ///
+    /// If rows cannot be stored for this metric (a derived one, or one with an element type other than the
+    /// 64-bit numbers), were written already, are too many for the format, or as for
+    /// [`order`](Writer::order).
+    pub fn metric(&mut self, metric: MetricId, cnodes: &[CnodeId]) -> Result<RowWriter<'_>> {
+        match self.begin(metric, cnodes) {
+            Ok((order, index)) => {
+                Ok(RowWriter { writer: self, metric, order, index, pushed: 0, row: Vec::new() })
+            }
+            Err(error) => Err(error.in_file(&self.path)),
+        }
+    }
+
+    /// Completes the report and puts it in place.
+    ///
+    /// # Errors
+    ///
+    /// If a metric was begun but not finished, or if the file cannot be written. An existing report is then
+    /// untouched.
+    pub fn finish(mut self) -> Result<()> {
+        self.complete().map_err(|error| error.in_file(&self.path.clone()))
+    }
+
+    fn numbered(&self, metric: MetricId, cnodes: &[CnodeId]) -> Result<Vec<(u32, CnodeId)>> {
+        let positions = match self.cube.metrics.get(metric.0).map(|metric| metric.kind) {
+            Some(MetricKind::Inclusive) => &self.wide,
+            Some(MetricKind::Exclusive) => &self.deep,
+            Some(_) => {
+                return Err(Error::invalid(format!("{}: a derived metric has no rows", self.name(metric))));
+            }
+            None => return Err(Error::invalid(format!("metric {} does not exist", metric.0))),
+        };
+        let mut numbered = Vec::with_capacity(cnodes.len());
+        for &cnode in cnodes {
+            let Some(&position) = positions.get(cnode.0) else {
+                let name = self.name(metric);
+                return Err(Error::invalid(format!("{name}: cnode {} does not exist", cnode.0)));
+            };
+            numbered.push((position, cnode));
+        }
+        numbered.sort_unstable();
+        match numbered.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
+            Some([(_, cnode), ..]) => {
+                Err(Error::invalid(format!("{}: cnode {} is named twice", self.name(metric), cnode.0)))
+            }
+            _ => Ok(numbered),
+        }
+    }
+
+    fn begin(&mut self, metric: MetricId, cnodes: &[CnodeId]) -> Result<(Vec<CnodeId>, Option<Member>)> {
+        self.ready()?;
+        let rows = self.numbered(metric, cnodes)?;
+        if self.written.contains(&metric) {
+            return Err(Error::invalid(format!("{}: rows were already written", self.name(metric))));
+        }
+        let Some(description) = self.cube.metrics.get(metric.0) else { return Ok(Default::default()) };
+        if !matches!(
+            description.data_type,
+            DataType::Double | DataType::MinDouble | DataType::MaxDouble | DataType::UInt64 | DataType::Int64
+        ) {
+            let (name, data_type) = (self.name(metric), &description.data_type);
+            return Err(Error::invalid(format!("{name}: rows of type {data_type} cannot be written")));
+        }
+        let values = rows.len() as u64 * self.cube.locations.len() as u64;
+        if values >= u64::from(u32::MAX) {
+            let name = self.name(metric);
+            return Err(Error::invalid(format!(
+                "{name}: {values} values; the format ends below {}",
+                u32::MAX
+            )));
+        }
+        let ghost = if description.ghost { "ghost_" } else { "" };
+        let (index_name, data_name) =
+            (format!("{ghost}{}.index", metric.0), format!("{ghost}{}.data", metric.0));
+        let (positions, order): (Vec<u32>, Vec<CnodeId>) = rows.into_iter().unzip();
+        // Without rows there are no members: an index without rows is something readers disagree on.
+        let index = if order.is_empty() {
+            None
+        } else {
+            self.archive.begin(&data_name, MARK.len() as u64 + 8 * values).map_err(write_failed)?;
+            self.archive.write(MARK).map_err(write_failed)?;
+            Some(Member { name: index_name, bytes: index::encode(&positions) })
+        };
+        self.unfinished = Some(metric);
+        self.written.insert(metric);
+        Ok((order, index))
+    }
+
+    fn write_member(&mut self, name: &str, mut bytes: Vec<u8>) -> Result<()> {
+        if !self.members.insert(name.to_owned()) {
+            return Err(Error::invalid("a member of this name exists already"));
+        }
+        if has_ambiguous_padding(bytes.len() as u64) {
+            bytes.push(b'\n');
+        }
+        self.archive.begin(name, bytes.len() as u64).map_err(write_failed)?;
+        self.archive.write(&bytes).map_err(write_failed)?;
+        self.archive.end().map_err(write_failed)
+    }
+
+    fn ready(&self) -> Result<()> {
+        match self.unfinished {
+            Some(metric) => {
+                Err(Error::invalid(format!("the rows of {} were not finished", self.name(metric))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        self.ready()?;
+        self.write_member("anchor.xml", anchor::write(&self.cube))?;
+        let file = self.archive.finish().map_err(write_failed)?.get_ref();
+        file.sync_all().map_err(|error| Error::io("store the report", error))?;
+        self.temporary.rename(&self.path)
+    }
+
+    fn name(&self, metric: MetricId) -> String {
+        let name = self.cube.metrics.get(metric.0).map(|metric| metric.unique_name.as_str());
+        format!("metric {}", name.unwrap_or("?"))
+    }
+}
+
+/// The inverse of an order: where each call path stands.
+fn positions(order: &[CnodeId]) -> Result<Vec<u32>> {
+    let mut positions = vec![0; order.len()];
+    for (position, cnode) in order.iter().enumerate() {
+        let position = u32::try_from(position).map_err(|_| Error::invalid("too many call paths"))?;
+        positions.get_mut(cnode.0).into_iter().for_each(|slot| *slot = position);
+    }
+    Ok(positions)
+}
+
+#[cold]
+fn write_failed(error: std::io::Error) -> Error {
+    Error::io("write", error)
+}
+
+/// A member that is still to be written.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// The rows of one metric, being written.
+///
+/// Must be [finished](RowWriter::finish); otherwise the report cannot be completed.
+#[derive(Debug)]
+pub struct RowWriter<'w> {
+    writer: &'w mut Writer,
+    metric: MetricId,
+    order: Vec<CnodeId>,
+    /// The index, which follows the rows; `None` if there are none.
+    index: Option<Member>,
+    pushed: usize,
+    /// The bytes of one row; kept to save allocations.
+    row: Vec<u8>,
+}
+
+impl RowWriter<'_> {
+    /// The call paths in the order in which their rows must be pushed.
+    #[must_use]
+    pub fn order(&self) -> &[CnodeId] {
+        &self.order
+    }
+
+    /// Appends the row of a call path: one value per location. For metrics of type `Double`, `MinDouble` and
+    /// `MaxDouble`.
+    ///
+    /// # Errors
+    ///
+    /// If it is not this call path's turn, the length or the type of the values is wrong, or writing fails.
+    pub fn push_f64(&mut self, cnode: CnodeId, row: &[f64]) -> Result<()> {
+        self.push(cnode, row)
+    }
+
+    /// Appends the row of a call path, for metrics of type `UInt64`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`push_f64`](RowWriter::push_f64).
+    pub fn push_u64(&mut self, cnode: CnodeId, row: &[u64]) -> Result<()> {
+        self.push(cnode, row)
+    }
+
+    /// Appends the row of a call path, for metrics of type `Int64`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`push_f64`](RowWriter::push_f64).
+    pub fn push_i64(&mut self, cnode: CnodeId, row: &[i64]) -> Result<()> {
+        self.push(cnode, row)
+    }
+
+    /// Completes the metric.
+    ///
+    /// # Errors
+    ///
+    /// If rows are missing or writing fails.
+    pub fn finish(self) -> Result<()> {
+        let path = self.writer.path.clone();
+        self.complete().map_err(|error| error.in_file(&path))
+    }
+
+    fn complete(self) -> Result<()> {
+        if self.pushed < self.order.len() {
+            let (name, pushed, all) = (self.writer.name(self.metric), self.pushed, self.order.len());
+            return Err(Error::invalid(format!("{name}: {pushed} of {all} rows were pushed")));
+        }
+        if let Some(index) = self.index {
+            self.writer.archive.end().map_err(write_failed)?;
+            self.writer.write_member(&index.name, index.bytes)?;
+        }
+        self.writer.unfinished = None;
+        Ok(())
+    }
+
+    fn push<T: WireNumber>(&mut self, cnode: CnodeId, row: &[T]) -> Result<()> {
+        let result = self.checked(cnode, row).and_then(|()| {
+            self.row.clear();
+            self.row.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            self.writer.archive.write(&self.row).map_err(write_failed)
+        });
+        self.pushed += usize::from(result.is_ok());
+        result.map_err(|error| error.in_file(&self.writer.path))
+    }
+
+    fn checked<T: WireNumber>(&self, cnode: CnodeId, row: &[T]) -> Result<()> {
+        let cube = &self.writer.cube;
+        let broken = |rule: String| Err(Error::invalid(format!("{}: {rule}", self.writer.name(self.metric))));
+        let data_type = cube.metrics.get(self.metric.0).map(|metric| &metric.data_type);
+        if data_type.and_then(DataType::number_kind) != Some(T::KIND) {
+            let name = data_type.map_or(String::new(), DataType::to_string);
+            return broken(format!("{} values pushed, expected {name}", T::NAME));
+        }
+        if row.len() != cube.locations.len() {
+            return broken(format!("row of {} values, expected {}", row.len(), cube.locations.len()));
+        }
+        match self.order.get(self.pushed) {
+            Some(turn) if *turn == cnode => Ok(()),
+            Some(turn) => broken(format!("row of cnode {}, expected cnode {}", cnode.0, turn.0)),
+            None => broken(format!("row of cnode {} after the last one", cnode.0)),
+        }
+    }
+}
+
+/// The file under its temporary name; removed on drop unless it was renamed.
+#[derive(Debug)]
+struct Temporary(Option<PathBuf>);
+
+impl Temporary {
+    /// Creates a file of a new name in the directory of `path`.
+    fn beside(path: &Path, name: &str) -> Result<(Temporary, File)> {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let temporary = path.with_file_name(format!(".{name}.{}-{number}", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => return Ok((Temporary(Some(temporary)), file)),
+                // Left behind by a killed process that had our number.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io("create the report", error)),
+            }
+        }
+    }
+
+    /// Puts the file in place of `path`.
+    fn rename(&mut self, path: &Path) -> Result<()> {
+        if let Some(temporary) = &self.0 {
+            fs::rename(temporary, path).map_err(|error| Error::io("put the report in place", error))?;
+            self.0 = None;
+        }
+        // Makes the new name durable, where the file system can; the report itself is stored already.
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let _ = File::open(directory.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all());
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.0 {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The writer refuses what would become a broken report, says why, and leaves nothing behind.
+
+mod support;
+
+use std::fs;
+
+use cubex::{
+    Attribute, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationId, Metric, MetricId,
+    MetricKind, Placed, RegionId, Topology, Writer,
+};
+
+/// What the error says, and how to provoke it.
+type Case = (&'static str, fn(&mut Cube));
+
+#[test]
+fn broken_descriptions_are_refused() {
+    let cases: [Case; 16] = [
+        ("a report needs at least one metric", |cube| cube.metrics.clear()),
+        ("metric 1 (time): the unique name is already", |cube| {
+            cube.metrics.swap(0, 1);
+            cube.metrics[0].unique_name = "time".into();
+        }),
+        ("metric 1 (a b): a unique name consists of", |cube| cube.metrics[1].unique_name = "a b".into()),
+        ("metric 0: parent 1 does not come before it", |cube| cube.metrics[0].parent = Some(MetricId(1))),
+        ("metric 0 (time): values of this type cannot be inclusive", |cube| {
+            cube.metrics[0].data_type = DataType::MinDouble;
+        }),
+        ("metric 1 (visits): a derived metric needs", |cube| cube.metrics[1].kind = MetricKind::Postderived),
+        ("cnode 1: region 2 does not exist; there are 2", |cube| cube.cnodes[1].region = RegionId(2)),
+        ("cnode 1: parent 1 does not come before it", |cube| cube.cnodes[1].parent = Some(CnodeId(1))),
+        ("cnode 1: a second root", |cube| cube.cnodes[1].parent = None),
+        ("cnode 0: only leaves of the call tree may have attributes", |cube| {
+            cube.cnodes[0].attributes.push(Attribute::new("a", "b"));
+        }),
+        ("system tree node 1: a second root", |cube| cube.system_tree_nodes[1].parent = None),
+        ("location group 1: has no location", |cube| cube.locations.truncate(1)),
+        ("location 1: location group 2 does not", |cube| cube.locations[1].group = LocationGroupId(2)),
+        ("topology 0: [2] is outside the grid", |cube| cube.topologies.push(grid(vec![2]))),
+        ("topology 0: [0, 0] is outside the grid", |cube| cube.topologies.push(grid(vec![0, 0]))),
+        ("topology 0: needs dimensions of size 1", |cube| cube.topologies.push(Topology::default())),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.cubex");
+    for (expected, break_it) in cases {
+        let mut cube = support::minimal();
+        break_it(&mut cube);
+        let error = Writer::create(&path, cube).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{}: {expected}", path.display())),
+            "{error}\nexpected {expected}"
+        );
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+fn grid(position: Vec<u64>) -> Topology {
+    Topology {
+        dimensions: vec![Dimension { size: 2, ..Dimension::default() }],
+        coordinates: vec![Coordinate { of: Placed::Location(LocationId(0)), position }],
+        ..Topology::default()
+    }
+}
+
+#[test]
+fn rows_out_of_turn_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
+    let refused = |result: Result<(), cubex::Error>, expected: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}\nexpected {expected}");
+    };
+    let (main, f) = (CnodeId(0), CnodeId(1));
+    refused(writer.metric(MetricId(0), &[main, main]).map(drop), "metric time: cnode 0 is named twice");
+    refused(writer.metric(MetricId(0), &[CnodeId(2)]).map(drop), "metric time: cnode 2 does not exist");
+    refused(writer.metric(MetricId(7), &[]).map(drop), "metric 7 does not exist");
+
+    let mut rows = writer.metric(MetricId(0), &[f, main]).unwrap();
+    refused(rows.push_f64(f, &[0.0; 2]), "metric time: row of cnode 1, expected cnode 0");
+    refused(rows.push_f64(main, &[0.0; 3]), "metric time: row of 3 values, expected 2");
+    refused(rows.push_u64(main, &[0; 2]), "metric time: u64 values pushed, expected DOUBLE");
+    rows.push_f64(main, &[0.0; 2]).unwrap();
+    rows.push_f64(f, &[0.0; 2]).unwrap();
+    refused(rows.push_f64(f, &[0.0; 2]), "metric time: row of cnode 1 after the last one");
+    rows.finish().unwrap();
+    refused(writer.metric(MetricId(0), &[]).map(drop), "metric time: rows were already written");
+
+    let mut rows = writer.metric(MetricId(1), &[main, f]).unwrap();
+    rows.push_u64(main, &[0; 2]).unwrap();
+    refused(rows.finish(), "metric visits: 1 of 2 rows were pushed");
+    refused(writer.add_member("a", b"a"), "the rows of metric visits were not finished");
+    refused(writer.finish(), "the rows of metric visits were not finished");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn types_that_cannot_be_written_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let metric = Metric { data_type: DataType::UInt8, ..Metric::default() };
+    let mut writer =
+        Writer::create(directory.path().join("x.cubex"), support::tree(&[None], metric, 1)).unwrap();
+    let error = writer.metric(MetricId(0), &[CnodeId(0)]).unwrap_err().to_string();
+    assert!(error.ends_with("metric m: rows of type UINT8 cannot be written"), "{error}");
+}
+
+#[test]
+fn member_names_that_mean_something_else_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
+    for name in ["anchor.xml", "0.data", "ghost_1.index", "", "a/b", "./a", "a\nb", &"x".repeat(100)] {
+        assert!(writer.add_member(name, b"text").is_err(), "{name:?}");
+    }
+    writer.add_member(&"x".repeat(99), b"text").unwrap();
+    writer.add_member("a", b"").unwrap();
+    assert!(writer.add_member("a", b"").unwrap_err().to_string().contains("member a: a member of this name"));
+}
+
+#[test]
+fn name_must_end_in_cubex() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["report", "report.cube", ".cubex", "report.cubex.gz"] {
+        let error = Writer::create(directory.path().join(name), support::minimal()).unwrap_err().to_string();
+        assert!(error.ends_with("the name of a report must end in .cubex"), "{error}");
+    }
+}
+
+#[test]
+fn existing_report_is_replaced_by_finish_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.cubex");
+    fs::write(&path, "old").unwrap();
+    drop(Writer::create(&path, support::minimal()).unwrap());
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    let writer = Writer::create(&path, support::minimal()).unwrap();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+    writer.finish().unwrap();
+    assert_ne!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn order_depends_on_the_kind() {
+    // 0(1(2), 3): siblings 1 and 3 stand together in inclusive metrics.
+    let parents = [None, Some(0), Some(1), Some(0)];
+    let directory = tempfile::tempdir().unwrap();
+    for (kind, expected) in [(MetricKind::Exclusive, [0, 1, 2, 3]), (MetricKind::Inclusive, [0, 1, 3, 2])] {
+        let cube = support::tree(&parents, Metric { kind, ..Metric::default() }, 1);
+        let writer = Writer::create(directory.path().join("x.cubex"), cube).unwrap();
+        let order = writer.order(MetricId(0), &[3, 2, 1, 0].map(CnodeId)).unwrap();
+        assert_eq!(order, expected.map(CnodeId));
+    }
+}
+
+#[test]
+fn same_calls_give_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str| {
+        let path = directory.path().join(name);
+        let mut writer = Writer::create(&path, support::minimal()).unwrap();
+        writer.add_member("a", b"text").unwrap();
+        writer.finish().unwrap();
+        fs::read(path).unwrap()
+    };
+    assert_eq!(write("a.cubex"), write("b.cubex"));
+}

@@ -1,0 +1,159 @@
+//! The global definitions of a trace, references resolved to positions in these tables.
+
+use crate::{ClockProperties, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole, Table};
+
+/// All definitions that an analysis uses. Built by a reader, which has checked every reference in it: a `usize` here
+/// is always a valid position in the table that its comment names.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// What a tick is.
+    pub clock: ClockProperties,
+    /// Machines, nodes and whatever lies between; parents precede children.
+    pub system_tree: Table<SystemTreeNode>,
+    /// Processes and accelerator contexts.
+    pub location_groups: Table<LocationGroup>,
+    /// Threads, accelerator streams, metric sources: whatever has events of its own.
+    pub locations: Table<Location>,
+    /// Functions, MPI calls, OpenMP constructs, …
+    pub regions: Table<Region>,
+    /// Sets of locations, ranks, regions, …
+    pub groups: Table<Group>,
+    /// Communicators and inter-communicators (one space of references).
+    pub communicators: Table<Communicator>,
+    /// Nodes of the tree of calling contexts; parents precede children.
+    pub calling_contexts: Table<CallingContext>,
+    /// Cartesian topologies.
+    pub topologies: Vec<CartTopology>,
+    /// Every string, for records that name one (`ProgramBegin`).
+    pub strings: Table<String>,
+}
+
+/// A node of the system tree above the location groups.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SystemTreeNode {
+    /// Its name, such as a host name.
+    pub name: String,
+    /// Its class, such as `machine` or `node`.
+    pub class: String,
+    /// Position in [`Definitions::system_tree`]; `None` at a root.
+    pub parent: Option<usize>,
+}
+
+/// A process or an accelerator context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocationGroup {
+    /// Its name, such as `MPI Rank 0`.
+    pub name: String,
+    /// Process or accelerator context.
+    pub kind: LocationGroupType,
+    /// Position in [`Definitions::system_tree`], if the writer said where it ran.
+    pub parent: Option<usize>,
+    /// Position in [`Definitions::location_groups`] of the process that made this accelerator context.
+    pub creator: Option<usize>,
+}
+
+/// A thread, an accelerator stream or a source of metrics.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Its name, such as `Master thread`.
+    pub name: String,
+    /// What it is.
+    pub kind: LocationType,
+    /// Number of events that the writer claims; information only.
+    pub events: u64,
+    /// Position in [`Definitions::location_groups`].
+    pub group: usize,
+}
+
+/// A function or another stretch of code that is entered and left.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Region {
+    /// The name for people (demangled).
+    pub name: String,
+    /// The name for linkers; equal to `name` where there is no other.
+    pub canonical_name: String,
+    /// What the writer says about it; often empty.
+    pub description: String,
+    /// What it is for.
+    pub role: RegionRole,
+    /// The programming model that it belongs to.
+    pub paradigm: Paradigm,
+    /// `RegionFlag` bits: 1 dynamic, 2 phase.
+    pub flags: u32,
+    /// The file that defines it; for functions of a library the library's name (`MPI`); empty if unknown.
+    pub source_file: String,
+    /// First line in `source_file`; 0 if unknown.
+    pub begin_line: u32,
+    /// Last line in `source_file`; 0 if unknown.
+    pub end_line: u32,
+}
+
+/// A set of locations, ranks, regions or metrics.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its name; often empty.
+    pub name: String,
+    /// What the members are.
+    pub kind: GroupType,
+    /// The programming model whose ranks it counts in.
+    pub paradigm: Paradigm,
+    /// `GroupFlag` bits: 1 = ranks in events are global ones already.
+    pub flags: u32,
+    /// The members as they are in the record: location references, ranks in the paradigm's `COMM_LOCATIONS`, …
+    pub members: Vec<u64>,
+}
+
+/// A communicator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Communicator {
+    /// Its name; often empty.
+    pub name: String,
+    /// Who takes part.
+    pub members: Members,
+    /// Position in [`Definitions::communicators`] of the one that it was made from.
+    pub parent: Option<usize>,
+}
+
+/// The members of a communicator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Members {
+    /// Position in [`Definitions::groups`].
+    Group(usize),
+    /// Positions in [`Definitions::groups`] of the two sides of an inter-communicator.
+    Inter(usize, usize),
+}
+
+/// A node of the tree of calling contexts, as sampling traces have them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallingContext {
+    /// Position in [`Definitions::regions`].
+    pub region: usize,
+    /// File and line of the call or sample, if known.
+    pub source: Option<(String, u32)>,
+    /// Position in [`Definitions::calling_contexts`]; `None` at a root.
+    pub parent: Option<usize>,
+}
+
+/// A dimension of a Cartesian topology.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CartDimension {
+    /// Its name; often empty.
+    pub name: String,
+    /// Number of coordinates along it.
+    pub size: u32,
+    /// Whether the last coordinate is next to the first.
+    pub periodic: bool,
+}
+
+/// A Cartesian topology over the ranks of a communicator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CartTopology {
+    /// Its name; often empty.
+    pub name: String,
+    /// Position in [`Definitions::communicators`].
+    pub communicator: usize,
+    /// Its dimensions.
+    pub dimensions: Vec<CartDimension>,
+    /// Rank in the communicator and one coordinate per dimension.
+    pub coordinates: Vec<(u32, Vec<u32>)>,
+}

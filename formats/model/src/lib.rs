@@ -1,0 +1,22 @@
+//! The vocabulary of traces, in OTF2's and MPI's terms.
+//!
+//! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms, roles and
+//! operations ([`enumerations`]), the definitions of a trace with all references resolved ([`Definitions`]), and the
+//! arithmetic of its clock ([`time`]).
+//!
+//! Deliberately absent: files, byte orders, MPI, threads, and everything that only one analysis needs.
+
+pub mod definitions;
+pub mod enumerations;
+pub mod table;
+pub mod time;
+
+pub use definitions::{
+    CallingContext, CartDimension, CartTopology, Communicator, Definitions, Group, Location, LocationGroup,
+    Members, Region, SystemTreeNode,
+};
+pub use enumerations::{
+    CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,
+};
+pub use table::Table;
+pub use time::{ClockProperties, Ticks};

@@ -1,0 +1,174 @@
+//! An archive on disk: finds its files, opens them, and names them.
+//!
+//! All paths are made of the anchor's directory, its name, and location ids, which are numbers: no archive can make
+//! its reader touch a file elsewhere.
+
+use crate::Error;
+use crate::anchor::Anchor;
+use crate::cursor::EventCursor;
+use crate::definition_cursor::DefinitionCursor;
+use crate::definitions;
+use crate::local::LocalDefinitions;
+use crate::map::FileBytes;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// An archive that can be read: its anchor has been checked.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    anchor: Anchor,
+    directory: PathBuf,
+    name: OsString,
+}
+
+impl Archive {
+    /// Opens the archive with this anchor file, or the one in this directory: `traces.otf2`, else the only `*.otf2`.
+    ///
+    /// # Errors
+    /// If there is no anchor file, or it describes an archive that this crate cannot read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let anchor_path = if path.is_dir() { anchor_in(path)? } else { path.to_owned() };
+        let file = FileBytes::open(&anchor_path)?;
+        let anchor = Anchor::parse(&file, &anchor_path)?;
+        anchor.check(&anchor_path)?;
+        let directory = anchor_path.parent().unwrap_or(Path::new("")).to_owned();
+        let Some(name) = anchor_path.file_stem().map(OsStr::to_owned) else {
+            return Err(Error::file(&anchor_path, "not an OTF2 archive: the anchor file has no name"));
+        };
+        Ok(Archive { anchor, directory, name })
+    }
+
+    /// What the anchor says.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// The directory of the anchor; empty for the current one.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Name of the archive: the anchor's without `.otf2`, usually `traces`.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Path of the anchor.
+    pub fn anchor_path(&self) -> PathBuf {
+        self.sibling(".otf2")
+    }
+
+    /// Path of the global definitions.
+    pub fn definition_path(&self) -> PathBuf {
+        self.sibling(".def")
+    }
+
+    /// Path of the events of a location.
+    pub fn event_path(&self, location: u64) -> PathBuf {
+        self.directory.join(&self.name).join(format!("{location}.evt"))
+    }
+
+    /// Path of the definitions of a location.
+    pub fn local_definition_path(&self, location: u64) -> PathBuf {
+        self.directory.join(&self.name).join(format!("{location}.def"))
+    }
+
+    fn sibling(&self, extension: &str) -> PathBuf {
+        let mut name = self.name.clone();
+        name.push(extension);
+        self.directory.join(name)
+    }
+
+    /// Size of the event file of a location in bytes, or `None` if it is not there.
+    pub fn event_bytes(&self, location: u64) -> Option<u64> {
+        std::fs::metadata(self.event_path(location)).ok().map(|status| status.len())
+    }
+
+    /// The global definitions, with every reference checked.
+    ///
+    /// # Errors
+    /// If the file is missing or corrupt, or definitions contradict each other.
+    pub fn definitions(&self) -> Result<model::Definitions, Error> {
+        let file = self.definition_file()?;
+        definitions::resolve(self.definition_records(&file))
+    }
+
+    /// The file of the global definitions.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn definition_file(&self) -> Result<FileBytes, Error> {
+        FileBytes::open(self.definition_path())
+    }
+
+    /// The records of [`definition_file`](Archive::definition_file).
+    pub fn definition_records<'a>(&self, file: &'a FileBytes) -> DefinitionCursor<'a> {
+        DefinitionCursor::global(file, file.path(), self.anchor.definition_chunk_size)
+    }
+
+    /// How to read the events of a location. If it has no file, its references and times are global already.
+    ///
+    /// # Errors
+    /// If the file is there but corrupt.
+    pub fn local_definitions(&self, location: u64) -> Result<LocalDefinitions, Error> {
+        match self.local_definition_file(location) {
+            Err(error) if error.is_not_found() => Ok(LocalDefinitions::default()),
+            Err(error) => Err(error),
+            Ok(file) => LocalDefinitions::collect(self.local_definition_records(&file)),
+        }
+    }
+
+    /// The file of the definitions of a location.
+    ///
+    /// # Errors
+    /// If it cannot be read; [`Error::is_not_found`] if it is not there, which is not unusual.
+    pub fn local_definition_file(&self, location: u64) -> Result<FileBytes, Error> {
+        FileBytes::open(self.local_definition_path(location))
+    }
+
+    /// The records of [`local_definition_file`](Archive::local_definition_file).
+    pub fn local_definition_records<'a>(&self, file: &'a FileBytes) -> DefinitionCursor<'a> {
+        DefinitionCursor::local(file, file.path(), self.anchor.definition_chunk_size)
+    }
+
+    /// The file of the events of a location.
+    ///
+    /// # Errors
+    /// If it cannot be read; [`Error::is_not_found`] if it is not there.
+    pub fn event_file(&self, location: u64) -> Result<FileBytes, Error> {
+        FileBytes::open(self.event_path(location))
+    }
+
+    /// The events of [`event_file`](Archive::event_file).
+    pub fn events<'a>(&self, file: &'a FileBytes) -> EventCursor<'a> {
+        EventCursor::new(file, file.path(), self.anchor.event_chunk_size)
+    }
+}
+
+/// The anchor file in an experiment directory.
+fn anchor_in(directory: &Path) -> Result<PathBuf, Error> {
+    let usual = directory.join("traces.otf2");
+    if usual.is_file() {
+        return Ok(usual);
+    }
+    let list = |cause| Error::io(directory, "list the directory", cause);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(list)? {
+        let path = entry.map_err(list)?.path();
+        if path.extension().is_some_and(|extension| extension == "otf2") && path.is_file() {
+            found.push(path);
+        }
+    }
+    match found.len() {
+        0 => Err(Error::file(
+            directory,
+            "not an OTF2 archive: the directory has no traces.otf2 and no other *.otf2",
+        )),
+        1 => Ok(found.remove(0)),
+        several => Err(Error::file(
+            directory,
+            format!("not one OTF2 archive but {several}: name the anchor file (*.otf2) that is meant"),
+        )),
+    }
+}

@@ -1,0 +1,118 @@
+//! Local clocks made global (`FORMAT.md`, "Clock offsets").
+//!
+//! A location's clock is compared with the global one a few times. In between, and beyond both ends, the offset is
+//! interpolated on a line. One comparison alone is no correction: that is how OTF2 reads such archives.
+
+/// The correction of one location's clock. The default leaves times as they are.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ClockCorrection {
+    intervals: Vec<Interval>,
+    /// The interval that served last; times rarely leave it.
+    current: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Interval {
+    begin: u64,
+    end: u64,
+    offset: i64,
+    slope: f64,
+}
+
+/// The global clock was ahead of the local one by `offset` ticks when the local one showed `time`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockOffset {
+    /// Local time in ticks.
+    pub time: u64,
+    /// Global time minus local time in ticks.
+    pub offset: i64,
+}
+
+impl ClockCorrection {
+    /// The correction that comparisons of the clocks give; `None` unless their times increase.
+    pub fn new(offsets: &[ClockOffset]) -> Option<Self> {
+        let mut intervals = Vec::new();
+        for (from, to) in offsets.iter().zip(offsets.iter().skip(1)) {
+            let length = to.time.checked_sub(from.time).filter(|&length| length > 0)?;
+            let growth = (i128::from(to.offset) - i128::from(from.offset)) as f64;
+            let slope = growth / length as f64;
+            intervals.push(Interval { begin: from.time, end: to.time, offset: from.offset, slope });
+        }
+        Some(ClockCorrection { intervals, current: 0 })
+    }
+
+    /// Whether times stay as they are.
+    pub fn is_identity(&self) -> bool {
+        self.intervals.is_empty()
+    }
+
+    /// Global time, in ticks, of a local one. Any order of times is fine; increasing ones are fastest.
+    #[inline]
+    pub fn correct(&mut self, time: u64) -> u64 {
+        match self.intervals.get(self.current) {
+            None => time,
+            Some(interval) if time > interval.begin && time <= interval.end => interval.correct(time),
+            Some(_) => self.search(time),
+        }
+    }
+
+    /// The first interval that ends at `time` or later, else the last one.
+    fn search(&mut self, time: u64) -> u64 {
+        let last = self.intervals.len().saturating_sub(1);
+        self.current = self.intervals.partition_point(|interval| interval.end < time).min(last);
+        self.intervals.get(self.current).map_or(time, |interval| interval.correct(time))
+    }
+}
+
+impl Interval {
+    fn correct(&self, time: u64) -> u64 {
+        let distance =
+            if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) };
+        // Times and offsets wrap around like the format's arithmetic; the cast saturates, which no sane slope reaches.
+        #[allow(clippy::cast_possible_truncation)]
+        let growth = (self.slope * distance).round_ties_even() as i64;
+        time.wrapping_add_signed(self.offset).wrapping_add_signed(growth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn correction(offsets: &[(u64, i64)]) -> ClockCorrection {
+        let offsets: Vec<_> = offsets.iter().map(|&(time, offset)| ClockOffset { time, offset }).collect();
+        ClockCorrection::new(&offsets).unwrap()
+    }
+
+    #[test]
+    fn offset_is_interpolated_and_extrapolated() {
+        let mut clock = correction(&[(900, 120), (5000, 80)]);
+        assert_eq!([900, 1700, 5000].map(|time| clock.correct(time)), [1020, 1812, 5080]);
+        assert_eq!(clock.correct(9100), 9100 + 40);
+        assert_eq!(clock.correct(0), 120 + 9);
+    }
+
+    #[test]
+    fn halves_round_to_even() {
+        let mut clock = correction(&[(0, 0), (2, 1)]);
+        assert_eq!([1, 3, 5].map(|time| clock.correct(time)), [1, 5, 7]);
+    }
+
+    #[test]
+    fn bound_belongs_to_earlier_interval_whatever_came_before() {
+        let mut clock = correction(&[(0, 0), (10, 10), (20, 0)]);
+        for time in [10, 11, 10, 5, 20, 100, 0] {
+            let fresh = correction(&[(0, 0), (10, 10), (20, 0)]).correct(time);
+            assert_eq!(clock.correct(time), fresh, "time {time}");
+        }
+        assert_eq!(clock.correct(15), 15 + 5);
+    }
+
+    #[test]
+    fn single_offset_corrects_nothing_and_decreasing_ones_are_refused() {
+        assert_eq!(correction(&[(5, 100)]).correct(7), 7);
+        assert!(correction(&[]).is_identity());
+        let twice = [ClockOffset { time: 5, offset: 0 }; 2];
+        assert_eq!(ClockCorrection::new(&twice), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Definition records of one file, in their order.
+//!
+//! The same promises as for events: no panic, no loop without end, finished after an error.
+
+use crate::Error;
+use crate::chunk::Chunks;
+use crate::definition::Definition;
+use crate::record::{CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, FileKind};
+use std::path::Path;
+
+/// A definition and where it stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DefinitionRecord<'a> {
+    /// Offset of the record in its file, in bytes.
+    pub offset: u64,
+    /// What it defines.
+    pub definition: Definition<'a>,
+}
+
+/// Steps through a definition file.
+#[derive(Clone, Debug)]
+pub struct DefinitionCursor<'a> {
+    chunks: Chunks<'a>,
+    kind: FileKind,
+}
+
+impl<'a> DefinitionCursor<'a> {
+    /// Stands before the first record of the global definitions; `path` is for messages, `chunk_size` comes from the
+    /// anchor.
+    pub fn global(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
+        DefinitionCursor { chunks: Chunks::new(file, path, chunk_size), kind: FileKind::GlobalDefinitions }
+    }
+
+    /// The same for the definitions of one location.
+    pub fn local(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
+        DefinitionCursor { chunks: Chunks::new(file, path, chunk_size), kind: FileKind::LocalDefinitions }
+    }
+
+    /// The next definition, or `None` behind the last and after an error.
+    ///
+    /// # Errors
+    /// If the file is corrupt or ends without its end mark.
+    #[allow(clippy::should_implement_trait)] // As for events.
+    pub fn next(&mut self) -> Result<Option<DefinitionRecord<'a>>, Error> {
+        loop {
+            let offset = self.chunks.bytes.at();
+            match self.chunks.bytes.u8() {
+                None | Some(END_OF_CHUNK) => {
+                    if !self.chunks.advance()? {
+                        return Ok(None);
+                    }
+                }
+                Some(END_OF_FILE) => {
+                    self.chunks.finish();
+                    return Ok(None);
+                }
+                Some(id) => {
+                    let definition = self.definition(id, offset)?;
+                    return Ok(Some(DefinitionRecord { offset: offset as u64, definition }));
+                }
+            }
+        }
+    }
+
+    fn definition(&mut self, id: u8, offset: usize) -> Result<Definition<'a>, Error> {
+        let name = Definition::name_of(id, self.kind);
+        let body = if matches!(id, END_OF_BUFFER | CHUNK_HEADER) { None } else { self.chunks.bytes.body() };
+        let Some(mut body) = body else { return Err(self.chunks.fail(offset, id, name, None)) };
+        match Definition::read(id, &mut body, self.kind) {
+            Some(definition) => Ok(definition),
+            None => Err(self.chunks.fail(offset, id, name, Some(body))),
+        }
+    }
+
+    /// An error about a record that this cursor has delivered.
+    pub(crate) fn error(&self, offset: u64, message: impl Into<String>) -> Error {
+        Error::at(self.chunks.path(), offset, message)
+    }
+}

@@ -1,0 +1,364 @@
+//! Global definition records into the model, every reference checked.
+//!
+//! Definitions precede what refers to them, as the format demands; so parents precede children and no cycle can be.
+//! A definition that is repeated word for word is tolerated, one that contradicts an earlier one is not. Kinds that no
+//! analysis asks for (metrics, I/O, windows, properties, …) are passed over.
+
+use crate::Error;
+use crate::definition::Definition;
+use crate::definition_cursor::DefinitionCursor;
+use crate::field::UNDEFINED;
+use model::{
+    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, Group, Location,
+    LocationGroup, Members, Region, SystemTreeNode, Table,
+};
+
+/// Reads all records of the global definitions.
+pub(crate) fn resolve(mut cursor: DefinitionCursor<'_>) -> Result<Definitions, Error> {
+    let mut resolver = Resolver::default();
+    while let Some(record) = cursor.next()? {
+        let definition = record.definition;
+        if let Err(problem) = resolver.define(definition) {
+            return Err(cursor.error(record.offset, format!("{} record: {problem}", definition.name())));
+        }
+    }
+    Ok(resolver.finish())
+}
+
+/// What has been defined so far.
+#[derive(Default)]
+struct Resolver {
+    done: Definitions,
+    clock: Option<ClockProperties>,
+    source_lines: Table<(String, u32)>,
+    dimensions: Table<CartDimension>,
+    topologies: Table<CartTopology>,
+}
+
+/// What is wrong with a record.
+type Problem = String;
+
+impl Resolver {
+    fn define(&mut self, definition: Definition<'_>) -> Result<(), Problem> {
+        match definition {
+            Definition::ClockProperties {
+                timer_resolution,
+                global_offset,
+                trace_length,
+                realtime_timestamp,
+            } => {
+                if timer_resolution == 0 {
+                    return Err("a resolution of 0 ticks per second, expected at least 1".into());
+                }
+                let clock = ClockProperties {
+                    resolution: timer_resolution,
+                    global_offset,
+                    length: trace_length,
+                    realtime: Some(realtime_timestamp).filter(|&time| time != u64::MAX),
+                };
+                match self.clock.replace(clock) {
+                    Some(earlier) if earlier != clock => {
+                        Err("differs from an earlier one, expected only one clock".into())
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Definition::String { reference, string } => {
+                let string = String::from_utf8_lossy(string).into_owned();
+                define(&mut self.done.strings, reference, string)
+            }
+            Definition::SystemTreeNode { reference, name, class_name, parent } => {
+                let node = SystemTreeNode {
+                    name: self.string(name)?,
+                    class: self.string(class_name)?,
+                    parent: optional(&self.done.system_tree, parent, "parent")?,
+                };
+                define(&mut self.done.system_tree, reference, node)
+            }
+            Definition::LocationGroup {
+                reference,
+                name,
+                location_group_type,
+                system_tree_parent,
+                creating_location_group,
+            } => {
+                let group = LocationGroup {
+                    name: self.string(name)?,
+                    kind: location_group_type,
+                    parent: optional(&self.done.system_tree, system_tree_parent, "system tree node")?,
+                    creator: optional(
+                        &self.done.location_groups,
+                        creating_location_group,
+                        "creating location group",
+                    )?,
+                };
+                define(&mut self.done.location_groups, reference, group)
+            }
+            Definition::Location { reference, name, location_type, number_of_events, location_group } => {
+                let location = Location {
+                    name: self.string(name)?,
+                    kind: location_type,
+                    events: number_of_events,
+                    group: required(&self.done.location_groups, location_group, "location group")?,
+                };
+                define(&mut self.done.locations, reference, location)
+            }
+            Definition::Region {
+                reference,
+                name,
+                description,
+                source_file,
+                begin_line_number,
+                end_line_number,
+                canonical_name,
+                region_role,
+                paradigm,
+                region_flags,
+            } => {
+                let region = Region {
+                    name: self.string(name)?,
+                    canonical_name: self.string(canonical_name)?,
+                    description: self.string(description)?,
+                    role: region_role,
+                    paradigm,
+                    flags: region_flags,
+                    source_file: self.string(source_file)?,
+                    begin_line: begin_line_number,
+                    end_line: end_line_number,
+                };
+                define(&mut self.done.regions, reference, region)
+            }
+            Definition::Group { reference, name, members, group_type, paradigm, group_flags } => {
+                let group = Group {
+                    name: self.string(name)?,
+                    kind: group_type,
+                    paradigm,
+                    flags: group_flags,
+                    members: members.iter().collect(),
+                };
+                define(&mut self.done.groups, reference, group)
+            }
+            Definition::Comm { reference, name, group, parent, .. } => {
+                let members = Members::Group(required(&self.done.groups, group, "group")?);
+                self.communicator(reference, name, members, parent)
+            }
+            Definition::InterComm { reference, name, group_a, group_b, common_communicator, .. } => {
+                let side = |group| required(&self.done.groups, group, "group");
+                let members = Members::Inter(side(group_a)?, side(group_b)?);
+                self.communicator(reference, name, members, common_communicator)
+            }
+            Definition::SourceCodeLocation { reference, file, line_number } => {
+                let line = (self.string(file)?, line_number);
+                define(&mut self.source_lines, reference, line)
+            }
+            Definition::CallingContext { reference, region, source_code_location, parent } => {
+                let source = optional(&self.source_lines, source_code_location, "source code location")?;
+                let context = CallingContext {
+                    region: required(&self.done.regions, region, "region")?,
+                    source: source.and_then(|at| self.source_lines.get(at)).cloned(),
+                    parent: optional(&self.done.calling_contexts, parent, "parent")?,
+                };
+                define(&mut self.done.calling_contexts, reference, context)
+            }
+            Definition::CartDimension { reference, name, size, cart_periodicity } => {
+                let dimension =
+                    CartDimension { name: self.string(name)?, size, periodic: cart_periodicity != 0 };
+                define(&mut self.dimensions, reference, dimension)
+            }
+            Definition::CartTopology { reference, name, communicator, cart_dimensions } => {
+                let mut dimensions = Vec::new();
+                for dimension in cart_dimensions {
+                    let at = required(&self.dimensions, dimension, "dimension")?;
+                    dimensions.extend(self.dimensions.get(at).cloned());
+                }
+                let topology = CartTopology {
+                    name: self.string(name)?,
+                    communicator: required(&self.done.communicators, communicator, "communicator")?,
+                    dimensions,
+                    coordinates: Vec::new(),
+                };
+                define(&mut self.topologies, reference, topology)
+            }
+            Definition::CartCoordinate { cart_topology, rank, coordinates } => {
+                let at = required(&self.topologies, cart_topology, "topology")?;
+                if let Some(topology) = self.topologies.get_mut(at) {
+                    let (found, expected) = (coordinates.len(), topology.dimensions.len());
+                    if found != expected {
+                        return Err(format!("{found} coordinates, expected {expected}, one per dimension"));
+                    }
+                    topology.coordinates.push((rank, coordinates.iter().collect()));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn communicator(
+        &mut self,
+        reference: u32,
+        name: u32,
+        members: Members,
+        parent: u32,
+    ) -> Result<(), Problem> {
+        let parent = optional(&self.done.communicators, parent, "parent")?;
+        let communicator = Communicator { name: self.string(name)?, members, parent };
+        define(&mut self.done.communicators, reference, communicator)
+    }
+
+    /// The text behind a reference; an undefined reference is the empty text.
+    fn string(&self, reference: u32) -> Result<String, Problem> {
+        let at = optional(&self.done.strings, reference, "string")?;
+        Ok(at.and_then(|at| self.done.strings.get(at)).cloned().unwrap_or_default())
+    }
+
+    fn finish(self) -> Definitions {
+        let mut done = self.done;
+        done.clock = self.clock.unwrap_or_default();
+        done.topologies = self.topologies.iter().cloned().collect();
+        done
+    }
+}
+
+/// Adds a definition; the same one may come twice.
+fn define<T: PartialEq>(table: &mut Table<T>, reference: impl Into<u64>, item: T) -> Result<(), Problem> {
+    let reference = reference.into();
+    match table.push(reference, item) {
+        Ok(_) => Ok(()),
+        Err(again) if table.find(reference) == Some(&again) => Ok(()),
+        Err(_) => Err(format!("{reference} is defined a second time and differently")),
+    }
+}
+
+/// The position of what `reference` names, or `None` if it is undefined on purpose.
+fn optional<T>(table: &Table<T>, reference: u32, what: &str) -> Result<Option<usize>, Problem> {
+    if reference == UNDEFINED {
+        return Ok(None);
+    }
+    match table.position(reference.into()) {
+        Some(at) => Ok(Some(at)),
+        None => Err(format!("refers to {what} {reference}, which is not defined before it")),
+    }
+}
+
+/// The position of what `reference` names.
+fn required<T>(table: &Table<T>, reference: u32, what: &str) -> Result<usize, Problem> {
+    optional(table, reference, what)?.ok_or_else(|| format!("has no {what}, expected one"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
+
+    fn resolved(definitions: &[Definition<'_>]) -> Result<Definitions, Problem> {
+        let mut resolver = Resolver::default();
+        for &definition in definitions {
+            resolver.define(definition)?;
+        }
+        Ok(resolver.finish())
+    }
+
+    const NAME: Definition<'_> = Definition::String { reference: 3, string: b"name" };
+
+    fn node(reference: u32, parent: u32) -> Definition<'static> {
+        Definition::SystemTreeNode { reference, name: 3, class_name: UNDEFINED, parent }
+    }
+
+    fn region(reference: u32, begin_line_number: u32) -> Definition<'static> {
+        Definition::Region {
+            reference,
+            name: 3,
+            description: UNDEFINED,
+            source_file: UNDEFINED,
+            begin_line_number,
+            end_line_number: 0,
+            canonical_name: 3,
+            region_role: RegionRole::FUNCTION,
+            paradigm: Paradigm::USER,
+            region_flags: 0,
+        }
+    }
+
+    #[test]
+    fn references_become_positions_and_texts() {
+        let trace = resolved(&[NAME, node(9, UNDEFINED), node(4, 9)]).unwrap();
+        assert_eq!(trace.system_tree[1].parent, Some(0));
+        assert_eq!((trace.system_tree[1].name.as_str(), trace.system_tree[1].class.as_str()), ("name", ""));
+    }
+
+    #[test]
+    fn same_definition_twice_is_fine_another_is_not() {
+        assert_eq!(resolved(&[NAME, region(7, 1), region(7, 1)]).unwrap().regions.len(), 1);
+        let problem = resolved(&[NAME, region(7, 1), region(7, 2)]).unwrap_err();
+        assert_eq!(problem, "7 is defined a second time and differently");
+    }
+
+    #[test]
+    fn undefined_parent_is_a_root_unknown_or_own_one_is_refused() {
+        assert!(resolved(&[NAME, node(1, UNDEFINED)]).is_ok());
+        let problem = resolved(&[NAME, node(1, 1)]).unwrap_err();
+        assert_eq!(problem, "refers to parent 1, which is not defined before it");
+    }
+
+    #[test]
+    fn location_without_group_is_refused() {
+        let location = |location_group| Definition::Location {
+            reference: 1 << 40,
+            name: 3,
+            location_type: LocationType::CPU_THREAD,
+            number_of_events: 0,
+            location_group,
+        };
+        let process = Definition::LocationGroup {
+            reference: 0,
+            name: 3,
+            location_group_type: LocationGroupType::PROCESS,
+            system_tree_parent: UNDEFINED,
+            creating_location_group: UNDEFINED,
+        };
+        assert_eq!(resolved(&[NAME, process, location(0)]).unwrap().locations.position(1 << 40), Some(0));
+        assert_eq!(
+            resolved(&[NAME, location(UNDEFINED)]).unwrap_err(),
+            "has no location group, expected one"
+        );
+    }
+
+    #[test]
+    fn clock_without_ticks_and_second_clock_are_refused() {
+        let clock = |timer_resolution| Definition::ClockProperties {
+            timer_resolution,
+            global_offset: 5,
+            trace_length: 6,
+            realtime_timestamp: u64::MAX,
+        };
+        assert!(resolved(&[clock(0)]).is_err());
+        assert!(resolved(&[clock(1), clock(2)]).is_err());
+        assert_eq!(resolved(&[clock(1), clock(1)]).unwrap().clock.realtime, None);
+    }
+
+    #[test]
+    fn coordinates_fit_their_topology() {
+        let group = Definition::Group {
+            reference: 0,
+            name: 3,
+            members: [0, 1].as_slice().into(),
+            group_type: GroupType::COMM_GROUP,
+            paradigm: Paradigm::MPI,
+            group_flags: 0,
+        };
+        let comm = Definition::Comm { reference: 0, name: 3, group: 0, parent: UNDEFINED, flags: 0 };
+        let dimension = Definition::CartDimension { reference: 0, name: 3, size: 2, cart_periodicity: 1 };
+        let cart_dimensions = [0].as_slice().into();
+        let topology = Definition::CartTopology { reference: 0, name: 3, communicator: 0, cart_dimensions };
+        let at = |coordinates: &'static [u32]| Definition::CartCoordinate {
+            cart_topology: 0,
+            rank: 1,
+            coordinates: coordinates.into(),
+        };
+        let trace = resolved(&[NAME, group, comm, dimension, topology, at(&[1])]).unwrap();
+        assert_eq!(trace.topologies[0].coordinates, [(1, vec![1])]);
+        assert!(trace.topologies[0].dimensions[0].periodic);
+        assert!(resolved(&[NAME, group, comm, dimension, topology, at(&[1, 1])]).is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! Repeated parts of records: borrowed from the file when read, from a slice when written.
+
+use crate::bytes::{ByteOrder, Bytes};
+use crate::field::{Body, Field};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A sequence of `T` within a record, preceded on disk by its length as a `C`.
+///
+/// Reading a record checks every element once and keeps the encoded bytes; iterating decodes them again, cannot fail
+/// and allocates nothing. To write a record, make the list from a slice.
+#[derive(Clone, Copy)]
+pub struct List<'a, T, C = u32> {
+    elements: Elements<'a, T>,
+    count: PhantomData<C>,
+}
+
+#[derive(Clone, Copy)]
+enum Elements<'a, T> {
+    /// `length` elements, known to be intact.
+    Encoded {
+        bytes: &'a [u8],
+        order: ByteOrder,
+        length: u32,
+    },
+    Values(&'a [T]),
+}
+
+impl<'a, T, C> List<'a, T, C> {
+    /// The list without elements.
+    pub const EMPTY: Self = List {
+        elements: Elements::Encoded { bytes: &[], order: ByteOrder::Little, length: 0 },
+        count: PhantomData,
+    };
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self.elements {
+            Elements::Encoded { length, .. } => length as usize,
+            Elements::Values(values) => values.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks that `length` elements follow and steps over them.
+    pub(crate) fn read_elements(bytes: &mut Bytes<'a>, length: u64) -> Option<Self>
+    where
+        T: Field<'a>,
+    {
+        // No element is shorter than a byte, so a wrong count is found before time is spent on it.
+        let length = u32::try_from(length).ok().filter(|&length| length as usize <= bytes.left())?;
+        let start = bytes.at();
+        for _ in 0..length {
+            T::read(bytes)?;
+        }
+        let encoded =
+            Elements::Encoded { bytes: bytes.since(start, bytes.at()), order: bytes.order(), length };
+        Some(List { elements: encoded, count: PhantomData })
+    }
+}
+
+#[allow(private_bounds)] // Which types can stand in a record is decided by this crate alone.
+impl<'a, T: Field<'a> + Copy, C> List<'a, T, C> {
+    /// The elements in their order.
+    pub fn iter(&self) -> Elems<'a, T> {
+        Elems(match self.elements {
+            Elements::Encoded { bytes, order, .. } => {
+                Source::Encoded(Bytes::new(bytes, 0, bytes.len(), order))
+            }
+            Elements::Values(values) => Source::Values(values.iter()),
+        })
+    }
+}
+
+/// The elements of a [`List`].
+#[derive(Debug)]
+pub struct Elems<'a, T>(Source<'a, T>);
+
+#[derive(Debug)]
+enum Source<'a, T> {
+    Encoded(Bytes<'a>),
+    Values(std::slice::Iter<'a, T>),
+}
+
+#[allow(private_bounds)]
+impl<'a, T: Field<'a> + Copy> Iterator for Elems<'a, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match &mut self.0 {
+            Source::Encoded(bytes) => T::read(bytes),
+            Source::Values(values) => values.next().copied(),
+        }
+    }
+}
+
+#[allow(private_bounds)]
+impl<'a, T: Field<'a> + Copy, C> IntoIterator for List<'a, T, C> {
+    type Item = T;
+    type IntoIter = Elems<'a, T>;
+
+    fn into_iter(self) -> Elems<'a, T> {
+        self.iter()
+    }
+}
+
+impl<'a, T, C> From<&'a [T]> for List<'a, T, C> {
+    fn from(values: &'a [T]) -> Self {
+        List { elements: Elements::Values(values), count: PhantomData }
+    }
+}
+
+impl<T, C> Default for List<'_, T, C> {
+    fn default() -> Self {
+        List::EMPTY
+    }
+}
+
+impl<'a, T: Field<'a> + Copy + PartialEq, C> PartialEq for List<'a, T, C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<'a, T: Field<'a> + Copy + fmt::Debug, C> fmt::Debug for List<'a, T, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'a, T: Field<'a> + Copy, C: Field<'a> + Into<u64> + TryFrom<usize>> Field<'a> for List<'a, T, C> {
+    fn read(bytes: &mut Bytes<'a>) -> Option<Self> {
+        let length = C::read(bytes)?;
+        List::read_elements(bytes, length.into())
+    }
+
+    fn write(&self, body: &mut Body) {
+        match C::try_from(self.len()) {
+            Ok(length) => length.write(body),
+            Err(_) => body.refuse("more elements than the record can count"),
+        }
+        self.iter().for_each(|element| element.write(body));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_count_is_refused() {
+        let read = |bytes: &[u8]| {
+            let mut window = Bytes::new(bytes, 0, bytes.len(), ByteOrder::Little);
+            List::<u32, u8>::read(&mut window).map(|list| list.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(read(&[2, 1, 7, 0]), Some(vec![7, 0]));
+        assert_eq!(read(&[3, 1, 7, 0]), None);
+        assert_eq!(read(&[200]), None);
+    }
+
+    #[test]
+    fn values_and_their_encoding_are_equal() {
+        let values = [3u32, u32::MAX, 0];
+        let list = List::<u32>::from(&values[..]);
+        let mut body = Body::new(ByteOrder::Big, false);
+        list.write(&mut body);
+        let mut window = Bytes::new(body.bytes(), 0, 100, ByteOrder::Big);
+        assert_eq!(List::read(&mut window), Some(list));
+    }
+
+    #[test]
+    fn list_longer_than_its_count_can_say_cannot_be_written() {
+        let mut body = Body::new(ByteOrder::Little, false);
+        List::<u32, u8>::from(&[0; 256][..]).write(&mut body);
+        assert!(body.fault().is_some());
+    }
+}

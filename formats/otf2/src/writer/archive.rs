@@ -1,0 +1,134 @@
+//! An archive under construction: anchor and global definitions, and writers for the rest.
+
+use super::definitions::{DefinitionWriter, LocalDefinitionWriter};
+use super::events::EventWriter;
+use super::file::NewFile;
+use crate::Error;
+use crate::anchor::Anchor;
+use crate::definition::Definition;
+use crate::record::FileKind;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes an archive.
+///
+/// Definitions must come before those that refer to them, with [`ClockProperties`](Definition::ClockProperties) among
+/// them; each `Location` gets an event file, an empty one if nobody wrote any.
+#[derive(Debug)]
+pub struct ArchiveWriter {
+    anchor: Anchor,
+    anchor_path: PathBuf,
+    /// Where the files of the locations are.
+    directory: PathBuf,
+    definitions: DefinitionWriter,
+    locations: Vec<u64>,
+}
+
+impl ArchiveWriter {
+    /// Begins the archive with this anchor file, such as `experiment/traces.otf2`; missing directories are created.
+    ///
+    /// `anchor` chooses byte order, chunk sizes, texts and properties; the writer sets the counts.
+    ///
+    /// # Errors
+    /// If there is an archive of that name, the anchor asks for the impossible, or files cannot be created.
+    pub fn create(path: impl Into<PathBuf>, anchor: Anchor) -> Result<Self, Error> {
+        let anchor_path = path.into();
+        check(&anchor, &anchor_path)?;
+        let directory = anchor_path.with_extension("");
+        if directory == anchor_path || anchor_path.extension().is_none_or(|extension| extension != "otf2") {
+            return Err(Error::file(
+                &anchor_path,
+                "cannot create an archive: its anchor file must end in .otf2",
+            ));
+        }
+        if anchor_path.exists() {
+            return Err(Error::file(&anchor_path, "cannot create an archive: there is one already"));
+        }
+        if let Some(parent) = anchor_path.parent() {
+            fs::create_dir_all(parent).map_err(|cause| Error::io(parent, "create the directory", cause))?;
+        }
+        fs::create_dir(&directory).map_err(|cause| Error::io(&directory, "create the directory", cause))?;
+        let path = anchor_path.with_extension("def");
+        let definitions = DefinitionWriter::create(path, &anchor, FileKind::GlobalDefinitions)?;
+        let anchor = Anchor { locations: 0, definitions: 0, snapshots: 0, thumbnails: 0, ..anchor };
+        Ok(ArchiveWriter { anchor, anchor_path, directory, definitions, locations: Vec::new() })
+    }
+
+    /// The anchor as it is so far.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// Appends a global definition.
+    ///
+    /// # Errors
+    /// If the record is too large for a chunk or belongs elsewhere, or the disk refuses.
+    pub fn define(&mut self, definition: Definition<'_>) -> Result<(), Error> {
+        self.definitions.write(definition)?;
+        self.anchor.definitions += 1;
+        if let Definition::Location { reference, .. } = definition {
+            self.anchor.locations += 1;
+            self.locations.push(reference);
+        }
+        Ok(())
+    }
+
+    /// Begins the events of a location.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn events(&self, location: u64) -> Result<EventWriter, Error> {
+        EventWriter::create(self.directory.join(format!("{location}.evt")), &self.anchor)
+    }
+
+    /// Begins the definitions of a location.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn local_definitions(&self, location: u64) -> Result<LocalDefinitionWriter, Error> {
+        LocalDefinitionWriter::create(self.directory.join(format!("{location}.def")), &self.anchor)
+    }
+
+    /// Completes the archive, after all writers of locations have finished: definitions, then missing event files,
+    /// then the anchor.
+    ///
+    /// # Errors
+    /// If the disk refuses. There is no anchor then.
+    pub fn finish(self) -> Result<(), Error> {
+        for &location in &self.locations {
+            if !self.directory.join(format!("{location}.evt")).exists() {
+                self.events(location)?.finish()?;
+            }
+        }
+        self.definitions.finish()?;
+        let bytes = self.anchor.encode(&self.anchor_path)?;
+        let mut file = NewFile::create(self.anchor_path.clone())?;
+        file.write_all(&bytes).map_err(|cause| Error::io(&self.anchor_path, "write the file", cause))?;
+        file.publish()
+    }
+}
+
+/// Refuses anchors that no reader would accept.
+fn check(anchor: &Anchor, path: &Path) -> Result<(), Error> {
+    anchor.check(path)?;
+    if anchor.trace_format != 2 || !(1..=3).contains(&anchor.anchor_format) {
+        return Err(Error::file(
+            path,
+            "cannot write an archive but in trace format 2 and anchor format 1 to 3",
+        ));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (name, value) in &anchor.properties {
+        let part =
+            |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let valid = name.contains("::") && name.split("::").all(part);
+        let name = name.to_ascii_uppercase();
+        if !valid || value.is_empty() || names.contains(&name) {
+            let expected = "names like A::B, each once, with values";
+            return Err(Error::file(path, format!("cannot write property {name:?}, expected {expected}")));
+        }
+        names.push(name);
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Definition records on their way to disk.
+
+use super::chunks::{ChunkWriter, length_size};
+use crate::Error;
+use crate::anchor::Anchor;
+use crate::definition::Definition;
+use crate::field::Body;
+use crate::record::FileKind;
+use std::path::PathBuf;
+
+/// Writes a definition file of either kind.
+#[derive(Debug)]
+pub(crate) struct DefinitionWriter {
+    chunks: ChunkWriter,
+    fields: Body,
+    kind: FileKind,
+}
+
+impl DefinitionWriter {
+    pub(crate) fn create(path: PathBuf, anchor: &Anchor, kind: FileKind) -> Result<Self, Error> {
+        let chunks = ChunkWriter::definitions(path, anchor)?;
+        Ok(DefinitionWriter { chunks, fields: Body::new(anchor.byte_order, true), kind })
+    }
+
+    pub(crate) fn write(&mut self, definition: Definition<'_>) -> Result<(), Error> {
+        self.fields.clear();
+        let id = definition.write(&mut self.fields, self.kind);
+        if let Some(fault) = self.fields.fault() {
+            return Err(self.refusal(&definition, fault));
+        }
+        let need = 1 + length_size(&self.fields) + self.fields.bound();
+        self.chunks.reserve(need, definition.name())?;
+        self.chunks.framed(id, &self.fields);
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        self.chunks.finish()
+    }
+
+    #[cold]
+    fn refusal(&self, definition: &Definition<'_>, reason: &str) -> Error {
+        Error::file(self.chunks.path(), format!("cannot write a {} record: {reason}", definition.name()))
+    }
+}
+
+/// Writes the definition file of one location.
+#[derive(Debug)]
+pub struct LocalDefinitionWriter {
+    definitions: DefinitionWriter,
+    mapped: Vec<u8>,
+    last_offset: Option<u64>,
+}
+
+impl LocalDefinitionWriter {
+    /// Begins a local definition file of an archive with this anchor.
+    ///
+    /// # Errors
+    /// If the file cannot be created or the anchor asks for the impossible.
+    pub fn create(path: impl Into<PathBuf>, anchor: &Anchor) -> Result<Self, Error> {
+        let definitions = DefinitionWriter::create(path.into(), anchor, FileKind::LocalDefinitions)?;
+        Ok(LocalDefinitionWriter { definitions, mapped: Vec::new(), last_offset: None })
+    }
+
+    /// Appends a record: a mapping table, a clock offset, or a definition proper with local references.
+    ///
+    /// # Errors
+    /// If a mapping table is empty or the second of its kind, a clock offset is not later than the one before, the
+    /// record is too large for a chunk or belongs elsewhere, or the disk refuses.
+    pub fn write(&mut self, definition: Definition<'_>) -> Result<(), Error> {
+        match definition {
+            Definition::MappingTable { id_map, .. } if id_map.is_empty() => {
+                return Err(self.definitions.refusal(&definition, "it is empty: leave it out"));
+            }
+            Definition::MappingTable { mapping_type, .. } if self.mapped.contains(&mapping_type) => {
+                return Err(self.definitions.refusal(&definition, "it is the second of its kind"));
+            }
+            Definition::MappingTable { mapping_type, .. } => self.mapped.push(mapping_type),
+            Definition::ClockOffset { time, .. } => {
+                if self.last_offset.is_some_and(|last| time.0 <= last) {
+                    return Err(self
+                        .definitions
+                        .refusal(&definition, "its time is not after the previous one's"));
+                }
+                self.last_offset = Some(time.0);
+            }
+            _ => {}
+        }
+        self.definitions.write(definition)
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn finish(self) -> Result<(), Error> {
+        self.definitions.finish()
+    }
+}

@@ -1,0 +1,54 @@
+//! A file that gets its name when it is complete.
+
+use crate::Error;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A file under construction: `<name>.part`, which disappears again unless it is published.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+}
+
+impl NewFile {
+    pub(crate) fn create(path: PathBuf) -> Result<Self, Error> {
+        let mut part = OsString::from(&path);
+        part.push(".part");
+        let part = PathBuf::from(part);
+        match File::create(&part) {
+            Ok(file) => Ok(NewFile { path, part, file }),
+            Err(cause) => Err(Error::io(&part, "create the file", cause)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits until the content is on disk, then gives the file its name.
+    pub(crate) fn publish(self) -> Result<(), Error> {
+        let done = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
+        done.map_err(|cause| Error::io(&self.path, "finish the file", cause))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // After publishing there is nothing left to remove; before, nobody is left to tell about a failure.
+        let _ = fs::remove_file(&self.part);
+    }
+}

@@ -1,0 +1,43 @@
+//! Barrier Completion: time in a barrier after the first rank had left it.
+//!
+//! What the barrier itself costs once everyone is there.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_sync_collective",
+        "mpi_barrier_completion",
+        "Barrier Completion",
+        "Time in a barrier after the first rank left it.",
+    ),
+    instances: None,
+    title: "Barrier Completion",
+    is_waiting: false,
+    condition: "A rank leaves a barrier after the first rank did.",
+    advice: "The cost of the barrier itself; fewer barriers, or ranks nearer to each other, help.",
+    detect: Detect::Collective(barrier_completion),
+};
+
+fn barrier_completion(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::Barrier => member.completing(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn time_after_the_first_end_counts_in_this_class_only() {
+        assert_eq!(barrier_completion(&member(CollectiveClass::Barrier, 10, 50)), 10);
+        assert_eq!(barrier_completion(&member(CollectiveClass::Scan, 10, 50)), 0);
+    }
+}

@@ -1,0 +1,44 @@
+//! Early Reduce: the root of an N-to-1 operation waits for the last contribution.
+//!
+//! Other ranks may leave as soon as their part is sent.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_collective",
+        "mpi_earlyreduce",
+        "Early Reduce",
+        "Time in Reduce, Gather or Gatherv that the root waits for the last rank that contributes.",
+    ),
+    instances: None,
+    title: "Early Reduce",
+    is_waiting: true,
+    condition: "The root enters an N-to-1 operation before the last contributing rank does.",
+    advice: "Balance the work before the operation, or let the root do something else first (MPI_Ireduce, \
+             MPI_Igather).",
+    detect: Detect::Collective(early_reduce),
+};
+
+fn early_reduce(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::AllToOne => member.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn early_member_waits_in_this_class_only() {
+        assert_eq!(early_reduce(&member(CollectiveClass::AllToOne, 10, 50)), 20);
+        assert_eq!(early_reduce(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

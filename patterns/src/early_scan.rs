@@ -1,0 +1,43 @@
+//! Early Scan: a rank of a prefix reduction waits for a lower rank.
+//!
+//! Rank n needs the contributions of ranks 0 to n (MPI 3.1, section 5.11).
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_collective",
+        "mpi_earlyscan",
+        "Early Scan",
+        "Time in Scan or Exscan until the last of the lower ranks entered the operation.",
+    ),
+    instances: None,
+    title: "Early Scan",
+    is_waiting: true,
+    condition: "A rank enters a prefix reduction before one of the lower ranks does.",
+    advice: "Let lower ranks arrive first: balance the work so that it does not fall with the rank.",
+    detect: Detect::Collective(early_scan),
+};
+
+fn early_scan(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::Scan => member.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn early_member_waits_in_this_class_only() {
+        assert_eq!(early_scan(&member(CollectiveClass::Scan, 10, 50)), 20);
+        assert_eq!(early_scan(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

@@ -1,0 +1,44 @@
+//! Wait at Finalize: time in MPI_Finalize until the last rank arrived.
+//!
+//! MPI_Finalize is collective over all ranks (MPI 3.1, section 8.7).
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_init_exit",
+        "mpi_finalize_wait",
+        "Wait at Finalize",
+        "Time in MPI_Finalize until the last rank entered it.",
+    ),
+    instances: None,
+    title: "Wait at Finalize",
+    is_waiting: true,
+    condition: "A rank enters MPI_Finalize before the last one does.",
+    advice: "The ranks end unevenly: look for what the last ones still do (output, clean-up), and share \
+             or overlap it.",
+    detect: Detect::Collective(finalize_wait),
+};
+
+fn finalize_wait(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::Finalize => member.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn early_member_waits_in_this_class_only() {
+        assert_eq!(finalize_wait(&member(CollectiveClass::Finalize, 10, 50)), 20);
+        assert_eq!(finalize_wait(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

@@ -1,0 +1,44 @@
+//! Initialization Completion: time in MPI_Init after the first rank had left it.
+//!
+//! Ranks start at different times, so that waiting in MPI_Init says nothing about the program: only completion is measured.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_init_exit",
+        "mpi_init_completion",
+        "Initialization Completion",
+        "Time in MPI_Init after the first rank left it.",
+    ),
+    instances: None,
+    title: "Initialization Completion",
+    is_waiting: false,
+    condition: "A rank leaves MPI_Init after the first rank did.",
+    advice: "Part of starting up; large values point to the launcher, the network or the file system, not \
+             to the program.",
+    detect: Detect::Collective(init_completion),
+};
+
+fn init_completion(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::Init => member.completing(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn time_after_the_first_end_counts_in_this_class_only() {
+        assert_eq!(init_completion(&member(CollectiveClass::Init, 10, 50)), 10);
+        assert_eq!(init_completion(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

@@ -1,0 +1,91 @@
+//! Late Receiver: a send waits because the receive was posted too late.
+//!
+//! ```text
+//!   sender    ----[ waits | send ]------
+//!   receiver  ----------[ receive ]-----
+//! ```
+//!
+//! Charged at the sender, in the call that completed the send: only calls that can be blocked by their receiver count.
+
+use model::Ticks;
+
+use crate::matched::{Completion, SentMessage};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_point2point",
+        "mpi_latereceiver",
+        "Late Receiver",
+        "Time a sending call is blocked because the matching receive had not been posted yet.",
+    ),
+    instances: Some([
+        Metric::instances(
+            "syncs_send",
+            "mpi_slr_count",
+            "Late Receivers",
+            "Number of late receivers of messages without data.",
+        ),
+        Metric::instances(
+            "comms_send",
+            "mpi_clr_count",
+            "Late Receivers",
+            "Number of late receivers of messages with data.",
+        ),
+    ]),
+    title: "Late Receiver",
+    is_waiting: true,
+    condition: "A call that completes a send is entered before the receive is posted, and is still going on then.",
+    advice: "Post receives earlier (MPI_Irecv before the work), or let the sender go on meanwhile (MPI_Isend). Short \
+             messages are buffered by MPI and need no receiver; long or synchronous ones do.",
+    detect: Detect::Send(late_receiver),
+};
+
+fn late_receiver(message: &SentMessage) -> Ticks {
+    match message.completion {
+        Completion::BlockingSend | Completion::WaitOne | Completion::WaitMany => {}
+        Completion::Test | Completion::Other => return 0,
+    }
+    if message.send.leave <= message.posting.enter {
+        return 0; // The send was over before: the message was buffered.
+    }
+    message.posting.enter - message.send.enter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::Interval;
+
+    fn message(send: (Ticks, Ticks), posting: (Ticks, Ticks), completion: Completion) -> SentMessage {
+        SentMessage {
+            send: Interval::new(send.0, send.1),
+            posting: Interval::new(posting.0, posting.1),
+            completion,
+            bytes: 8,
+        }
+    }
+
+    #[test]
+    fn send_blocked_until_the_receive_is_posted_waits() {
+        assert_eq!(late_receiver(&message((4, 20), (10, 21), Completion::BlockingSend)), 6);
+        assert_eq!(late_receiver(&message((4, 20), (10, 11), Completion::WaitMany)), 6);
+    }
+
+    #[test]
+    fn buffered_send_does_not_wait() {
+        assert_eq!(late_receiver(&message((4, 10), (10, 21), Completion::BlockingSend)), 0);
+    }
+
+    #[test]
+    fn receive_posted_first_is_not_late() {
+        assert!(late_receiver(&message((4, 20), (3, 21), Completion::WaitOne)) <= 0);
+    }
+
+    #[test]
+    fn combined_buffered_and_tested_sends_never_count() {
+        assert_eq!(late_receiver(&message((4, 20), (10, 21), Completion::Other)), 0);
+        assert_eq!(late_receiver(&message((4, 20), (10, 21), Completion::Test)), 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! What counts as a wait state: one file a pattern, and the tree of metrics that they fill.
+//!
+//! `ls` of this folder is the list of wait states. A pattern is a pure function over matched operations ([`matched`])
+//! with its metric, its condition and an advice as data ([`Pattern`]). Reports, summaries and documentation follow from
+//! the list [`PATTERNS`].
+//!
+//! To add one: a file with its `PATTERN`, and its line in the two lists below. A test names what is missing.
+//!
+//! Deliberately absent: files, exchange between workers, and any state; patterns do not know each other.
+
+mod barrier_completion;
+mod barrier_wait;
+mod early_reduce;
+mod early_scan;
+mod finalize_wait;
+mod init_completion;
+mod late_broadcast;
+mod late_receiver;
+mod late_sender;
+mod nxn_completion;
+mod wait_at_nxn;
+mod wrong_order;
+mod wrong_order_different;
+mod wrong_order_same;
+
+pub mod matched;
+mod metric;
+mod metric_tree;
+mod pattern;
+mod regions;
+
+pub use metric::{Metric, Source, Unit};
+pub use pattern::{Detect, Pattern};
+
+/// All patterns, in the order of the report.
+pub const PATTERNS: &[Pattern] = &[
+    init_completion::PATTERN,
+    finalize_wait::PATTERN,
+    barrier_wait::PATTERN,
+    barrier_completion::PATTERN,
+    late_sender::PATTERN,
+    wrong_order::PATTERN,
+    wrong_order_different::PATTERN,
+    wrong_order_same::PATTERN,
+    late_receiver::PATTERN,
+    early_reduce::PATTERN,
+    early_scan::PATTERN,
+    late_broadcast::PATTERN,
+    wait_at_nxn::PATTERN,
+    nxn_completion::PATTERN,
+];
+
+/// All metrics of the report; parents precede children, siblings are in the order in which viewers show them.
+pub fn metrics() -> Vec<Metric> {
+    let of_patterns = PATTERNS.iter().map(|pattern| pattern.metric);
+    let of_instances = PATTERNS.iter().flat_map(|pattern| pattern.instances.into_iter().flatten());
+    metric_tree::METRICS.iter().copied().chain(of_patterns).chain(of_instances).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parent_stands_before_its_children_and_no_name_twice() {
+        let metrics = metrics();
+        for (at, metric) in metrics.iter().enumerate() {
+            let before = &metrics[..at];
+            assert!(before.iter().all(|m| m.id != metric.id), "{} is defined twice", metric.id);
+            if let Some(parent) = metric.parent {
+                let parent = before.iter().find(|m| m.id == parent);
+                let parent = parent.unwrap_or_else(|| panic!("{}: parent missing or later", metric.id));
+                assert_eq!(parent.unit, metric.unit, "{} has another unit than its parent", metric.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_rest_is_taken_from_metrics_that_exist() {
+        let metrics = metrics();
+        for metric in &metrics {
+            if let Source::Rest(of, without) = metric.source {
+                for name in without.iter().chain([&of]) {
+                    assert!(metrics.iter().any(|m| m.id == *name), "{}: no metric {name}", metric.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_pattern_file_is_listed() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let patterns: Vec<_> = files
+            .filter(|path| {
+                std::fs::read_to_string(path).unwrap().contains("pub(crate) const PATTERN: Pattern =")
+            })
+            .filter(|path| path.file_stem().unwrap() != "lib")
+            .collect();
+        assert_eq!(patterns.len(), PATTERNS.len(), "files with a pattern: {patterns:#?}");
+    }
+}

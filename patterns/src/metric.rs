@@ -1,0 +1,92 @@
+//! What a metric is: its place in the tree, its unit, and where its severities come from.
+
+use model::Region;
+
+/// The unit of a metric's severities in a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Time; counted in ticks until the report is written.
+    Seconds,
+    /// How often something happened.
+    Occurrences,
+    /// Amounts of data.
+    Bytes,
+}
+
+/// Where the severities of a metric come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// The walk over the events, the accounting of operations, or a pattern adds to it.
+    Measured,
+    /// The exclusive time of the call paths whose region is selected.
+    TimeIn(fn(&Region) -> bool),
+    /// The visits of the call paths whose region is selected.
+    VisitsOf(fn(&Region) -> bool),
+    /// The sum of the metrics below.
+    Sum,
+    /// The first metric without the others.
+    Rest(&'static str, &'static [&'static str]),
+}
+
+/// A metric of the report. Severities are exclusive along the call tree, and inclusive along the metric tree: a
+/// metric's value contains the values of the metrics below it.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The unique name; the reference analyzer's, so that reports can be compared.
+    pub id: &'static str,
+    /// The name that viewers show, to be read below its parent's.
+    pub name: &'static str,
+    /// The unique name of the metric above; `None` at a root.
+    pub parent: Option<&'static str>,
+    /// The unit of its severities.
+    pub unit: Unit,
+    /// What it measures, in one sentence.
+    pub about: &'static str,
+    /// Where its severities come from.
+    pub source: Source,
+}
+
+impl Metric {
+    /// A root of the metric tree.
+    pub const fn root(
+        id: &'static str,
+        name: &'static str,
+        unit: Unit,
+        source: Source,
+        about: &'static str,
+    ) -> Metric {
+        Metric { id, name, parent: None, unit, about, source }
+    }
+
+    /// A metric below `parent`.
+    pub const fn below(
+        parent: &'static str,
+        id: &'static str,
+        name: &'static str,
+        unit: Unit,
+        source: Source,
+        about: &'static str,
+    ) -> Metric {
+        Metric { id, name, parent: Some(parent), unit, about, source }
+    }
+
+    /// A time below `parent` that a pattern measures.
+    pub const fn wait(
+        parent: &'static str,
+        id: &'static str,
+        name: &'static str,
+        about: &'static str,
+    ) -> Metric {
+        Metric::below(parent, id, name, Unit::Seconds, Source::Measured, about)
+    }
+
+    /// A number of instances below `parent` that a pattern counts.
+    pub const fn instances(
+        parent: &'static str,
+        id: &'static str,
+        name: &'static str,
+        about: &'static str,
+    ) -> Metric {
+        Metric::below(parent, id, name, Unit::Occurrences, Source::Measured, about)
+    }
+}

@@ -1,0 +1,44 @@
+//! N x N Completion: time in an all-to-all operation after the first rank had finished.
+//!
+//! What the operation itself costs once all contributions are there.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_collective",
+        "mpi_nxn_completion",
+        "N x N Completion",
+        "Time in an N-to-N operation after the first rank left it.",
+    ),
+    instances: None,
+    title: "N x N Completion",
+    is_waiting: false,
+    condition: "A rank leaves an N-to-N operation after the first rank did.",
+    advice: "The cost of the operation itself: fewer, larger operations help, and ranks nearer to each \
+             other.",
+    detect: Detect::Collective(nxn_completion),
+};
+
+fn nxn_completion(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::AllToAll => member.completing(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn time_after_the_first_end_counts_in_this_class_only() {
+        assert_eq!(nxn_completion(&member(CollectiveClass::AllToAll, 10, 50)), 10);
+        assert_eq!(nxn_completion(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

@@ -1,0 +1,43 @@
+//! What a pattern is: a metric with the rule that finds it.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveMember, LateMessage, ReceivedMessage, SentMessage};
+use crate::metric::Metric;
+
+/// A wait state (or a completion time): what it is called, when it occurs, what to do about it, and the function that
+/// finds it. The words are data, so that help, documentation and reports follow from the list of patterns.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// What it measures.
+    pub metric: Metric,
+    /// Numbers of instances on empty messages and on messages with data, for patterns of messages.
+    pub instances: Option<[Metric; 2]>,
+    /// The name by itself, for a summary.
+    pub title: &'static str,
+    /// Lost time that someone else could have prevented; false for the time an operation takes to complete.
+    pub is_waiting: bool,
+    /// When it occurs, in words.
+    pub condition: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+    /// The rule.
+    pub detect: Detect,
+}
+
+/// At which end of which match a pattern is evaluated. A function answers a length of time in ticks; 0 or less means
+/// that the pattern did not occur.
+///
+/// Functions have no state: the history that a rule needs is a field of what it looks at.
+#[derive(Clone, Copy, Debug)]
+pub enum Detect {
+    /// At each received message. Of the messages that one call completes, only the one with the longest time counts.
+    Receive(fn(&ReceivedMessage) -> Ticks),
+    /// At each sent message. Of the messages that one call completes, only the one with the longest time counts.
+    Send(fn(&SentMessage) -> Ticks),
+    /// At a late message once a later received message turns out to have been sent before it; the time is the late
+    /// message's.
+    Overtaken(fn(&LateMessage, &ReceivedMessage) -> bool),
+    /// At each member of a collective operation.
+    Collective(fn(&CollectiveMember) -> Ticks),
+}

@@ -1,0 +1,441 @@
+//! Which regions belong to which class of time: predicates over a region's paradigm, role and name.
+//!
+//! The classes are those of the reference's report, so that numbers can be compared; MPI's chapters are behind most of
+//! them (MPI 3.1: point-to-point 3, collective 5, communicators 6 and 7, environment 8, one-sided 11, files 13).
+
+use model::{Paradigm, Region, RegionRole};
+
+/// Time that the recorder itself took. Recording switched off (`MEASUREMENT OFF`) is time of the program.
+pub(crate) fn overhead(region: &Region) -> bool {
+    match region.paradigm {
+        Paradigm::MEASUREMENT_SYSTEM => matches!(region.name.as_str(), "TRACE BUFFER FLUSH" | "TRACING"),
+        Paradigm::OPENCL | Paradigm::CUDA => region.name == "BUFFER FLUSH",
+        _ => false,
+    }
+}
+
+/// Everything else: time of the program.
+pub(crate) fn execution(region: &Region) -> bool {
+    !overhead(region)
+}
+
+/// All of MPI. Score-P's region for MPI's own parallel execution is not a call.
+pub(crate) fn mpi(region: &Region) -> bool {
+    region.paradigm == Paradigm::MPI && region.name != "PARALLEL"
+}
+
+/// The name behind `prefix`, for a region of MPI.
+fn mpi_name<'a>(region: &'a Region, prefix: &str) -> Option<&'a str> {
+    if mpi(region) { region.name.strip_prefix(prefix) } else { None }
+}
+
+fn mpi_role(region: &Region, roles: &[RegionRole]) -> bool {
+    mpi(region) && roles.contains(&region.role)
+}
+
+pub(crate) fn init_exit(region: &Region) -> bool {
+    matches!(
+        mpi_name(region, "MPI_"),
+        Some("Init" | "Init_thread" | "Initialized" | "Finalize" | "Finalized")
+    )
+}
+
+pub(crate) fn communicator_management(region: &Region) -> bool {
+    let Some(name) = mpi_name(region, "MPI_") else { return false };
+    if let Some(name) = name.strip_prefix("Comm_") {
+        return matches!(
+            name,
+            "accept"
+                | "compare"
+                | "connect"
+                | "create"
+                | "create_group"
+                | "create_keyval"
+                | "delete_attr"
+                | "disconnect"
+                | "dup"
+                | "dup_with_info"
+                | "free"
+                | "free_keyval"
+                | "get_attr"
+                | "get_info"
+                | "get_name"
+                | "get_parent"
+                | "group"
+                | "idup"
+                | "join"
+                | "rank"
+                | "remote_group"
+                | "remote_size"
+                | "set_attr"
+                | "set_info"
+                | "set_name"
+                | "size"
+                | "spawn"
+                | "spawn_multiple"
+                | "split"
+                | "split_type"
+                | "test_inter"
+        );
+    }
+    matches!(
+        name,
+        "Cart_coords"
+            | "Cart_create"
+            | "Cart_get"
+            | "Cart_map"
+            | "Cart_rank"
+            | "Cart_shift"
+            | "Cart_sub"
+            | "Cartdim_get"
+            | "Dims_create"
+            | "Dist_graph_create"
+            | "Dist_graph_create_adjacent"
+            | "Dist_graph_neighbors"
+            | "Dist_graph_neighbors_count"
+            | "Graph_create"
+            | "Graph_get"
+            | "Graph_map"
+            | "Graph_neighbors"
+            | "Graph_neighbors_count"
+            | "Graphdims_get"
+            | "Intercomm_create"
+            | "Intercomm_merge"
+            | "Topo_test"
+            | "Close_port"
+            | "Open_port"
+            | "Lookup_name"
+            | "Publish_name"
+            | "Unpublish_name"
+    )
+}
+
+pub(crate) fn file_management(region: &Region) -> bool {
+    matches!(
+        mpi_name(region, "MPI_File_"),
+        Some(
+            "close"
+                | "delete"
+                | "get_amode"
+                | "get_atomicity"
+                | "get_byte_offset"
+                | "get_group"
+                | "get_info"
+                | "get_position"
+                | "get_position_shared"
+                | "get_size"
+                | "get_type_extent"
+                | "get_view"
+                | "open"
+                | "preallocate"
+                | "seek"
+                | "seek_shared"
+                | "set_atomicity"
+                | "set_info"
+                | "set_size"
+                | "set_view"
+                | "sync"
+        )
+    )
+}
+
+pub(crate) fn window_management(region: &Region) -> bool {
+    matches!(
+        mpi_name(region, "MPI_Win_"),
+        Some(
+            "allocate"
+                | "allocate_shared"
+                | "attach"
+                | "create"
+                | "create_dynamic"
+                | "create_keyval"
+                | "delete_attr"
+                | "detach"
+                | "free"
+                | "free_keyval"
+                | "get_attr"
+                | "get_group"
+                | "get_info"
+                | "get_name"
+                | "set_attr"
+                | "set_info"
+                | "set_name"
+                | "shared_query"
+        )
+    )
+}
+
+pub(crate) fn barrier(region: &Region) -> bool {
+    mpi_role(region, &[RegionRole::BARRIER])
+}
+
+pub(crate) fn active_target(region: &Region) -> bool {
+    matches!(mpi_name(region, "MPI_Win_"), Some("complete" | "fence" | "post" | "start" | "test" | "wait"))
+}
+
+pub(crate) fn passive_target(region: &Region) -> bool {
+    matches!(
+        mpi_name(region, "MPI_Win_"),
+        Some(
+            "flush"
+                | "flush_all"
+                | "flush_local"
+                | "flush_local_all"
+                | "lock"
+                | "lock_all"
+                | "unlock"
+                | "unlock_all"
+                | "sync"
+        )
+    )
+}
+
+pub(crate) fn point_to_point(region: &Region) -> bool {
+    mpi_role(region, &[RegionRole::POINT2POINT])
+        || matches!(
+            mpi_name(region, "MPI_"),
+            Some("Test" | "Testall" | "Testany" | "Testsome" | "Wait" | "Waitall" | "Waitany" | "Waitsome")
+        )
+}
+
+pub(crate) fn collective(region: &Region) -> bool {
+    mpi_role(
+        region,
+        &[
+            RegionRole::COLL_ONE2ALL,
+            RegionRole::COLL_ALL2ONE,
+            RegionRole::COLL_ALL2ALL,
+            RegionRole::COLL_OTHER,
+        ],
+    )
+}
+
+pub(crate) fn one_sided(region: &Region) -> bool {
+    mpi_role(region, &[RegionRole::RMA, RegionRole::ATOMIC])
+}
+
+pub(crate) fn put(region: &Region) -> bool {
+    matches!(mpi_name(region, "MPI_"), Some("Put" | "Rput"))
+}
+
+pub(crate) fn get(region: &Region) -> bool {
+    matches!(mpi_name(region, "MPI_"), Some("Get" | "Rget"))
+}
+
+pub(crate) fn atomic(region: &Region) -> bool {
+    mpi_role(region, &[RegionRole::ATOMIC])
+}
+
+/// `MPI_File_[i]{read,write}[_at,_shared]`: (is a read, is collective), or `None` for other functions.
+fn file_access(region: &Region) -> Option<(bool, bool)> {
+    let name = mpi_name(region, "MPI_File_")?;
+    let (name, immediate) = match name {
+        "iread" | "iwrite" => (&name[1..], true),
+        _ if name.starts_with("iread_") || name.starts_with("iwrite_") => (&name[1..], true),
+        _ => (name, false),
+    };
+    let (kind, is_read) = match (name.strip_prefix("read"), name.strip_prefix("write")) {
+        (Some(rest), _) => (rest, true),
+        (_, Some(rest)) => (rest, false),
+        _ => return None,
+    };
+    let is_collective = match kind {
+        "" | "_at" | "_shared" => false,
+        "_all" | "_at_all" => true,
+        "_ordered" | "_all_begin" | "_all_end" | "_at_all_begin" | "_at_all_end" | "_ordered_begin"
+        | "_ordered_end"
+            if !immediate =>
+        {
+            true
+        }
+        _ => return None,
+    };
+    Some((is_read, is_collective))
+}
+
+pub(crate) fn file_individual(region: &Region) -> bool {
+    matches!(file_access(region), Some((_, false)))
+}
+
+pub(crate) fn file_collective(region: &Region) -> bool {
+    matches!(file_access(region), Some((_, true)))
+}
+
+pub(crate) fn file_individual_reads(region: &Region) -> bool {
+    file_access(region) == Some((true, false))
+}
+
+pub(crate) fn file_individual_writes(region: &Region) -> bool {
+    file_access(region) == Some((false, false))
+}
+
+pub(crate) fn file_collective_reads(region: &Region) -> bool {
+    file_access(region) == Some((true, true))
+}
+
+pub(crate) fn file_collective_writes(region: &Region) -> bool {
+    file_access(region) == Some((false, true))
+}
+
+/// File management that one process does by itself.
+fn file_management_individual(region: &Region) -> bool {
+    file_management(region) && ["delete", "get", "seek"].iter().any(|part| region.name.contains(part))
+}
+
+pub(crate) fn file_individual_operations(region: &Region) -> bool {
+    file_individual(region) || file_management_individual(region)
+}
+
+pub(crate) fn file_collective_operations(region: &Region) -> bool {
+    file_collective(region) || (file_management(region) && !file_management_individual(region))
+}
+
+fn openmp_role(region: &Region, roles: &[RegionRole]) -> bool {
+    region.paradigm == Paradigm::OPENMP && roles.contains(&region.role)
+}
+
+pub(crate) fn openmp_explicit_barrier(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::BARRIER])
+}
+
+pub(crate) fn openmp_implicit_barrier(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::IMPLICIT_BARRIER])
+}
+
+pub(crate) fn openmp_critical(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::CRITICAL, RegionRole::ATOMIC])
+}
+
+pub(crate) fn openmp_lock_api(region: &Region) -> bool {
+    let Some(name) = region.name.strip_prefix("omp_") else { return false };
+    let Some(name) = name.strip_suffix("_lock") else { return false };
+    region.paradigm == Paradigm::OPENMP
+        && matches!(name.strip_suffix("_nest").unwrap_or(name), "destroy" | "init" | "set" | "test" | "unset")
+}
+
+pub(crate) fn openmp_ordered(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::ORDERED])
+}
+
+pub(crate) fn openmp_taskwait(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::TASK_WAIT])
+}
+
+pub(crate) fn openmp_flush(region: &Region) -> bool {
+    openmp_role(region, &[RegionRole::FLUSH])
+}
+
+fn pthread_name<'a>(region: &'a Region, prefix: &str) -> Option<&'a str> {
+    if region.paradigm == Paradigm::PTHREAD { region.name.strip_prefix(prefix) } else { None }
+}
+
+pub(crate) fn pthread_management(region: &Region) -> bool {
+    matches!(pthread_name(region, "pthread_"), Some("cancel" | "create" | "detach" | "exit" | "join"))
+}
+
+pub(crate) fn pthread_mutex(region: &Region) -> bool {
+    matches!(pthread_name(region, "pthread_mutex_"), Some("destroy" | "init" | "lock" | "trylock" | "unlock"))
+}
+
+pub(crate) fn pthread_condition(region: &Region) -> bool {
+    matches!(
+        pthread_name(region, "pthread_cond_"),
+        Some("broadcast" | "destroy" | "init" | "signal" | "timedwait" | "wait")
+    )
+}
+
+pub(crate) fn openacc(region: &Region) -> bool {
+    region.paradigm == Paradigm::OPENACC
+}
+
+/// The name of an OpenACC region; the recorder may append `@file:line`.
+fn openacc_name(region: &Region) -> Option<&str> {
+    if openacc(region) { region.name.split('@').next().map(str::trim_end) } else { None }
+}
+
+pub(crate) fn openacc_setup(region: &Region) -> bool {
+    matches!(openacc_name(region), Some("acc_init" | "acc_shutdown"))
+}
+
+pub(crate) fn openacc_memory(region: &Region) -> bool {
+    matches!(openacc_name(region), Some("acc_upload" | "acc_download"))
+}
+
+pub(crate) fn openacc_wait(region: &Region) -> bool {
+    openacc_name(region) == Some("acc_wait")
+}
+
+pub(crate) fn openacc_launch(region: &Region) -> bool {
+    openacc_name(region) == Some("acc_launch_kernel")
+}
+
+pub(crate) fn opencl_kernel(region: &Region) -> bool {
+    region.paradigm == Paradigm::OPENCL && region.source_file == "OPENCL_KERNEL"
+}
+
+pub(crate) fn opencl(region: &Region) -> bool {
+    region.paradigm == Paradigm::OPENCL && !overhead(region) && !opencl_kernel(region)
+}
+
+pub(crate) fn cuda_kernel(region: &Region) -> bool {
+    region.paradigm == Paradigm::CUDA && region.source_file == "CUDA_KERNEL"
+}
+
+pub(crate) fn cuda(region: &Region) -> bool {
+    region.paradigm == Paradigm::CUDA && !overhead(region) && !cuda_kernel(region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(paradigm: Paradigm, role: RegionRole, name: &str) -> Region {
+        Region { name: name.into(), paradigm, role, ..Region::default() }
+    }
+
+    fn mpi_function(name: &str) -> Region {
+        region(Paradigm::MPI, RegionRole::FUNCTION, name)
+    }
+
+    #[test]
+    fn file_functions_are_sorted_by_access_and_participation() {
+        let access = |name| file_access(&mpi_function(name));
+        assert_eq!(access("MPI_File_read"), Some((true, false)));
+        assert_eq!(access("MPI_File_iwrite_shared"), Some((false, false)));
+        assert_eq!(access("MPI_File_iread_at_all"), Some((true, true)));
+        assert_eq!(access("MPI_File_write_ordered_begin"), Some((false, true)));
+        assert_eq!(access("MPI_File_iread_ordered"), None);
+        assert_eq!(access("MPI_File_open"), None);
+        assert!(file_individual_operations(&mpi_function("MPI_File_seek_shared")));
+        assert!(file_collective_operations(&mpi_function("MPI_File_set_view")));
+    }
+
+    #[test]
+    fn name_of_mpi_in_another_paradigm_does_not_count() {
+        assert!(init_exit(&mpi_function("MPI_Init")));
+        assert!(!init_exit(&region(Paradigm::USER, RegionRole::FUNCTION, "MPI_Init")));
+        assert!(!mpi(&mpi_function("PARALLEL")));
+    }
+
+    #[test]
+    fn wait_is_point_to_point_whatever_its_role() {
+        assert!(point_to_point(&mpi_function("MPI_Waitall")));
+        assert!(point_to_point(&region(Paradigm::MPI, RegionRole::POINT2POINT, "MPI_Send")));
+        assert!(!point_to_point(&mpi_function("MPI_Win_wait")));
+    }
+
+    #[test]
+    fn buffer_flush_is_overhead_and_recording_off_is_not() {
+        let measurement = |name| region(Paradigm::MEASUREMENT_SYSTEM, RegionRole::ARTIFICIAL, name);
+        assert!(overhead(&measurement("TRACE BUFFER FLUSH")));
+        assert!(execution(&measurement("MEASUREMENT OFF")));
+    }
+
+    #[test]
+    fn nested_lock_functions_belong_to_the_lock_api() {
+        for name in ["omp_set_lock", "omp_unset_nest_lock"] {
+            assert!(openmp_lock_api(&region(Paradigm::OPENMP, RegionRole::FUNCTION, name)));
+        }
+        assert!(!openmp_lock_api(&region(Paradigm::OPENMP, RegionRole::FUNCTION, "omp_get_lock")));
+    }
+}

@@ -1,0 +1,44 @@
+//! Wait at N x N: a rank of an all-to-all operation waits for the last contribution.
+//!
+//! No rank can finish before everyone has contributed.
+
+use model::Ticks;
+
+use crate::matched::{CollectiveClass, CollectiveMember};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_collective",
+        "mpi_wait_nxn",
+        "Wait at N x N",
+        "Time in Allreduce, Allgather(v), Alltoall or Reduce_scatter until the last rank entered it.",
+    ),
+    instances: None,
+    title: "Wait at N x N",
+    is_waiting: true,
+    condition: "A rank enters an N-to-N operation before the last contributing rank does.",
+    advice: "Balance the work before the operation; or start it early and complete it late \
+             (MPI_Iallreduce).",
+    detect: Detect::Collective(wait_at_nxn),
+};
+
+fn wait_at_nxn(member: &CollectiveMember) -> Ticks {
+    match member.class {
+        CollectiveClass::AllToAll => member.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::member;
+
+    #[test]
+    fn early_member_waits_in_this_class_only() {
+        assert_eq!(wait_at_nxn(&member(CollectiveClass::AllToAll, 10, 50)), 20);
+        assert_eq!(wait_at_nxn(&member(CollectiveClass::Barrier, 10, 50)), 0);
+    }
+}

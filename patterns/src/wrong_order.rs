@@ -1,0 +1,58 @@
+//! Messages in Wrong Order: a late message is awaited although another one, sent earlier, could have been received.
+//!
+//! ```text
+//!   senders   --[ send b ]-----[ send a ]----
+//!   receiver  -[ waits | receive a ][ receive b ]--
+//! ```
+//!
+//! Part of Late Sender; charged where message *a* was awaited, found when message *b* is received.
+
+use crate::matched::{LateMessage, ReceivedMessage};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_latesender",
+        "mpi_latesender_wo",
+        "Messages in Wrong Order",
+        "Late-sender time that could have been used to receive a message which had been sent before.",
+    ),
+    instances: Some([
+        Metric::instances(
+            "mpi_sls_count",
+            "mpi_slswo_count",
+            "Messages in Wrong Order",
+            "Number of late senders in wrong order, messages without data.",
+        ),
+        Metric::instances(
+            "mpi_cls_count",
+            "mpi_clswo_count",
+            "Messages in Wrong Order",
+            "Number of late senders in wrong order, messages with data.",
+        ),
+    ]),
+    title: "Late Sender, wrong order",
+    is_waiting: true,
+    condition: "After a late sender the same process receives a message that was sent before the late one.",
+    advice: "Receive messages in the order in which they are sent, or from whoever comes first (MPI_ANY_SOURCE, \
+             MPI_Waitany).",
+    detect: Detect::Overtaken(sent_before),
+};
+
+fn sent_before(late: &LateMessage, later_received: &ReceivedMessage) -> bool {
+    late.sent > later_received.sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_message_sent_strictly_earlier_is_in_wrong_order() {
+        let late = LateMessage { sent: 10, source: 0 };
+        let received = |sent| ReceivedMessage { sent, ..ReceivedMessage::default() };
+        assert!(sent_before(&late, &received(9)));
+        assert!(!sent_before(&late, &received(10)));
+    }
+}

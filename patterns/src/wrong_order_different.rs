@@ -1,0 +1,40 @@
+//! Messages in Wrong Order from different sources. The messages come from two ranks, and the receiver waits for the slower one first.
+//!
+//! The part of wrong order in which source ranks are different. As in the reference, ranks are compared as they stand in the
+//! records, in whichever communicators the two messages travelled.
+
+use crate::matched::{LateMessage, ReceivedMessage};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "mpi_latesender_wo",
+        "mpi_lswo_different",
+        "From different sources",
+        "Late-sender time in wrong order: the message sent earlier came from another source.",
+    ),
+    instances: None,
+    title: "Late Sender, wrong order (different sources)",
+    is_waiting: true,
+    condition: "The message that was sent earlier came from another source than the late one.",
+    advice: "Receive from whoever sends first: MPI_ANY_SOURCE, or several MPI_Irecv with MPI_Waitany.",
+    detect: Detect::Overtaken(different_sources),
+};
+
+fn different_sources(late: &LateMessage, later_received: &ReceivedMessage) -> bool {
+    late.sent > later_received.sent && late.source != later_received.source
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_for_messages_from_two_sources_only() {
+        let late = LateMessage { sent: 10, source: 3 };
+        let from = |source| ReceivedMessage { sent: 5, source, ..ReceivedMessage::default() };
+        assert!(different_sources(&late, &from(4)));
+        assert!(!different_sources(&late, &from(3)));
+    }
+}

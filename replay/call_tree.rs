@@ -1,0 +1,190 @@
+//! The tree of call paths: which regions were entered from which.
+//!
+//! Paths are numbered in order of first appearance, parents before children. Merging trees appends what is unknown in
+//! the order of the other tree; that is associative, so any reduction over trees in rank order gives the same numbers.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, reduce};
+
+/// A call path: position in a [`CallTree`].
+pub type PathId = u32;
+
+/// Stands for "no call path".
+pub const NO_PATH: PathId = PathId::MAX;
+
+/// Stands for "no call site known".
+pub const NO_SITE: u32 = u32::MAX;
+
+/// A node of a call tree: what was entered, from where.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CallPath {
+    /// The path that it was entered from; [`NO_PATH`] at a root.
+    pub parent: PathId,
+    /// Position in [`Trace::regions`](crate::trace::Trace::regions).
+    pub region: u32,
+    /// Position in [`Trace::sites`](crate::trace::Trace::sites), where calling contexts tell it, else [`NO_SITE`].
+    pub site: u32,
+}
+
+/// Call paths, each with its children found by hash.
+#[derive(Clone, Debug, Default)]
+pub struct CallTree {
+    paths: Vec<CallPath>,
+    known: FxHashMap<CallPath, PathId>,
+}
+
+impl CallTree {
+    /// The path of `region` entered from `parent` at `site`; new paths get the next number.
+    pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
+        let path = CallPath { parent, region, site };
+        *self.known.entry(path).or_insert_with(|| {
+            self.paths.push(path);
+            (self.paths.len() - 1) as PathId
+        })
+    }
+
+    /// All paths, in the order of their numbers.
+    pub fn paths(&self) -> &[CallPath] {
+        &self.paths
+    }
+
+    /// Number of paths.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether there is no path.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Adds the paths of `other`; answers their numbers here.
+    pub fn merge(&mut self, other: &[CallPath]) -> Vec<PathId> {
+        let mut here: Vec<PathId> = Vec::with_capacity(other.len());
+        for path in other {
+            let parent = if path.parent == NO_PATH { NO_PATH } else { here[path.parent as usize] };
+            here.push(self.enter(parent, path.region, path.site));
+        }
+        here
+    }
+
+    /// The paths that have no parent.
+    pub fn roots(&self) -> impl Iterator<Item = PathId> + '_ {
+        (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| at as PathId)
+    }
+
+    /// The same paths below one new root, which is number 0; every number grows by one.
+    pub fn below_root(&self, region: u32) -> CallTree {
+        let mut tree = CallTree::default();
+        tree.enter(NO_PATH, region, NO_SITE);
+        for path in &self.paths {
+            let parent = if path.parent == NO_PATH { 0 } else { path.parent + 1 };
+            tree.enter(parent, path.region, path.site);
+        }
+        tree
+    }
+
+    /// All paths with children after their parent and before its next sibling; siblings in the order of their numbers.
+    pub fn preorder(&self) -> Vec<PathId> {
+        let mut children: Vec<Vec<PathId>> = vec![Vec::new(); self.paths.len()];
+        let mut open: Vec<PathId> = Vec::new();
+        for (at, path) in self.paths.iter().enumerate().rev() {
+            match path.parent {
+                NO_PATH => open.push(at as PathId),
+                parent => children[parent as usize].push(at as PathId),
+            }
+        }
+        let mut order = Vec::with_capacity(self.paths.len());
+        while let Some(path) = open.pop() {
+            order.push(path);
+            open.append(&mut children[path as usize]);
+        }
+        order
+    }
+}
+
+/// Merges the trees of all workers, which own ranks in rising order, and gives every worker the result.
+///
+/// # Errors
+/// If a worker failed.
+pub fn merge_all(tree: CallTree, exchange: &mut dyn Exchange) -> Result<CallTree, Error> {
+    let tree = reduce(
+        exchange,
+        tree,
+        |tree| encode(tree.paths()),
+        |tree, words| {
+            tree.merge(&decode(words));
+        },
+    )?;
+    let mut merged = CallTree::default();
+    merged.merge(&decode(&broadcast(exchange, encode(tree.paths()))?));
+    Ok(merged)
+}
+
+fn encode(paths: &[CallPath]) -> Batch {
+    paths.iter().flat_map(|p| [u64::from(p.parent) << 32 | u64::from(p.region), u64::from(p.site)]).collect()
+}
+
+fn decode(batch: &[u64]) -> Vec<CallPath> {
+    batch
+        .chunks_exact(2)
+        .map(|words| CallPath {
+            parent: (words[0] >> 32) as u32,
+            region: words[0] as u32,
+            site: words[1] as u32,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(paths: &[(PathId, u32)]) -> CallTree {
+        let mut tree = CallTree::default();
+        for &(parent, region) in paths {
+            tree.enter(parent, region, NO_SITE);
+        }
+        tree
+    }
+
+    #[test]
+    fn merging_keeps_known_paths_and_appends_the_others() {
+        let mut a = tree(&[(NO_PATH, 9), (0, 1)]);
+        let b = tree(&[(NO_PATH, 9), (0, 2), (1, 3), (0, 1)]);
+        assert_eq!(a.merge(b.paths()), [0, 2, 3, 1]);
+        assert_eq!(a.len(), 4);
+    }
+
+    #[test]
+    fn merging_in_any_grouping_gives_the_same_numbers() {
+        let trees = [
+            tree(&[(NO_PATH, 9), (0, 1)]),
+            tree(&[(NO_PATH, 9), (0, 2)]),
+            tree(&[(NO_PATH, 9), (0, 3), (0, 1)]),
+        ];
+        let mut left = trees[0].clone();
+        left.merge(trees[1].paths());
+        left.merge(trees[2].paths());
+        let mut right = trees[1].clone();
+        right.merge(trees[2].paths());
+        let mut all = trees[0].clone();
+        all.merge(right.paths());
+        assert_eq!(left.paths(), all.paths());
+    }
+
+    #[test]
+    fn preorder_puts_children_behind_their_parent() {
+        let tree = tree(&[(NO_PATH, 9), (0, 1), (0, 2), (1, 3), (2, 4), (1, 5)]);
+        assert_eq!(tree.preorder(), [0, 1, 3, 5, 2, 4]);
+    }
+
+    #[test]
+    fn one_root_above_all_shifts_every_number_by_one() {
+        let tree = tree(&[(NO_PATH, 9), (NO_PATH, 8), (1, 7)]).below_root(5);
+        assert_eq!(tree.paths()[3], CallPath { parent: 2, region: 7, site: NO_SITE });
+        assert_eq!(tree.roots().collect::<Vec<_>>(), [0]);
+    }
+}

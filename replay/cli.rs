@@ -1,0 +1,67 @@
+//! What the user typed. The only file that names clap.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use replay::{Options, Semantics};
+
+/// Find where the ranks of an MPI program waited for each other, and why.
+///
+/// Reads an OTF2 trace, as Score-P writes it, and writes a report for Cube's viewers. Starts alone or under
+/// mpirun, with any number of processes:
+///
+///   replay-analyze exp.dir
+///   mpirun -n 64 replay-analyze exp.dir
+///
+/// Exit status: 0 there is a report; 1 there is one, and with --strict the trace lacks data; 2 there is none.
+#[derive(Parser, Debug)]
+#[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// The experiment directory, or the anchor file (.otf2) of its trace
+    experiment: PathBuf,
+
+    /// The report to write [default: trace.cubex in the experiment directory]
+    #[arg(short, long, value_name = "FILE.cubex")]
+    output: Option<PathBuf>,
+
+    /// Follow the reference analyzer to the letter, or without its known defects
+    #[arg(long, value_enum, default_value_t = SemanticsName::Corrected)]
+    semantics: SemanticsName,
+
+    /// Replace a report that another program wrote
+    #[arg(long)]
+    force: bool,
+
+    /// Exit with status 1 if the trace lacks data, although there is a report
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print more: what the trace consists of, and how it is shared among the workers
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum SemanticsName {
+    Corrected,
+    Reference,
+}
+
+impl Cli {
+    /// What the analysis needs of it.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            experiment: self.experiment.clone(),
+            report: self.output.clone(),
+            semantics: match self.semantics {
+                SemanticsName::Corrected => Semantics::Corrected,
+                SemanticsName::Reference => Semantics::Reference,
+            },
+            force: self.force,
+        }
+    }
+}

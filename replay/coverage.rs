@@ -1,0 +1,125 @@
+//! Which share of the MPI time was analysed, and why the rest was not. Zero waiting and "not looked at" differ.
+
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
+
+/// What became of the time of an MPI call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Fate {
+    /// Its waiting, if any, is in the report; calls that cannot wait for others count here too.
+    #[default]
+    Analysed,
+    /// One-sided communication: no wait states are computed.
+    OneSided,
+    /// MPI-IO: no wait states are computed.
+    FileAccess,
+    /// Non-blocking, neighbourhood, communicator-creating and other collective operations without analysis.
+    OtherCollective,
+    /// Alltoallv and Alltoallw.
+    VariableAllToAll,
+    /// Its operation found no partner in the trace.
+    Unmatched,
+}
+
+impl Fate {
+    /// All fates, in the order of reports.
+    pub const ALL: [Fate; 6] = [
+        Fate::Analysed,
+        Fate::OneSided,
+        Fate::FileAccess,
+        Fate::OtherCollective,
+        Fate::VariableAllToAll,
+        Fate::Unmatched,
+    ];
+
+    /// The reason in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Analysed => "analysed",
+            Fate::OneSided => "one-sided communication",
+            Fate::FileAccess => "MPI file access",
+            Fate::OtherCollective => "non-blocking and other collectives",
+            Fate::VariableAllToAll => "Alltoallv and Alltoallw",
+            Fate::Unmatched => "no partner in the trace",
+        }
+    }
+}
+
+/// Time in MPI calls by what became of it, in ticks, summed over locations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    ticks: [i64; Fate::ALL.len()],
+}
+
+impl Coverage {
+    /// Adds the time of a call.
+    pub fn add(&mut self, fate: Fate, ticks: i64) {
+        let sum = &mut self.ticks[fate as usize];
+        *sum = sum.saturating_add(ticks);
+    }
+
+    /// Moves the time of a call that was taken for analysed.
+    pub fn lose(&mut self, fate: Fate, ticks: i64) {
+        self.ticks[Fate::Analysed as usize] -= ticks;
+        self.ticks[fate as usize] += ticks;
+    }
+
+    /// The time with this fate, in ticks.
+    pub fn ticks(&self, fate: Fate) -> i64 {
+        self.ticks[fate as usize]
+    }
+
+    /// All MPI time, in ticks.
+    pub fn total(&self) -> i64 {
+        self.ticks.iter().sum()
+    }
+
+    /// The share of the MPI time with this fate, from 0 to 1; all of no time is analysed.
+    pub fn share(&self, fate: Fate) -> f64 {
+        match (self.total(), fate) {
+            (0, Fate::Analysed) => 1.0,
+            (0, _) => 0.0,
+            (total, _) => self.ticks(fate) as f64 / total as f64,
+        }
+    }
+
+    /// Adds another location's or worker's coverage.
+    pub fn merge(&mut self, other: Coverage) {
+        for (ticks, more) in self.ticks.iter_mut().zip(other.ticks) {
+            *ticks += more;
+        }
+    }
+
+    /// As words, for another worker.
+    pub fn encode(&self, batch: &mut Batch) {
+        batch.extend(self.ticks.iter().map(|&ticks| ticks as u64));
+    }
+
+    /// The coverage that [`encode`](Self::encode) wrote.
+    pub fn decode(reader: &mut BatchReader<'_>) -> Coverage {
+        let mut coverage = Coverage::default();
+        for ticks in &mut coverage.ticks {
+            *ticks = reader.word() as i64;
+        }
+        coverage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn call_without_partner_moves_from_analysed_to_unmatched() {
+        let mut coverage = Coverage::default();
+        coverage.add(Fate::Analysed, 100);
+        coverage.lose(Fate::Unmatched, 25);
+        assert_eq!((coverage.share(Fate::Analysed), coverage.share(Fate::Unmatched)), (0.75, 0.25));
+    }
+
+    #[test]
+    fn trace_without_mpi_is_covered() {
+        assert_eq!(Coverage::default().share(Fate::Analysed), 1.0);
+    }
+}

@@ -1,0 +1,81 @@
+//! What workers swap: words of 64 bits, written and read in the same order.
+
+/// A sequence of words for one worker.
+pub type Batch = Vec<u64>;
+
+/// Appends a text: its length in bytes, then the bytes, eight to a word.
+pub fn put_text(batch: &mut Batch, text: &str) {
+    batch.push(text.len() as u64);
+    for bytes in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        batch.push(u64::from_le_bytes(word));
+    }
+}
+
+/// Reads a batch from front to back.
+///
+/// Batches come from this program: reading more than was written is an error of the program, and panics.
+#[derive(Debug)]
+pub struct BatchReader<'a> {
+    words: &'a [u64],
+}
+
+impl<'a> BatchReader<'a> {
+    /// A reader at the first word.
+    pub fn new(words: &'a [u64]) -> BatchReader<'a> {
+        BatchReader { words }
+    }
+
+    /// Whether everything was read.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The next word.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn word(&mut self) -> u64 {
+        self.words(1)[0]
+    }
+
+    /// The next `count` words.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn words(&mut self, count: usize) -> &'a [u64] {
+        let (words, rest) = self.words.split_at(count);
+        self.words = rest;
+        words
+    }
+
+    /// A text as [`put_text`] wrote it.
+    ///
+    /// # Panics
+    /// If the words are not of a text.
+    pub fn text(&mut self) -> String {
+        let length = self.word() as usize;
+        let mut bytes: Vec<u8> =
+            self.words(length.div_ceil(8)).iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_words_are_read_as_they_were_written() {
+        let mut batch = vec![7];
+        for text in ["", "12345678", "späte Sender"] {
+            put_text(&mut batch, text);
+        }
+        let mut reader = BatchReader::new(&batch);
+        assert_eq!(reader.word(), 7);
+        assert_eq!([reader.text(), reader.text(), reader.text()], ["", "12345678", "späte Sender"]);
+        assert!(reader.is_empty());
+    }
+}

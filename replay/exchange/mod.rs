@@ -1,0 +1,103 @@
+//! Moves batches between workers. Knows nothing of traces; never looks into a batch.
+//!
+//! A *worker* is one of the processes that analyse; the word *rank* is kept for the traced program. Every worker calls
+//! [`Exchange::exchange`] equally often: the pipeline is the same for all, and a worker that fails says so in the next
+//! exchange, which ends the job for everyone instead of leaving the others waiting.
+
+pub mod batch;
+#[cfg(feature = "mpi")]
+pub mod mpi;
+mod solo;
+
+pub use batch::Batch;
+pub use solo::Solo;
+
+use crate::error::Error;
+
+/// A way to move batches between workers.
+pub trait Exchange {
+    /// The number of this worker, from 0.
+    fn worker(&self) -> usize;
+
+    /// The number of workers.
+    fn workers(&self) -> usize;
+
+    /// Gives `outgoing[w]` to worker *w*, and answers what worker *w* gave to this one, in the order of workers. Every
+    /// worker must call it, with one batch for each worker, itself included; empty batches cost next to nothing.
+    ///
+    /// # Errors
+    /// If a worker has failed, or the transport has.
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error>;
+
+    /// Tells the other workers that this one has failed: their current or next exchange ends with an error. Nothing may
+    /// be exchanged afterwards.
+    fn fail(&mut self);
+}
+
+/// Gives `words` to every worker, and answers what each of them gave.
+///
+/// # Errors
+/// If a worker has failed.
+pub fn share(exchange: &mut dyn Exchange, words: Batch) -> Result<Vec<Batch>, Error> {
+    let outgoing = vec![words; exchange.workers()];
+    exchange.exchange(outgoing)
+}
+
+/// Gives `words` to worker 0, which gets everyone's, in the order of workers; the others get empty batches.
+///
+/// # Errors
+/// If a worker has failed.
+pub fn gather(exchange: &mut dyn Exchange, words: Batch) -> Result<Vec<Batch>, Error> {
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    outgoing[0] = words;
+    exchange.exchange(outgoing)
+}
+
+/// Combines the values of all workers along a binary tree; worker 0 gets the result, the others parts of it.
+/// `combine` is given what a worker has and what the next higher workers have, in this order: an operation that is
+/// associative gives the same result for any number of workers.
+///
+/// # Errors
+/// If a worker has failed.
+pub fn reduce<T>(
+    exchange: &mut dyn Exchange,
+    mut value: T,
+    encode: impl Fn(&T) -> Batch,
+    mut combine: impl FnMut(&mut T, &[u64]),
+) -> Result<T, Error> {
+    let (worker, workers) = (exchange.worker(), exchange.workers());
+    let mut distance = 1;
+    while distance < workers {
+        let mut outgoing = vec![Batch::new(); workers];
+        if worker % (2 * distance) == distance {
+            outgoing[worker - distance] = encode(&value);
+        }
+        for batch in exchange.exchange(outgoing)? {
+            if !batch.is_empty() {
+                combine(&mut value, &batch);
+            }
+        }
+        distance *= 2;
+    }
+    Ok(value)
+}
+
+/// Gives the words of worker 0 to all, along a binary tree.
+///
+/// # Errors
+/// If a worker has failed.
+pub fn broadcast(exchange: &mut dyn Exchange, mut words: Batch) -> Result<Batch, Error> {
+    let (worker, workers) = (exchange.worker(), exchange.workers());
+    let mut distance = workers.next_power_of_two();
+    while distance > 1 {
+        distance /= 2;
+        let mut outgoing = vec![Batch::new(); workers];
+        if worker % (2 * distance) == 0 && worker + distance < workers {
+            outgoing[worker + distance].clone_from(&words);
+        }
+        if let Some(heard) = exchange.exchange(outgoing)?.into_iter().find(|batch| !batch.is_empty()) {
+            words = heard;
+        }
+    }
+    Ok(words)
+}

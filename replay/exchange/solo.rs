@@ -1,0 +1,24 @@
+//! One worker: what it gives to itself comes back.
+
+use super::{Batch, Exchange};
+use crate::error::Error;
+
+/// The exchange of a worker that is alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Solo;
+
+impl Exchange for Solo {
+    fn worker(&self) -> usize {
+        0
+    }
+
+    fn workers(&self) -> usize {
+        1
+    }
+
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
+        Ok(outgoing)
+    }
+
+    fn fail(&mut self) {}
+}

@@ -1,0 +1,241 @@
+//! Everything odd that a trace can contain: counted, never fatal, reported at the end.
+
+use std::fmt;
+
+use crate::exchange::Batch;
+use crate::exchange::batch::{BatchReader, put_text};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// Worth knowing; no severity suffers.
+    Note,
+    /// Something is missing in the trace, and so in the report.
+    DataLoss,
+    /// The trace contradicts itself or MPI; severities near it may be wrong.
+    Wrong,
+}
+
+impl Class {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Note => "note",
+            Class::DataLoss => "data loss",
+            Class::Wrong => "wrong",
+        }
+    }
+}
+
+macro_rules! findings {
+    ($($(#[$doc:meta])* $variant:ident, $class:ident, $name:literal, $meaning:literal;)*) => {
+        /// The kinds of findings. Each is documented by its [`meaning`](Finding::meaning).
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u8)]
+        #[allow(missing_docs, reason = "each has its meaning as data")]
+        pub enum Finding { $($variant,)* }
+
+        impl Finding {
+            /// All kinds, in the order of reports.
+            pub const ALL: &[Finding] = &[$(Finding::$variant,)*];
+
+            /// How much it matters.
+            pub fn class(self) -> Class {
+                match self { $(Finding::$variant => Class::$class,)* }
+            }
+
+            /// Its name in reports.
+            pub fn name(self) -> &'static str {
+                match self { $(Finding::$variant => $name,)* }
+            }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Finding::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+findings! {
+    MissingEvents, DataLoss, "missing events",
+        "A location has no event file: nothing of it was analysed.";
+    DamagedEvents, DataLoss, "damaged events",
+        "An event file ends early or is damaged: the events after that place are missing.";
+    UnreadableMapping, DataLoss, "unreadable local definitions",
+        "A location's local definitions are damaged: its events were not used.";
+    EventCount, Note, "unexpected number of events",
+        "A location has not as many events as its definition says.";
+    BackwardTime, Wrong, "time going backwards",
+        "An event is earlier than the one before it on its location; the later time was used for both.";
+    UndefinedReference, Wrong, "undefined reference",
+        "An event refers to a region, communicator or calling context that is not defined; it was ignored.";
+    LeaveWithoutEnter, Wrong, "leave without enter",
+        "A region was left that had not been entered; ignored.";
+    MissingLeave, Wrong, "missing leave",
+        "A region was left while regions entered in it were still open; they were closed with it.";
+    OpenCall, Note, "call that never returned",
+        "A region was never left; it was closed at its location's last event.";
+    RecordingOff, Note, "recording switched off",
+        "The recorder was switched off for a while: what happened meanwhile is unknown.";
+    OutsideMpi, Note, "operation outside of MPI",
+        "A message or collective operation was recorded outside of any MPI call; it was counted, not analysed.";
+    RankOutsideCommunicator, Wrong, "rank outside of its communicator",
+        "A message or root names a rank that its communicator does not have; it was ignored.";
+    UnknownRequest, Wrong, "unknown request",
+        "A request was completed or cancelled that had not been started; the completion was ignored.";
+    ReusedRequest, Wrong, "request started twice",
+        "A request was started again before it was completed; the first start was dropped.";
+    OpenRequest, Note, "request never completed",
+        "A request was started, and the trace does not show its completion.";
+    UnmatchedSend, DataLoss, "send without receive",
+        "A message was sent, and no receive for it is in the trace.";
+    UnmatchedReceive, DataLoss, "receive without send",
+        "A message was received, and no send of it is in the trace.";
+    ShortSend, Wrong, "receive longer than its send",
+        "More bytes were received than the matching message has: the messages may be matched wrongly.";
+    ClockMessage, Wrong, "message received before it was sent",
+        "Clocks are wrong: a message seems to arrive before it was sent; waiting was cut to the length of the call.";
+    ClockCollective, Wrong, "collective left before it was entered",
+        "Clocks are wrong: a rank seems to leave a collective operation before another one entered it.";
+    IncompleteCollective, DataLoss, "incomplete collective",
+        "Not all members of a communicator have recorded a collective operation; it was not analysed.";
+    CollectiveMismatch, Wrong, "contradicting collective",
+        "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
+}
+
+/// Where a finding occurred first.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Example {
+    /// When, in ticks of the trace's clock.
+    pub time: i64,
+    /// Position of the location in the report.
+    pub location: u32,
+    /// What exactly was found.
+    pub text: String,
+}
+
+/// Findings with how often each occurred and where first.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    counts: Vec<u64>,
+    first: Vec<Option<Example>>,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Findings { counts: vec![0; Finding::ALL.len()], first: vec![None; Finding::ALL.len()] }
+    }
+}
+
+impl Findings {
+    /// Counts a finding. `text` is only made where this is the first of its kind so far.
+    pub fn add<T: fmt::Display>(
+        &mut self,
+        finding: Finding,
+        time: i64,
+        location: usize,
+        text: impl FnOnce() -> T,
+    ) {
+        let at = finding as usize;
+        self.counts[at] += 1;
+        let location = location as u32;
+        let is_first = match &self.first[at] {
+            Some(first) => (time, location) < (first.time, first.location),
+            None => true,
+        };
+        if is_first {
+            self.first[at] = Some(Example { time, location, text: text().to_string() });
+        }
+    }
+
+    /// How often a finding occurred.
+    pub fn count(&self, finding: Finding) -> u64 {
+        self.counts[finding as usize]
+    }
+
+    /// Where it occurred first: the smallest time, then the lowest location.
+    pub fn first(&self, finding: Finding) -> Option<&Example> {
+        self.first[finding as usize].as_ref()
+    }
+
+    /// The kinds that occurred, in the order of reports.
+    pub fn occurred(&self) -> impl Iterator<Item = Finding> + '_ {
+        Finding::ALL.iter().copied().filter(|&finding| self.count(finding) > 0)
+    }
+
+    /// Whether anything of class *data loss* occurred.
+    pub fn has_data_loss(&self) -> bool {
+        self.occurred().any(|finding| finding.class() == Class::DataLoss)
+    }
+
+    /// Adds the findings of another location or worker.
+    pub fn merge(&mut self, other: Findings) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+        for (first, candidate) in self.first.iter_mut().zip(other.first) {
+            *first = match (first.take(), candidate) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+
+    /// As words, for another worker.
+    pub fn encode(&self, batch: &mut Batch) {
+        for (count, first) in self.counts.iter().zip(&self.first) {
+            batch.push(*count);
+            if let Some(first) = first {
+                batch.extend([first.time as u64, u64::from(first.location)]);
+                put_text(batch, &first.text);
+            }
+        }
+    }
+
+    /// The findings that [`encode`](Self::encode) wrote.
+    pub fn decode(reader: &mut BatchReader<'_>) -> Findings {
+        let mut findings = Findings::default();
+        for (count, first) in findings.counts.iter_mut().zip(&mut findings.first) {
+            *count = reader.word();
+            if *count > 0 {
+                let (time, location) = (reader.word() as i64, reader.word() as u32);
+                *first = Some(Example { time, location, text: reader.text() });
+            }
+        }
+        findings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_example_is_the_earliest_whatever_the_order() {
+        let mut a = Findings::default();
+        a.add(Finding::UnmatchedSend, 9, 1, || "later");
+        let mut b = Findings::default();
+        b.add(Finding::UnmatchedSend, 5, 3, || "earlier");
+        b.add(Finding::UnmatchedSend, 7, 0, || "between");
+        let mut ab = a.clone();
+        ab.merge(b.clone());
+        b.merge(a);
+        for merged in [ab, b] {
+            assert_eq!(merged.count(Finding::UnmatchedSend), 3);
+            assert_eq!(merged.first(Finding::UnmatchedSend).unwrap().text, "earlier");
+        }
+    }
+
+    #[test]
+    fn findings_survive_the_way_to_another_worker() {
+        let mut findings = Findings::default();
+        findings.add(Finding::OpenCall, -3, 2, || "MPI_Recv");
+        let mut batch = Batch::new();
+        findings.encode(&mut batch);
+        let read = Findings::decode(&mut BatchReader::new(&batch));
+        assert_eq!(read.first(Finding::OpenCall), findings.first(Finding::OpenCall));
+        assert_eq!(read.occurred().collect::<Vec<_>>(), [Finding::OpenCall]);
+        assert!(!read.has_data_loss());
+    }
+}

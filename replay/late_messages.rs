@@ -1,0 +1,108 @@
+//! The late messages of a process that nothing has overtaken yet.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use model::Ticks;
+use patterns::matched::LateMessage;
+
+use crate::operations::CallId;
+use crate::options::Semantics;
+
+/// The reference remembers this many; when full it forgets the oldest (Q6).
+const REFERENCE_LIMIT: usize = 100;
+
+/// A message that was reported late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// What patterns may see of it.
+    pub message: LateMessage,
+    /// How long it was awaited.
+    pub idle: Ticks,
+    /// The call that awaited it.
+    pub call: CallId,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// Late messages by the time at which they were sent, so that those sent after a given time are found at once.
+#[derive(Clone, Debug)]
+pub struct LateMessages {
+    by_send: BTreeMap<(Ticks, u64), Late>,
+    /// Keys in the order in which the messages were reported; only kept where there is a limit. Keys of messages that
+    /// were overtaken stay until they are the oldest.
+    by_age: VecDeque<(Ticks, u64)>,
+    limit: Option<usize>,
+    reported: u64,
+}
+
+impl LateMessages {
+    /// Nothing late yet.
+    pub fn new(semantics: Semantics) -> LateMessages {
+        LateMessages {
+            by_send: BTreeMap::new(),
+            by_age: VecDeque::new(),
+            limit: (semantics == Semantics::Reference).then_some(REFERENCE_LIMIT),
+            reported: 0,
+        }
+    }
+
+    /// Remembers a message until it is overtaken.
+    pub fn remember(&mut self, late: Late) {
+        let key = (late.message.sent, self.reported);
+        self.reported += 1;
+        if let Some(limit) = self.limit {
+            while self.by_send.len() >= limit
+                && let Some(oldest) = self.by_age.pop_front()
+            {
+                self.by_send.remove(&oldest);
+            }
+            self.by_age.push_back(key);
+        }
+        self.by_send.insert(key, late);
+    }
+
+    /// Forgets and answers the messages that were sent after `sent`: a message sent then has just been received.
+    pub fn overtaken(&mut self, sent: Ticks) -> Vec<Late> {
+        match self.by_send.last_key_value() {
+            Some(((latest, _), _)) if *latest > sent => {}
+            _ => return Vec::new(),
+        }
+        self.by_send.split_off(&(sent, u64::MAX)).into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(sent: Ticks) -> Late {
+        Late { message: LateMessage { sent, source: 0 }, idle: 1, call: 0, bytes: 0 }
+    }
+
+    fn overtaken_at(memory: &mut LateMessages, sent: Ticks) -> Vec<Ticks> {
+        memory.overtaken(sent).iter().map(|late| late.message.sent).collect()
+    }
+
+    #[test]
+    fn only_messages_sent_strictly_later_are_overtaken_and_only_once() {
+        let mut memory = LateMessages::new(Semantics::Corrected);
+        [5, 9, 7, 7].map(|sent| memory.remember(late(sent)));
+        assert_eq!(overtaken_at(&mut memory, 7), [9]);
+        assert_eq!(overtaken_at(&mut memory, 6), [7, 7]);
+        assert_eq!(overtaken_at(&mut memory, 6), []);
+        assert_eq!(overtaken_at(&mut memory, 0), [5]);
+    }
+
+    #[test]
+    fn reference_forgets_the_oldest_of_more_than_a_hundred() {
+        let counts = [Semantics::Reference, Semantics::Corrected].map(|semantics| {
+            let mut memory = LateMessages::new(semantics);
+            (1..=150).for_each(|sent| memory.remember(late(sent)));
+            let newest = overtaken_at(&mut memory, 140).len();
+            (151..=155).for_each(|sent| memory.remember(late(sent)));
+            (newest, overtaken_at(&mut memory, 0))
+        });
+        assert_eq!(counts[0], (10, (51..=140).chain(151..=155).collect()));
+        assert_eq!(counts[1], (10, (1..=140).chain(151..=155).collect()));
+    }
+}

@@ -1,0 +1,339 @@
+//! Collective operations: the k-th one on a communicator is the same operation for all members (MPI 3.1, chapter 5).
+//!
+//! Members tell a worker that is chosen by communicator and k; it sees the whole operation, decides who waits for whom,
+//! and answers those who synchronise.
+
+use model::Ticks;
+use patterns::matched::CollectiveClass;
+use rustc_hash::FxHashMap;
+
+use super::{Matches, Membership, Owners};
+use crate::communicators::Participants;
+use crate::exchange::Batch;
+use crate::findings::{Finding, Findings};
+use crate::operations::{WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::trace::Trace;
+use crate::walk::ProcessProfile;
+
+/// Words that a member tells.
+const TOLD: usize = 8;
+
+/// Words of an answer.
+const ANSWER: usize = 5;
+
+/// A member's part, as the worker that judges hears it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Part {
+    communicator: u32,
+    /// Which operation of the communicator: 0, 1, …
+    instance: u32,
+    process: u32,
+    /// Position in the process's operations.
+    position: u32,
+    /// The member's location in the report.
+    location: u32,
+    operation: u8,
+    class: Option<CollectiveClass>,
+    root: u32,
+    begin: Ticks,
+    end: Ticks,
+    sent: u64,
+    received: u64,
+}
+
+const CLASSES: [CollectiveClass; 7] = [
+    CollectiveClass::Init,
+    CollectiveClass::Finalize,
+    CollectiveClass::Barrier,
+    CollectiveClass::OneToAll,
+    CollectiveClass::AllToOne,
+    CollectiveClass::AllToAll,
+    CollectiveClass::Scan,
+];
+
+impl Part {
+    fn encode(&self) -> [u64; TOLD] {
+        let class = self.class.and_then(|class| CLASSES.iter().position(|&c| c == class));
+        let class = class.map_or(u64::from(u8::MAX), |class| class as u64);
+        [
+            u64::from(self.communicator) << 32 | u64::from(self.instance),
+            u64::from(self.process) << 32 | u64::from(self.position),
+            u64::from(self.root) << 32 | u64::from(self.location),
+            u64::from(self.operation) << 8 | class,
+            self.begin as u64,
+            self.end as u64,
+            self.sent,
+            self.received,
+        ]
+    }
+
+    fn decode(words: &[u64]) -> Part {
+        Part {
+            communicator: (words[0] >> 32) as u32,
+            instance: words[0] as u32,
+            process: (words[1] >> 32) as u32,
+            position: words[1] as u32,
+            root: (words[2] >> 32) as u32,
+            location: words[2] as u32,
+            operation: (words[3] >> 8) as u8,
+            class: CLASSES.get((words[3] & 0xff) as usize).copied(),
+            begin: words[4] as Ticks,
+            end: words[5] as Ticks,
+            sent: words[6],
+            received: words[7],
+        }
+    }
+}
+
+/// Tells the parts of a process to the workers that judge.
+pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
+    let workers = outgoing.len();
+    let mut instances: FxHashMap<u32, u32> = FxHashMap::default();
+    for (position, collective) in profile.operations.collectives.iter().enumerate() {
+        let instance = instances.entry(collective.communicator).or_default();
+        let part = Part {
+            communicator: collective.communicator,
+            instance: *instance,
+            process: profile.process as u32,
+            position: position as u32,
+            location: profile.operations.call(collective.call).location,
+            operation: collective.operation,
+            class: collective.class,
+            root: collective.root,
+            begin: collective.begin,
+            end: collective.end,
+            sent: collective.sent,
+            received: collective.received,
+        };
+        outgoing[judge_of(part.communicator, *instance, workers)].extend(part.encode());
+        *instance += 1;
+    }
+}
+
+/// The worker that judges an operation: spread evenly, and the same for all members.
+fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
+    (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
+}
+
+/// Judges all operations that this worker was told of, and answers the members.
+pub(super) fn judge(
+    trace: &Trace,
+    told: &[Batch],
+    owners: &Owners,
+    workers: usize,
+    findings: &mut Findings,
+) -> Vec<Batch> {
+    let mut parts: Vec<Part> =
+        told.iter().flat_map(|batch| batch.chunks_exact(TOLD)).map(Part::decode).collect();
+    // Operations on a communicator of every process by itself have one member.
+    let alone = |part: &Part| match trace.communicators.get(part.communicator as usize) {
+        Some(Participants::Myself) => part.process,
+        _ => 0,
+    };
+    parts.sort_by_key(|part| (part.communicator, part.instance, alone(part), part.process));
+    let mut answers = vec![Batch::new(); workers];
+    let is_same =
+        |a: &Part, b: &Part| (a.communicator, a.instance, alone(a)) == (b.communicator, b.instance, alone(b));
+    for members in parts.chunk_by(is_same) {
+        let memberships = Instance { trace, members }.judge(findings);
+        for (part, membership) in members.iter().zip(memberships) {
+            let (kind, last_begin, first_end) = match membership {
+                Membership::Independent => continue,
+                Membership::Unmatched => (0, 0, 0),
+                Membership::Synchronising { last_begin, first_end } => (1, last_begin, first_end),
+            };
+            answers[owners.of(part.process as usize)].extend([
+                u64::from(part.process),
+                u64::from(part.position),
+                kind,
+                last_begin as u64,
+                first_end as u64,
+            ]);
+        }
+    }
+    answers
+}
+
+/// Hears the judgements. `first` is the process of the first matches.
+pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
+    for words in batch.chunks_exact(ANSWER) {
+        matches[words[0] as usize - first].collectives[words[1] as usize] = match words[2] {
+            0 => Membership::Unmatched,
+            _ => Membership::Synchronising { last_begin: words[3] as Ticks, first_end: words[4] as Ticks },
+        };
+    }
+}
+
+/// One collective operation, as far as its members have recorded it.
+struct Instance<'a> {
+    trace: &'a Trace,
+    /// By process, which is not the order of ranks in the communicator.
+    members: &'a [Part],
+}
+
+impl Instance<'_> {
+    /// What each member learns, in the order of members.
+    fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
+        let one = self.members[0];
+        let nobody = vec![Membership::Independent; self.members.len()];
+        let ranks = match one.communicator {
+            WORLD_AT_INIT | WORLD_AT_FINALIZE => None,
+            communicator => match &self.trace.communicators[communicator as usize] {
+                // A member that is alone waits for nobody. Inter-communicators are not analysed.
+                Participants::Myself | Participants::Sides(..) | Participants::NotMpi => return nobody,
+                Participants::Ranks(ranks) if ranks.len() < 2 => return nobody,
+                Participants::Ranks(ranks) => Some(ranks),
+            },
+        };
+        let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
+        if self.members.len() != expected {
+            let name = self.name();
+            findings.add(Finding::IncompleteCollective, one.begin, one.location as usize, || {
+                format!("{name}: recorded by {} of {expected} members", self.members.len())
+            });
+            return vec![Membership::Unmatched; self.members.len()];
+        }
+        if let Some(other) = self.members.iter().find(|m| (m.operation, m.root) != (one.operation, one.root))
+        {
+            let name = self.name();
+            let is_root = other.operation == one.operation;
+            findings.add(Finding::CollectiveMismatch, one.begin, one.location as usize, || {
+                let what = if is_root { "root" } else { "operation" };
+                format!("{name}: processes {} and {} differ in the {what}", one.process, other.process)
+            });
+            return vec![Membership::Unmatched; self.members.len()];
+        }
+        let Some(class) = one.class else { return nobody };
+        let judgement = match class {
+            CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => {
+                self.all(|_| true)
+            }
+            CollectiveClass::OneToAll => ranks.and_then(|ranks| self.one_to_all(ranks)),
+            CollectiveClass::AllToOne => ranks.and_then(|ranks| self.all_to_one(ranks)),
+            CollectiveClass::AllToAll => ranks.and_then(|ranks| self.all_to_all(ranks)),
+            CollectiveClass::Scan => ranks.map(|ranks| self.scan(ranks)),
+        };
+        let Some(judgement) = judgement else { return nobody };
+        for (part, membership) in self.members.iter().zip(&judgement) {
+            if let Membership::Synchronising { last_begin, .. } = *membership
+                && last_begin > part.end
+            {
+                let name = self.name();
+                findings.add(Finding::ClockCollective, part.begin, part.location as usize, || {
+                    format!("{name}: left {} ticks before another member entered it", last_begin - part.end)
+                });
+            }
+        }
+        judgement
+    }
+
+    fn name(&self) -> String {
+        let one = self.members[0];
+        match one.communicator {
+            WORLD_AT_INIT => "MPI_Init".into(),
+            WORLD_AT_FINALIZE => "MPI_Finalize".into(),
+            communicator => format!(
+                "{} number {} on communicator {}",
+                model::CollectiveOp(one.operation).name().unwrap_or("operation"),
+                one.instance + 1,
+                self.trace.definitions.communicators.reference(communicator as usize)
+            ),
+        }
+    }
+
+    /// The member with the latest begin among those selected. Ties do not matter here: only its time does.
+    fn last_begin(&self, select: impl Fn(&Part) -> bool) -> Option<Ticks> {
+        self.members.iter().filter(|part| select(part)).map(|part| part.begin).max()
+    }
+
+    /// The earliest end among the members selected.
+    fn first_end(&self, select: impl Fn(&Part) -> bool) -> Option<Ticks> {
+        self.members.iter().filter(|part| select(part)).map(|part| part.end).min()
+    }
+
+    /// Selected members synchronise: they wait for `last_begin`.
+    fn synchronise(&self, last_begin: Ticks, select: impl Fn(&Part) -> bool) -> Option<Vec<Membership>> {
+        let first_end = self.first_end(&select)?;
+        let membership = |part| match select(part) {
+            true => Membership::Synchronising { last_begin, first_end },
+            false => Membership::Independent,
+        };
+        Some(self.members.iter().map(membership).collect())
+    }
+
+    /// All selected members wait for the last of them.
+    fn all(&self, select: impl Fn(&Part) -> bool) -> Option<Vec<Membership>> {
+        self.synchronise(self.last_begin(&select)?, select)
+    }
+
+    fn root(&self, ranks: &[u32]) -> Option<&Part> {
+        let root = ranks.get(self.members[0].root as usize)?;
+        self.members.iter().find(|part| part.process == *root)
+    }
+
+    /// Receivers that began before the root wait for it; the root has a part if anyone does.
+    fn one_to_all(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
+        let root = self.root(ranks).filter(|root| root.sent > 0)?;
+        let waits = |part: &Part| part.received > 0 && part.begin < root.begin;
+        let first_end = self.first_end(waits)?;
+        let membership = |part: &Part| match waits(part) || part.process == root.process {
+            true => Membership::Synchronising { last_begin: root.begin, first_end },
+            false => Membership::Independent,
+        };
+        Some(self.members.iter().map(membership).collect())
+    }
+
+    /// The last member that sends; the lowest rank among equals.
+    fn last_sender(&self, ranks: &[u32]) -> Option<&Part> {
+        let last_begin = self.last_begin(|part| part.sent > 0)?;
+        let mut last = self.members.iter().filter(|part| part.sent > 0 && part.begin == last_begin);
+        let (first, more) = (last.next()?, last.next());
+        if more.is_none() {
+            return Some(first);
+        }
+        let tied: FxHashMap<u32, &Part> =
+            last.chain([first]).chain(more).map(|part| (part.process, part)).collect();
+        ranks.iter().find_map(|process| tied.get(process).copied())
+    }
+
+    /// The root waits for the last member that sends.
+    fn all_to_one(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
+        let root = self.root(ranks).filter(|root| root.received > 0)?;
+        let last = self.last_sender(ranks).filter(|last| root.begin < last.begin)?;
+        self.synchronise(last.begin, |part| part.process == root.process || part.process == last.process)
+    }
+
+    /// Members that move data wait for the last of them where all are inside together; otherwise receivers wait for the
+    /// last sender.
+    fn all_to_all(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
+        let moves = |part: &Part| part.sent > 0 || part.received > 0;
+        let last_begin = self.last_begin(moves)?;
+        if self.first_end(moves)? > last_begin {
+            return self.synchronise(last_begin, moves);
+        }
+        let last = self.last_sender(ranks)?;
+        self.synchronise(last.begin, |part| {
+            (part.received > 0 && part.begin < last.begin) || part.process == last.process
+        })
+    }
+
+    /// A member waits for the last begin among lower ranks that send.
+    fn scan(&self, ranks: &[u32]) -> Vec<Membership> {
+        let rank_of: FxHashMap<u32, usize> =
+            ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
+        let mut by_rank: Vec<usize> = (0..self.members.len()).collect();
+        by_rank.sort_by_key(|&at| rank_of.get(&self.members[at].process));
+        let mut memberships = vec![Membership::Independent; self.members.len()];
+        let mut last_begin = Ticks::MIN;
+        for at in by_rank {
+            let part = &self.members[at];
+            if part.sent > 0 {
+                last_begin = last_begin.max(part.begin);
+            }
+            if (part.sent > 0 || part.received > 0) && part.begin < last_begin {
+                memberships[at] = Membership::Synchronising { last_begin, first_end: part.end };
+            }
+        }
+        memberships
+    }
+}

@@ -1,0 +1,127 @@
+//! Who communicated with whom: every operation finds its partners.
+//!
+//! All time stamps are known before, so facts travel in bulk: one exchange brings the facts of sends to their receivers
+//! and of receives to their senders, one brings the parts of collective operations to workers that see all members, one
+//! brings their answers back.
+
+mod collectives;
+mod messages;
+
+use patterns::matched::Interval;
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::findings::Findings;
+use crate::trace::Trace;
+use crate::walk::ProcessProfile;
+
+pub use messages::SendFacts;
+
+/// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
+#[derive(Clone, Debug, Default)]
+pub struct Matches {
+    /// For each receive, the send.
+    pub sends: Vec<Option<SendFacts>>,
+    /// For each send, the call that posted the receive.
+    pub postings: Vec<Option<Interval>>,
+    /// For each collective operation, what its members tell.
+    pub collectives: Vec<Membership>,
+}
+
+/// What a process learns about its part in a collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Membership {
+    /// It waits for nobody, and nobody for it.
+    #[default]
+    Independent,
+    /// It synchronises with others.
+    Synchronising {
+        /// Begin of the member that it has to wait for.
+        last_begin: i64,
+        /// Earliest end among the members that synchronise.
+        first_end: i64,
+    },
+    /// Members are missing or contradict each other.
+    Unmatched,
+}
+
+/// Who works for which process.
+#[derive(Clone, Debug)]
+pub struct Owners {
+    /// First process of each worker, in rising order.
+    firsts: Vec<usize>,
+}
+
+impl Owners {
+    /// The owners of consecutive blocks of processes.
+    pub fn new(blocks: &[std::ops::Range<usize>]) -> Owners {
+        Owners { firsts: blocks.iter().map(|block| block.start).collect() }
+    }
+
+    /// The worker that owns a process.
+    pub fn of(&self, process: usize) -> usize {
+        // Of workers with equal firsts all but the last have no process.
+        self.firsts.partition_point(|&first| first <= process) - 1
+    }
+}
+
+/// Finds the partners of all operations of this worker's processes.
+///
+/// # Errors
+/// If a worker failed.
+pub fn match_operations(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    owners: &Owners,
+    findings: &mut Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Matches>, Error> {
+    let workers = exchange.workers();
+    let mut messages = vec![Batch::new(); workers];
+    let channels: Vec<_> =
+        profiles.iter().map(|profile| messages::Channels::new(profile, trace.semantics)).collect();
+    for (profile, channels) in profiles.iter().zip(&channels) {
+        channels.tell(profile, owners, &mut messages);
+    }
+    let messages = exchange.exchange(messages)?;
+
+    let mut matches: Vec<Matches> = profiles.iter().map(Matches::new).collect();
+    let first = profiles.first().map_or(0, |profile| profile.process);
+    for batch in messages {
+        messages::hear(&batch, first, profiles, &channels, &mut matches);
+    }
+
+    let mut members = vec![Batch::new(); workers];
+    for profile in profiles {
+        collectives::tell(profile, &mut members);
+    }
+    let members = exchange.exchange(members)?;
+    let answers = collectives::judge(trace, &members, owners, workers, findings);
+    drop(members);
+    for batch in exchange.exchange(answers)? {
+        collectives::hear(&batch, first, &mut matches);
+    }
+    Ok(matches)
+}
+
+impl Matches {
+    fn new(profile: &ProcessProfile) -> Matches {
+        let operations = &profile.operations;
+        Matches {
+            sends: vec![None; operations.receives.len()],
+            postings: vec![None; operations.sends.len()],
+            collectives: vec![Membership::default(); operations.collectives.len()],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worker_without_processes_owns_none() {
+        let owners = Owners::new(&[0..2, 2..2, 2..3]);
+        assert_eq!([owners.of(0), owners.of(1), owners.of(2)], [0, 0, 2]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The metrics of the report by number, and the numbers of those that the analysis itself fills.
+
+use model::Ticks;
+use patterns::matched::{CollectiveMember, LateMessage, ReceivedMessage, SentMessage};
+use patterns::{Detect, Metric, PATTERNS, Pattern};
+
+use crate::severity::MetricId;
+
+/// A pattern with the numbers of its metrics.
+#[derive(Clone, Copy, Debug)]
+pub struct NumberedPattern {
+    /// The pattern.
+    pub pattern: &'static Pattern,
+    /// The metric that it adds to.
+    pub metric: MetricId,
+    /// The metrics that count its instances: on messages without data, with data.
+    pub instances: Option<[MetricId; 2]>,
+}
+
+impl NumberedPattern {
+    /// The metric that counts an instance on a message of `bytes` bytes.
+    pub fn instances_of(&self, bytes: u64) -> Option<MetricId> {
+        self.instances.map(|[empty, data]| if bytes == 0 { empty } else { data })
+    }
+}
+
+/// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    /// All metrics; parents precede children.
+    pub list: Vec<Metric>,
+    /// All patterns.
+    pub patterns: Vec<NumberedPattern>,
+    /// The patterns at received messages, with their rules.
+    pub at_receive: Vec<(NumberedPattern, fn(&ReceivedMessage) -> Ticks)>,
+    /// The patterns at sent messages.
+    pub at_send: Vec<(NumberedPattern, fn(&SentMessage) -> Ticks)>,
+    /// The patterns at late messages that are overtaken.
+    pub at_overtaking: Vec<(NumberedPattern, fn(&LateMessage, &ReceivedMessage) -> bool)>,
+    /// The patterns at members of collective operations.
+    pub at_collective: Vec<(NumberedPattern, fn(&CollectiveMember) -> Ticks)>,
+    /// `time`
+    pub time: MetricId,
+    /// `visits`
+    pub visits: MetricId,
+    /// `omp_management`
+    pub omp_management: MetricId,
+    /// `omp_fork`
+    pub omp_fork: MetricId,
+    /// `syncs_send`, `comms_send`: messages without data, with data.
+    pub sends: [MetricId; 2],
+    /// `syncs_recv`, `comms_recv`
+    pub receives: [MetricId; 2],
+    /// `bytes_sent`
+    pub bytes_sent: MetricId,
+    /// `bytes_rcvd`
+    pub bytes_received: MetricId,
+    /// `syncs_coll`, `comms_csrc`, `comms_cdst`, `comms_cxch`: nothing moved, sent, received, both.
+    pub collectives: [MetricId; 4],
+    /// `bytes_cout`
+    pub bytes_out: MetricId,
+    /// `bytes_cin`
+    pub bytes_in: MetricId,
+}
+
+impl Metrics {
+    /// Numbers all metrics.
+    ///
+    /// # Panics
+    /// If the tree of metrics lacks one that the analysis fills.
+    #[expect(clippy::new_without_default, reason = "there is nothing default about the list of all metrics")]
+    pub fn new() -> Metrics {
+        let list = patterns::metrics();
+        let id = |name: &str| list.iter().position(|metric| metric.id == name).expect("a metric of the tree");
+        let (mut at_receive, mut at_send) = (Vec::new(), Vec::new());
+        let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
+        let mut patterns = Vec::new();
+        for pattern in PATTERNS {
+            let numbered = NumberedPattern {
+                pattern,
+                metric: id(pattern.metric.id),
+                instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
+            };
+            patterns.push(numbered);
+            match pattern.detect {
+                Detect::Receive(rule) => at_receive.push((numbered, rule)),
+                Detect::Send(rule) => at_send.push((numbered, rule)),
+                Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
+                Detect::Collective(rule) => at_collective.push((numbered, rule)),
+            }
+        }
+        Metrics {
+            patterns,
+            at_receive,
+            at_send,
+            at_overtaking,
+            at_collective,
+            time: id("time"),
+            visits: id("visits"),
+            omp_management: id("omp_management"),
+            omp_fork: id("omp_fork"),
+            sends: [id("syncs_send"), id("comms_send")],
+            receives: [id("syncs_recv"), id("comms_recv")],
+            bytes_sent: id("bytes_sent"),
+            bytes_received: id("bytes_rcvd"),
+            collectives: [id("syncs_coll"), id("comms_csrc"), id("comms_cdst"), id("comms_cxch")],
+            bytes_out: id("bytes_cout"),
+            bytes_in: id("bytes_cin"),
+            list,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The communication operations of a process: what is kept of its events once they were walked.
+//!
+//! Operations stand in the order of their events; with several threads in MPI, in the order of time. Positions are 32
+//! bits wide, because one process never records more calls than that in files that fit a worker.
+
+use model::Ticks;
+use patterns::matched::{CollectiveClass, Completion, Interval};
+
+use crate::call_tree::PathId;
+
+/// Position of a call in [`Operations::calls`].
+pub type CallId = u32;
+
+/// Stands for "no call".
+pub const NO_CALL: CallId = CallId::MAX;
+
+/// A call in which something was communicated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Position of its location in the report.
+    pub location: u32,
+    /// Its call path in the process's tree.
+    pub path: PathId,
+    /// From enter to leave.
+    pub interval: Interval,
+    /// How it completes messages.
+    pub completion: Completion,
+    /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
+    pub is_analysed: bool,
+}
+
+/// A message that was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Send {
+    /// When it was recorded.
+    pub time: Ticks,
+    /// The call that sent it.
+    pub call: CallId,
+    /// The call that completed it; [`NO_CALL`] if the trace does not show that.
+    pub completion: CallId,
+    /// Position of the communicator in the definitions.
+    pub communicator: u32,
+    /// The process that it was sent to.
+    pub to: u32,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length.
+    pub bytes: u64,
+    /// It was cancelled, hence never received.
+    pub is_cancelled: bool,
+}
+
+/// A message that was received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Receive {
+    /// When its completion was recorded.
+    pub time: Ticks,
+    /// The call that completed it.
+    pub call: CallId,
+    /// The call that posted it; the same as `call` for a blocking receive.
+    pub posting: CallId,
+    /// Its place in the order in which the process posted receives.
+    pub posted: u64,
+    /// Position of the communicator in the definitions.
+    pub communicator: u32,
+    /// The process that it came from.
+    pub from: u32,
+    /// The rank of that process in the communicator.
+    pub source: u32,
+    /// Its tag.
+    pub tag: u32,
+    /// Its length, as the receiver has it.
+    pub bytes: u64,
+    /// Of the receives that its call completed, this is the last: the longest wait among them is known now.
+    pub is_last_of_call: bool,
+    /// The longest wait of this call so far is forgotten before this receive (reference semantics, Q5).
+    pub forgets: bool,
+}
+
+/// Stands for the communicator of all processes in `MPI_Init`.
+pub const WORLD_AT_INIT: u32 = u32::MAX;
+
+/// Stands for the communicator of all processes in `MPI_Finalize`.
+pub const WORLD_AT_FINALIZE: u32 = u32::MAX - 1;
+
+/// A process's part in a collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Collective {
+    /// When it began.
+    pub begin: Ticks,
+    /// When it ended.
+    pub end: Ticks,
+    /// The call that did it.
+    pub call: CallId,
+    /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
+    pub communicator: u32,
+    /// What it does; `None` for operations that are counted only.
+    pub class: Option<CollectiveClass>,
+    /// OTF2's number of the operation.
+    pub operation: u8,
+    /// Rank of the root in the communicator, or OTF2's number for none.
+    pub root: u32,
+    /// Bytes that this process put into it.
+    pub sent: u64,
+    /// Bytes that this process got from it.
+    pub received: u64,
+}
+
+/// All operations of a process.
+#[derive(Clone, Debug, Default)]
+pub struct Operations {
+    /// Calls, in the order of their first operation.
+    pub calls: Vec<Call>,
+    /// Messages sent, in the order of their sends.
+    pub sends: Vec<Send>,
+    /// Messages received, in the order of their completions.
+    pub receives: Vec<Receive>,
+    /// Collective operations, in the order of their ends.
+    pub collectives: Vec<Collective>,
+}
+
+impl Operations {
+    /// A call.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    pub fn call(&self, id: CallId) -> &Call {
+        &self.calls[id as usize]
+    }
+}

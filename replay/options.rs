@@ -1,0 +1,36 @@
+//! What an analysis needs to know from its user.
+
+use std::path::PathBuf;
+
+/// Which definitions of wait states to follow. `docs/differences.md` lists where they differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Semantics {
+    /// The reference's definitions without its known defects.
+    #[default]
+    Corrected,
+    /// The reference's numbers, defects included, for comparisons.
+    Reference,
+}
+
+impl Semantics {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Semantics::Corrected => "corrected",
+            Semantics::Reference => "reference",
+        }
+    }
+}
+
+/// What to analyse, how, and where the report goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The experiment directory, or the anchor file of its archive.
+    pub experiment: PathBuf,
+    /// The report; by default `trace.cubex` in the experiment directory.
+    pub report: Option<PathBuf>,
+    /// Which definitions to follow.
+    pub semantics: Semantics,
+    /// Replace a report that another program wrote.
+    pub force: bool,
+}

@@ -1,0 +1,206 @@
+//! The description of the report: metric tree, call tree, system tree, topologies, attributes.
+
+use cubex::{
+    Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationGroupKind,
+    LocationId, LocationKind, MetricId, Placed, RegionId, SystemTreeNode, SystemTreeNodeId, Topology,
+};
+use model::{LocationGroupType, LocationType};
+use patterns::Unit;
+use rustc_hash::FxHashMap;
+
+use crate::call_tree::{CallTree, NO_PATH, NO_SITE};
+use crate::communicators::Participants;
+use crate::coverage::{Coverage, Fate};
+use crate::findings::Findings;
+use crate::metrics::Metrics;
+use crate::trace::Trace;
+
+/// Starts the value of the attribute `Creator`, by which we know our own reports.
+pub(super) const CREATOR: &str = "Replay ";
+
+/// Describes the report. `order` are the paths of `tree` in the order of the report.
+pub(super) fn describe(
+    trace: &Trace,
+    metrics: &Metrics,
+    tree: &CallTree,
+    order: &[u32],
+    findings: &Findings,
+    coverage: &Coverage,
+) -> Cube {
+    let mut cube = Cube { attributes: attributes(trace, findings, coverage), ..Cube::default() };
+    add_metrics(&mut cube, metrics);
+    add_program(&mut cube, trace, tree, order);
+    add_system(&mut cube, trace);
+    add_topologies(&mut cube, trace);
+    cube
+}
+
+fn attributes(trace: &Trace, findings: &Findings, coverage: &Coverage) -> Vec<Attribute> {
+    let mut attributes = vec![
+        Attribute::new("CubePL Version", "1.1"),
+        Attribute::new("Creator", format!("{CREATOR}{}", env!("CARGO_PKG_VERSION"))),
+        Attribute::new("CUBE_CT_AGGR", "SUM"),
+        Attribute::new("Replay::Semantics", trace.semantics.name()),
+    ];
+    for fate in Fate::ALL {
+        let share = format!("{:.6}", coverage.share(fate));
+        attributes.push(Attribute::new(format!("Replay::Coverage::{}", fate.name()), share));
+    }
+    for finding in findings.occurred() {
+        let count = findings.count(finding).to_string();
+        attributes.push(Attribute::new(format!("Replay::Findings::{}", finding.name()), count));
+    }
+    attributes
+}
+
+fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
+    for metric in &metrics.list {
+        let parent = metrics.list.iter().position(|above| Some(above.id) == metric.parent);
+        let (data_type, unit) = match metric.unit {
+            Unit::Seconds => (DataType::Double, "sec"),
+            Unit::Occurrences => (DataType::UInt64, "occ"),
+            Unit::Bytes => (DataType::UInt64, "bytes"),
+        };
+        cube.add_metric(cubex::Metric {
+            parent: parent.map(MetricId),
+            unique_name: metric.id.into(),
+            display_name: metric.name.into(),
+            data_type,
+            unit: unit.into(),
+            description: metric.about.into(),
+            ..cubex::Metric::default()
+        });
+    }
+}
+
+fn add_program(cube: &mut Cube, trace: &Trace, tree: &CallTree, order: &[u32]) {
+    let mut regions: FxHashMap<u32, RegionId> = FxHashMap::default();
+    let mut cnodes: FxHashMap<u32, CnodeId> = FxHashMap::default();
+    for &path in order {
+        let call_path = tree.paths()[path as usize];
+        let region = *regions
+            .entry(call_path.region)
+            .or_insert_with(|| cube.add_region(region(trace, call_path.region)));
+        let site = (call_path.site != NO_SITE).then(|| &trace.sites[call_path.site as usize]);
+        let cnode = cube.add_cnode(Cnode {
+            parent: (call_path.parent != NO_PATH).then(|| cnodes[&call_path.parent]),
+            region,
+            module: site.map_or(String::new(), |(file, _)| file.clone()),
+            line: site.map(|(_, line)| *line),
+            ..Cnode::default()
+        });
+        cnodes.insert(path, cnode);
+    }
+}
+
+fn region(trace: &Trace, position: u32) -> cubex::Region {
+    let region = trace.region(position);
+    let name = trace.region_name(position);
+    let is_defined = (position as usize) < trace.kinds.len();
+    cubex::Region {
+        name: name.into(),
+        mangled_name: if is_defined { region.canonical_name.clone() } else { name.into() },
+        module: region.source_file.clone(),
+        begin_line: (region.begin_line > 0).then_some(region.begin_line),
+        end_line: (region.end_line > 0).then_some(region.end_line),
+        paradigm: region.paradigm.name().unwrap_or("unknown").into(),
+        role: region.role.name().unwrap_or("unknown").into(),
+        description: region.description.clone(),
+        ..cubex::Region::default()
+    }
+}
+
+fn add_system(cube: &mut Cube, trace: &Trace) {
+    let tree = &trace.definitions.system_tree;
+    // Readers want one root: a machine of our own above several or none.
+    let roots = tree.iter().filter(|node| node.parent.is_none()).count();
+    let top = (roots != 1).then(|| {
+        cube.add_system_tree_node(SystemTreeNode {
+            name: "machine".into(),
+            class: "machine".into(),
+            ..SystemTreeNode::default()
+        })
+    });
+    let offset = usize::from(top.is_some());
+    for node in tree {
+        cube.add_system_tree_node(SystemTreeNode {
+            parent: node.parent.map(|parent| SystemTreeNodeId(parent + offset)).or(top),
+            name: format!("{} {}", node.class, node.name),
+            class: node.class.clone(),
+            ..SystemTreeNode::default()
+        });
+    }
+    let mut groups: FxHashMap<usize, LocationGroupId> = FxHashMap::default();
+    for location in &trace.locations {
+        let definition = &trace.definitions.locations[location.definition];
+        let group = *groups
+            .entry(definition.group)
+            .or_insert_with(|| add_group(cube, trace, definition.group, location.process, offset));
+        let kind = match location.kind {
+            LocationType::ACCELERATOR_STREAM => LocationKind::AcceleratorStream,
+            LocationType::METRIC => LocationKind::Metric,
+            _ => LocationKind::Thread,
+        };
+        let name = match definition.name.as_str() {
+            "" => format!("CPU thread {}", location.thread),
+            name => name.to_owned(),
+        };
+        cube.add_location(cubex::Location {
+            group,
+            name,
+            rank: u64::from(location.thread),
+            kind,
+            ..cubex::Location::default()
+        });
+    }
+}
+
+fn add_group(cube: &mut Cube, trace: &Trace, group: usize, process: usize, offset: usize) -> LocationGroupId {
+    let definition = &trace.definitions.location_groups[group];
+    let rank = trace.processes[process].rank.map_or(process as u64, u64::from);
+    let is_accelerator = definition.kind == LocationGroupType::ACCELERATOR;
+    let creator = definition.creator.filter(|_| is_accelerator).map(|creator| {
+        let creator = &trace.definitions.location_groups[creator];
+        Attribute::new("Creating location group", creator.name.clone())
+    });
+    cube.add_location_group(cubex::LocationGroup {
+        system_tree_node: SystemTreeNodeId(definition.parent.map_or(0, |parent| parent + offset)),
+        name: match definition.name.as_str() {
+            "" => format!("MPI rank {rank}"),
+            name => name.to_owned(),
+        },
+        rank,
+        kind: if is_accelerator { LocationGroupKind::Accelerator } else { LocationGroupKind::Process },
+        attributes: creator.into_iter().collect(),
+    })
+}
+
+/// Topologies of MPI, with the main thread of each rank at its place.
+fn add_topologies(cube: &mut Cube, trace: &Trace) {
+    for topology in &trace.definitions.topologies {
+        let Some(Participants::Ranks(ranks)) = trace.communicators.get(topology.communicator) else {
+            continue;
+        };
+        let coordinates = topology.coordinates.iter().filter_map(|(rank, position)| {
+            let process = &trace.processes[*ranks.get(*rank as usize)? as usize];
+            let fits = position.iter().zip(&topology.dimensions).all(|(at, dimension)| *at < dimension.size);
+            (fits && !process.locations.is_empty()).then(|| Coordinate {
+                of: Placed::Location(LocationId(process.locations.start)),
+                position: position.iter().map(|&at| u64::from(at)).collect(),
+            })
+        });
+        cube.topologies.push(Topology {
+            name: topology.name.clone(),
+            dimensions: topology
+                .dimensions
+                .iter()
+                .map(|dimension| Dimension {
+                    name: dimension.name.clone(),
+                    size: u64::from(dimension.size),
+                    periodic: dimension.periodic,
+                })
+                .collect(),
+            coordinates: coordinates.collect(),
+        });
+    }
+}

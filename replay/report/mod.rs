@@ -1,0 +1,9 @@
+//! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
+
+mod cube;
+mod rows;
+mod summary;
+mod write;
+
+pub use summary::{Summary, WaitState};
+pub use write::{check_target, write};

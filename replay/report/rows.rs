@@ -1,0 +1,116 @@
+//! Brings severities to worker 0, metric by metric, a bounded amount at a time.
+//!
+//! A row is a metric's severities at one call path. Workers tell first which rows they have something for; then rows
+//! come in rising order, and only values that are not zero travel.
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
+use crate::severity::{MetricId, Severities};
+
+/// Values that worker 0 gets at a time, about.
+const VALUES_AT_A_TIME: u64 = 1 << 22;
+
+/// A location's severities with the way from its call paths to the report's.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    /// Position of the location in the report.
+    pub(super) location: usize,
+    pub(super) severities: &'a Severities,
+    /// The report's call path, by the process's.
+    pub(super) paths: &'a [u32],
+}
+
+impl Source<'_> {
+    fn values(&self, metric: MetricId) -> impl Iterator<Item = (u32, i64)> + '_ {
+        let column = self.severities.column(metric).iter();
+        column.zip(self.paths).filter(|(value, _)| **value != 0).map(|(&value, &path)| (path, value))
+    }
+}
+
+/// Which call paths have a row, by metric.
+#[derive(Clone, Debug)]
+pub(super) struct RowSets {
+    /// A bit for each call path.
+    bits: Vec<u64>,
+    words: usize,
+    /// Values that are not zero, by metric.
+    counts: Vec<u64>,
+}
+
+impl RowSets {
+    fn new(sources: &[Source<'_>], metrics: usize, paths: usize) -> RowSets {
+        let words = paths.div_ceil(64);
+        let mut sets = RowSets { bits: vec![0; metrics * words], words, counts: vec![0; metrics] };
+        for source in sources {
+            for metric in 0..metrics {
+                for (path, _) in source.values(metric) {
+                    sets.bits[metric * words + path as usize / 64] |= 1 << (path % 64);
+                    sets.counts[metric] += 1;
+                }
+            }
+        }
+        sets
+    }
+
+    /// The row sets of all workers together, on every worker.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn of_all(
+        sources: &[Source<'_>],
+        metrics: usize,
+        paths: usize,
+        exchange: &mut dyn Exchange,
+    ) -> Result<RowSets, Error> {
+        let own = RowSets::new(sources, metrics, paths);
+        let encode = |sets: &RowSets| sets.bits.iter().chain(&sets.counts).copied().collect();
+        let all = reduce(exchange, own, encode, |sets, words| {
+            let (bits, counts) = words.split_at(sets.bits.len());
+            sets.bits.iter_mut().zip(bits).for_each(|(mine, theirs)| *mine |= theirs);
+            sets.counts.iter_mut().zip(counts).for_each(|(mine, theirs)| *mine += theirs);
+        })?;
+        let words = broadcast(exchange, encode(&all))?;
+        let (bits, counts) = words.split_at(all.bits.len());
+        Ok(RowSets { bits: bits.to_vec(), counts: counts.to_vec(), ..all })
+    }
+
+    /// The call paths that have a row, in rising order.
+    pub(super) fn rows(&self, metric: MetricId) -> Vec<u32> {
+        let bits = &self.bits[metric * self.words..(metric + 1) * self.words];
+        (0..64 * self.words as u32).filter(|path| bits[*path as usize / 64] >> (path % 64) & 1 == 1).collect()
+    }
+
+    /// The rows of a metric in pieces that worker 0 can hold.
+    pub(super) fn pieces(&self, metric: MetricId) -> Vec<Vec<u32>> {
+        let rows = self.rows(metric);
+        let pieces = self.counts[metric].div_ceil(VALUES_AT_A_TIME).max(1) as usize;
+        rows.chunks(rows.len().div_ceil(pieces).max(1)).map(<[u32]>::to_vec).collect()
+    }
+}
+
+/// Brings the values of some rows of a metric to worker 0: there, call path, location and value of each, sorted by call
+/// path and location; nothing elsewhere.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn collect(
+    sources: &[Source<'_>],
+    metric: MetricId,
+    rows: &[u32],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<(u32, u32, i64)>, Error> {
+    let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
+    let mut batch = Batch::new();
+    for source in sources {
+        for (path, value) in source.values(metric).filter(|(path, _)| (first..=last).contains(path)) {
+            batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
+        }
+    }
+    let mut values: Vec<(u32, u32, i64)> = gather(exchange, batch)?
+        .iter()
+        .flat_map(|batch| batch.chunks_exact(2))
+        .map(|words| ((words[0] >> 32) as u32, words[0] as u32, words[1] as i64))
+        .collect();
+    values.sort_unstable();
+    Ok(values)
+}

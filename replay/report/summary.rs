@@ -1,0 +1,242 @@
+//! The summary that a person can act on, about the time between the end of MPI_Init and the start of MPI_Finalize.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use rustc_hash::FxHashMap;
+
+use crate::call_tree::{CallTree, NO_PATH};
+use crate::coverage::{Coverage, Fate};
+use crate::findings::Findings;
+use crate::metrics::Metrics;
+use crate::severity::MetricId;
+use crate::trace::Trace;
+
+/// How many of a kind the summary names.
+const NAMED: usize = 5;
+
+/// Waiting as it is collected from the rows of the report.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// Whether a metric is waiting, by metric.
+    is_waiting: Vec<bool>,
+    /// Whether a metric is waiting that no other waiting metric contains.
+    is_top: Vec<bool>,
+    /// Ticks by metric and call path, metrics below included.
+    by_place: FxHashMap<(MetricId, u32), i128>,
+    /// Ticks by location.
+    by_location: Vec<i64>,
+}
+
+impl Waiting {
+    pub(super) fn new(trace: &Trace, metrics: &Metrics) -> Waiting {
+        let mut is_waiting = vec![false; metrics.list.len()];
+        for pattern in &metrics.patterns {
+            // Start-up and shut-down are not what a user can act on.
+            let is_start_up = pattern.pattern.metric.parent == Some("mpi_init_exit");
+            is_waiting[pattern.metric] = pattern.pattern.is_waiting && !is_start_up;
+        }
+        let parent = |at: MetricId| metrics.list.iter().position(|m| Some(m.id) == metrics.list[at].parent);
+        let is_top = (0..metrics.list.len())
+            .map(|at| is_waiting[at] && parent(at).is_none_or(|parent| !is_waiting[parent]))
+            .collect();
+        Waiting {
+            is_waiting,
+            is_top,
+            by_place: FxHashMap::default(),
+            by_location: vec![0; trace.locations.len()],
+        }
+    }
+
+    /// Adds a row: call path, location and value of each severity that is not zero.
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, row: &[(u32, u32, i64)]) {
+        if !self.is_waiting[metric] {
+            return;
+        }
+        self.by_place.insert((metric, path), row.iter().map(|value| i128::from(value.2)).sum());
+        if self.is_top[metric] {
+            for &(_, location, ticks) in row {
+                self.by_location[location as usize] += ticks;
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a summary is about everything")]
+    pub(super) fn summarise(
+        self,
+        trace: &Trace,
+        metrics: &Metrics,
+        tree: &CallTree,
+        order: &[u32],
+        run_times: Vec<(i64, i64)>,
+        coverage: Coverage,
+        findings: Findings,
+        report: PathBuf,
+    ) -> Summary {
+        let clock = &trace.definitions.clock;
+        let seconds = |ticks: i64| clock.seconds(i128::from(ticks));
+        let mut wait_states = Vec::new();
+        for (&(metric, path), &ticks) in &self.by_place {
+            let below = (0..metrics.list.len()).filter(|&at| {
+                metrics.list[at].parent == Some(metrics.list[metric].id) && self.is_waiting[at]
+            });
+            let contained: i128 = below.filter_map(|below| self.by_place.get(&(below, path))).copied().sum();
+            if ticks > contained {
+                wait_states.push((ticks - contained, metric, path));
+            }
+        }
+        wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
+        let titles: FxHashMap<MetricId, &'static str> =
+            metrics.patterns.iter().map(|pattern| (pattern.metric, pattern.pattern.title)).collect();
+        let wait_states = wait_states
+            .into_iter()
+            .take(NAMED)
+            .map(|(ticks, metric, path)| WaitState {
+                title: titles[&metric],
+                call_path: path_name(trace, tree, order[path as usize]),
+                seconds: clock.seconds(ticks),
+            })
+            .collect();
+
+        let mut ranks: Vec<(i64, i64, usize)> = Vec::new();
+        for process in &trace.processes {
+            let locations = process.locations.clone();
+            let waiting: i64 = self.by_location[locations.clone()].iter().sum();
+            let run: i64 = run_times[locations.clone()].iter().map(|times| times.0).sum();
+            if waiting > 0 {
+                ranks.push((waiting, run, locations.start));
+            }
+        }
+        ranks.sort_unstable_by_key(|&(waiting, _, first)| (-waiting, first));
+        let ranks = ranks
+            .into_iter()
+            .take(NAMED)
+            .map(|(waiting, run, first)| (trace.location_name(first), seconds(waiting), seconds(run)))
+            .collect();
+        let examples = findings
+            .occurred()
+            .map(|finding| {
+                findings.first(finding).map_or(String::new(), |first| {
+                    let place = trace.location_name(first.location as usize);
+                    format!("first on {place} at {:.6} s: {}", seconds(first.time), first.text)
+                })
+            })
+            .collect();
+        Summary {
+            run: seconds(run_times.iter().map(|times| times.0).sum()),
+            mpi: seconds(run_times.iter().map(|times| times.1).sum()),
+            waiting: seconds(self.by_location.iter().sum()),
+            locations: trace.locations.len(),
+            wait_states,
+            ranks,
+            coverage,
+            findings,
+            examples,
+            report,
+        }
+    }
+}
+
+/// A wait state at a call path, summed over all locations.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WaitState {
+    /// The name of the pattern.
+    pub title: &'static str,
+    /// The names of the regions from the root, with slashes between them.
+    pub call_path: String,
+    /// The time lost, in seconds.
+    pub seconds: f64,
+}
+
+/// What an analysis found, in short. Times are in seconds, between the end of MPI_Init and the start of MPI_Finalize.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The time of all locations.
+    pub run: f64,
+    /// Their time in MPI calls.
+    pub mpi: f64,
+    /// Their time waiting for others.
+    pub waiting: f64,
+    /// The number of locations.
+    pub locations: usize,
+    /// The largest wait states, the largest first.
+    pub wait_states: Vec<WaitState>,
+    /// The ranks that wait most: name, waiting, time.
+    pub ranks: Vec<(String, f64, f64)>,
+    /// Which share of the MPI time was analysed.
+    pub coverage: Coverage,
+    /// What was odd in the trace.
+    pub findings: Findings,
+    /// For each finding that occurred, where first.
+    pub examples: Vec<String>,
+    /// Where the report is.
+    pub report: PathBuf,
+}
+
+fn percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}
+
+/// A text from a trace for a terminal: without control characters.
+fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// The names along a call path.
+fn path_name(trace: &Trace, tree: &CallTree, path: u32) -> String {
+    let mut names = Vec::new();
+    let mut at = path;
+    while at != NO_PATH {
+        let call_path = tree.paths()[at as usize];
+        names.push(trace.region_name(call_path.region));
+        at = call_path.parent;
+    }
+    names.reverse();
+    names.join("/")
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { run, mpi, waiting, .. } = *self;
+        writeln!(
+            f,
+            "Between MPI_Init and MPI_Finalize, summed over {} locations: {run:.6} s",
+            self.locations
+        )?;
+        writeln!(f, "  {:5.1} %  {mpi:12.6} s  in MPI", percent(mpi, run))?;
+        writeln!(f, "  {:5.1} %  {waiting:12.6} s  waiting for others", percent(waiting, run))?;
+        if self.wait_states.is_empty() {
+            writeln!(f, "\nNo wait states.")?;
+        } else {
+            writeln!(f, "\nLargest wait states:")?;
+        }
+        for state in &self.wait_states {
+            let share = percent(state.seconds, run);
+            let path = printable(&state.call_path);
+            writeln!(f, "  {share:5.1} %  {:12.6} s  {} in {path}", state.seconds, state.title)?;
+        }
+        if !self.ranks.is_empty() {
+            writeln!(f, "\nRanks that wait most:")?;
+        }
+        for (name, waiting, run) in &self.ranks {
+            writeln!(f, "  {:5.1} %  {waiting:12.6} s  {name}, of {run:.6} s", percent(*waiting, *run))?;
+        }
+        let analysed = 100.0 * self.coverage.share(Fate::Analysed);
+        writeln!(f, "\nCoverage: {analysed:.1} % of the MPI time was analysed for wait states")?;
+        for fate in Fate::ALL.into_iter().skip(1).filter(|&fate| self.coverage.ticks(fate) > 0) {
+            writeln!(f, "  {:5.1} %  not: {}", 100.0 * self.coverage.share(fate), fate.name())?;
+        }
+        let count = self.findings.occurred().count();
+        if count == 0 {
+            writeln!(f, "Findings: none")?;
+        } else {
+            writeln!(f, "Findings:")?;
+        }
+        for (finding, example) in self.findings.occurred().zip(&self.examples) {
+            let (class, name) = (finding.class().name(), finding.name());
+            writeln!(f, "  {:9} {:>9} x {name}: {}", class, self.findings.count(finding), finding.meaning())?;
+            writeln!(f, "  {:9} {:>9}   {}", "", "", printable(example))?;
+        }
+        write!(f, "Report: {}", self.report.display())
+    }
+}

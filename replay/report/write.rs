@@ -1,0 +1,238 @@
+//! Writes the report, and collects what the summary says on the way.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use cubex::{CnodeId, MetricId, Report, Writer};
+use patterns::Unit;
+
+use super::cube::{CREATOR, describe};
+use super::rows::{RowSets, Source, collect};
+use super::summary::{Summary, Waiting};
+use crate::call_tree::{CallTree, merge_all};
+use crate::coverage::Coverage;
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange, gather, reduce};
+use crate::findings::Findings;
+use crate::metrics::Metrics;
+use crate::trace::{Artificial, Trace};
+use crate::walk::ProcessProfile;
+
+/// Checks before the work starts that a report can be written at its end: the directory must be writable, and a file
+/// that is there must be a report of ours, unless `force` is given.
+///
+/// # Errors
+/// In words for the user.
+pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
+    if report.extension().is_none_or(|extension| extension != "cubex") {
+        return Err(Error::new(format!(
+            "{}: the name of a report must end in .cubex, which viewers insist on",
+            report.display()
+        )));
+    }
+    if !force && report.exists() && !is_ours(report) {
+        return Err(Error::new(format!(
+            "{}: there is a file that Replay has not written; choose another name with -o, or replace it with --force",
+            report.display()
+        )));
+    }
+    let probe = report.with_extension(format!("cubex.{}.try", std::process::id()));
+    let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        let advice = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space",
+            _ => "choose a writable place",
+        };
+        Error::new(format!("{}: cannot write here: {error}; {advice} with -o FILE.cubex", probe.display()))
+    })
+}
+
+fn is_ours(path: &Path) -> bool {
+    Report::open(path).is_ok_and(|report| {
+        let attributes = &report.cube().attributes;
+        attributes.iter().any(|attribute| attribute.key == "Creator" && attribute.value.starts_with(CREATOR))
+    })
+}
+
+/// Writes the report of all workers' processes. Worker 0 does, and answers the summary.
+///
+/// # Errors
+/// If the file cannot be written, or a worker failed. An existing report is untouched then.
+pub fn write(
+    target: PathBuf,
+    trace: &Trace,
+    metrics: &Metrics,
+    profiles: &[ProcessProfile],
+    findings: Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Summary>, Error> {
+    let (tree, paths_of_profiles) = unify(trace, profiles, exchange)?;
+    let order = tree.preorder();
+    let mut position = vec![0; order.len()];
+    for (at, &path) in order.iter().enumerate() {
+        position[path as usize] = at as u32;
+    }
+    let paths: Vec<Vec<u32>> = paths_of_profiles
+        .into_iter()
+        .map(|paths| paths.into_iter().map(|path| position[path as usize]).collect())
+        .collect();
+    let sources: Vec<Source<'_>> = profiles
+        .iter()
+        .zip(&paths)
+        .flat_map(|(profile, paths)| {
+            profile.locations.iter().map(move |profile| Source {
+                location: profile.location,
+                severities: &profile.severities,
+                paths,
+            })
+        })
+        .collect();
+
+    let (findings, coverage) = totals(profiles, findings, exchange)?;
+    let run_times = run_times(trace, profiles, exchange)?;
+    let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
+    let mut output = if exchange.worker() == 0 {
+        let cube = describe(trace, metrics, &tree, &order, &findings, &coverage);
+        let mut writer = Writer::create(&target, cube)?;
+        writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
+        Some((writer, Waiting::new(trace, metrics)))
+    } else {
+        None
+    };
+    for metric in 0..metrics.list.len() {
+        write_metric(trace, metrics, metric, &sources, &rows, output.as_mut(), exchange)?;
+    }
+    let Some((writer, waiting)) = output else { return Ok(None) };
+    writer.finish()?;
+    Ok(Some(waiting.summarise(trace, metrics, &tree, &order, run_times, coverage, findings, target)))
+}
+
+fn write_metric(
+    trace: &Trace,
+    metrics: &Metrics,
+    metric: usize,
+    sources: &[Source<'_>],
+    rows: &RowSets,
+    output: Option<&mut (Writer, Waiting)>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let paths = rows.rows(metric);
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let Some((writer, waiting)) = output else {
+        for piece in rows.pieces(metric) {
+            collect(sources, metric, &piece, exchange)?;
+        }
+        return Ok(());
+    };
+    let cnodes: Vec<CnodeId> = paths.iter().map(|&path| CnodeId(path as usize)).collect();
+    let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
+    let unit = metrics.list[metric].unit;
+    let mut seconds = vec![0.0; trace.locations.len()];
+    let mut counts = vec![0; trace.locations.len()];
+    for piece in rows.pieces(metric) {
+        let values = collect(sources, metric, &piece, exchange)?;
+        for row in values.chunk_by(|a, b| a.0 == b.0) {
+            let path = row[0].0;
+            if unit == Unit::Seconds {
+                seconds.fill(0.0);
+                for &(_, location, ticks) in row {
+                    seconds[location as usize] = trace.definitions.clock.seconds(i128::from(ticks));
+                }
+                row_writer.push_f64(CnodeId(path as usize), &seconds)?;
+            } else {
+                counts.fill(0);
+                for &(_, location, count) in row {
+                    counts[location as usize] = count.cast_unsigned();
+                }
+                row_writer.push_u64(CnodeId(path as usize), &counts)?;
+            }
+            waiting.add(metric, path, row);
+        }
+    }
+    row_writer.finish()?;
+    Ok(())
+}
+
+/// Unifies the call trees of all processes: the report's tree, and for each profile its numbers by the profile's.
+fn unify(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    exchange: &mut dyn Exchange,
+) -> Result<(CallTree, Vec<Vec<u32>>), Error> {
+    let mut own = CallTree::default();
+    for profile in profiles {
+        own.merge(profile.tree.paths());
+    }
+    let mut tree = merge_all(own, exchange)?;
+    let mut paths: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(profile.tree.paths())).collect();
+    // One root: the program, if the whole trace is of one.
+    let is_one_program = tree.roots().count() == 1 && trace.is_program(tree.paths()[0].region);
+    if !is_one_program {
+        tree = tree.below_root(trace.artificial(Artificial::Program));
+        paths.iter_mut().flatten().for_each(|path| *path += 1);
+    }
+    Ok((tree, paths))
+}
+
+/// Findings and coverage of all workers, at worker 0.
+fn totals(
+    profiles: &[ProcessProfile],
+    findings: Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<(Findings, Coverage), Error> {
+    let mut own = (findings, Coverage::default());
+    for profile in profiles {
+        own.0.merge(profile.findings.clone());
+        own.1.merge(profile.coverage);
+    }
+    let encode = |(findings, coverage): &(Findings, Coverage)| {
+        let mut batch = Batch::new();
+        findings.encode(&mut batch);
+        coverage.encode(&mut batch);
+        batch
+    };
+    reduce(exchange, own, encode, |(findings, coverage), words| {
+        let mut reader = BatchReader::new(words);
+        findings.merge(Findings::decode(&mut reader));
+        coverage.merge(Coverage::decode(&mut reader));
+    })
+}
+
+/// For each location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.
+fn run_times(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<(i64, i64)>, Error> {
+    let locations = profiles.iter().flat_map(|profile| &profile.locations);
+    let words = locations.flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64]).collect();
+    let mut times = vec![(0, 0); trace.locations.len()];
+    for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(3)) {
+        times[words[0] as usize] = (words[1] as i64, words[2] as i64);
+    }
+    Ok(times)
+}
+
+/// The findings as a table of tab-separated values, for programs.
+fn findings_table(trace: &Trace, findings: &Findings) -> String {
+    let mut table =
+        String::from("finding\tclass\tcount\tfirst at second\tfirst at location\tfirst example\tmeaning\n");
+    for finding in findings.occurred() {
+        let (time, location, text) = match findings.first(finding) {
+            Some(first) => {
+                let seconds = trace.definitions.clock.seconds(i128::from(first.time));
+                (format!("{seconds:.9}"), trace.location_name(first.location as usize), first.text.clone())
+            }
+            None => Default::default(),
+        };
+        let text = text.replace(char::is_control, " ");
+        let (name, class, count) = (finding.name(), finding.class().name(), findings.count(finding));
+        let meaning = finding.meaning();
+        table += &format!("{name}\t{class}\t{count}\t{time}\t{location}\t{text}\t{meaning}\n");
+    }
+    table
+}

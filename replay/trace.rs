@@ -1,0 +1,325 @@
+//! What the analysis knows of a trace before it reads events: processes, locations, regions, communicators.
+//!
+//! Everything is numbered once and alike on all workers: processes by rank, locations by (rank, thread), which is also
+//! their order in the report.
+
+use std::ops::Range;
+
+use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, RegionRole};
+use patterns::matched::Completion;
+use rustc_hash::FxHashMap;
+
+use crate::call_tree::NO_SITE;
+use crate::communicators::{Participants, World, participants, world};
+use crate::coverage::Fate;
+use crate::error::Error;
+use crate::options::Semantics;
+
+/// A trace's definitions in the order and form that the analysis needs.
+#[derive(Debug)]
+pub struct Trace {
+    /// The definitions as they are in the archive.
+    pub definitions: Definitions,
+    /// Which definitions of wait states to follow.
+    pub semantics: Semantics,
+    /// The processes, by rank; accelerator contexts belong to the process that made them.
+    pub processes: Vec<Process>,
+    /// All locations, in the order of the report.
+    pub locations: Vec<Location>,
+    /// The regions of the archive, then the artificial ones. Positions beyond these are programs.
+    regions: Vec<Region>,
+    /// What each region of the archive is to the analysis.
+    pub kinds: Vec<RegionKind>,
+    /// By position in `definitions.communicators`.
+    pub communicators: Vec<Participants>,
+    /// Distinct call sites of calling contexts: file and line.
+    pub sites: Vec<(String, u32)>,
+    /// By position in `definitions.calling_contexts`: position in `sites`, or [`NO_SITE`].
+    pub site_of_context: Vec<u32>,
+}
+
+/// A process of the traced program with everything that belongs to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Process {
+    /// Its rank in MPI_COMM_WORLD, if it has one.
+    pub rank: Option<u32>,
+    /// Its locations: positions in [`Trace::locations`]. The first is the main thread.
+    pub locations: Range<usize>,
+}
+
+/// A location of the traced program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Position in the archive's definitions.
+    pub definition: usize,
+    /// The reference that names its files.
+    pub reference: u64,
+    /// Position in [`Trace::processes`].
+    pub process: usize,
+    /// Its number in its location group, from 0.
+    pub thread: u32,
+    /// What it is.
+    pub kind: LocationType,
+}
+
+/// What a region is to the analysis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RegionKind {
+    /// An MPI call, whose operations are analysed.
+    pub is_mpi: bool,
+    /// `MPI_Init` or `MPI_Init_thread`.
+    pub is_init: bool,
+    /// `MPI_Finalize`.
+    pub is_finalize: bool,
+    /// An OpenMP parallel region.
+    pub is_parallel: bool,
+    /// How it completes messages.
+    pub completion: Completion,
+    /// What becomes of the time of a call in which no operation was recorded.
+    pub fate: Fate,
+}
+
+/// Regions that no archive defines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Artificial {
+    /// The root above several programs, or where the trace does not name its program.
+    Program,
+    /// The recorder was switched off.
+    MeasurementOff,
+    /// The recorder wrote out its buffer.
+    BufferFlush,
+    /// The root of what threads do that no parallel region started.
+    Threads,
+    /// The root of what accelerator streams do.
+    Kernels,
+}
+
+const ARTIFICIAL: [(&str, RegionRole); 5] = [
+    ("PROGRAM", RegionRole::ARTIFICIAL),
+    ("MEASUREMENT OFF", RegionRole::ARTIFICIAL),
+    ("TRACE BUFFER FLUSH", RegionRole::ARTIFICIAL),
+    ("THREADS", RegionRole::ARTIFICIAL),
+    ("KERNELS", RegionRole::ARTIFICIAL),
+];
+
+impl Trace {
+    /// Puts the definitions of an archive in order.
+    ///
+    /// # Errors
+    /// If definitions contradict each other: a rank that no location has, a communicator without its processes.
+    pub fn new(definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
+        let mut regions: Vec<Region> = definitions.regions.iter().cloned().collect();
+        for region in &mut regions {
+            unify_mpi(region, semantics);
+        }
+        let kinds = regions.iter().map(kind).collect();
+        regions.extend(ARTIFICIAL.map(|(name, role)| Region {
+            name: name.into(),
+            canonical_name: name.into(),
+            role,
+            paradigm: Paradigm::MEASUREMENT_SYSTEM,
+            ..Region::default()
+        }));
+        let ranks = world(&definitions);
+        let (processes, locations, process_of_group) = order(&definitions, &ranks);
+        let communicators = participants(&definitions, &process_of_group)?;
+        let (sites, site_of_context) = sites(&definitions);
+        Ok(Trace {
+            definitions,
+            semantics,
+            processes,
+            locations,
+            regions,
+            kinds,
+            communicators,
+            sites,
+            site_of_context,
+        })
+    }
+
+    /// The properties of the region at a position; all programs have those of [`Artificial::Program`].
+    pub fn region(&self, position: u32) -> &Region {
+        let position =
+            if self.is_program(position) { self.artificial(Artificial::Program) } else { position };
+        &self.regions[position as usize]
+    }
+
+    /// The name of the region at a position; a program has the last part of its path.
+    pub fn region_name(&self, position: u32) -> &str {
+        if self.is_program(position) {
+            let name = position as usize - self.regions.len();
+            return base_name(&self.definitions.strings[name]);
+        }
+        &self.regions[position as usize].name
+    }
+
+    /// The number of positions of regions that are not programs.
+    pub fn region_count(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// The position of an artificial region.
+    pub fn artificial(&self, region: Artificial) -> u32 {
+        (self.kinds.len() + region as usize) as u32
+    }
+
+    /// The position that stands for the program named by a string: two paths with one last part are one program.
+    /// Searches all strings.
+    pub fn program(&self, name: usize) -> u32 {
+        let wanted = base_name(&self.definitions.strings[name]);
+        let strings = &self.definitions.strings;
+        let first = strings.iter().position(|string| base_name(string) == wanted).unwrap_or(name);
+        (self.regions.len() + first) as u32
+    }
+
+    /// Whether the region at a position stands for a program.
+    pub fn is_program(&self, region: u32) -> bool {
+        region as usize >= self.regions.len()
+    }
+
+    /// The number of processes that MPI counts.
+    pub fn world_size(&self) -> usize {
+        self.processes.iter().filter(|process| process.rank.is_some()).count()
+    }
+
+    /// The name of a location for messages: `rank 3`, or `rank 3 thread 1`.
+    pub fn location_name(&self, location: usize) -> String {
+        let location = &self.locations[location];
+        let name = match self.processes[location.process].rank {
+            Some(rank) => format!("rank {rank}"),
+            None => format!("process {}", location.process),
+        };
+        match (location.kind, location.thread) {
+            (LocationType::CPU_THREAD, 0) => name,
+            (LocationType::CPU_THREAD, thread) => format!("{name} thread {thread}"),
+            _ => format!("{name} location {}", location.reference),
+        }
+    }
+}
+
+/// The last part of a path.
+fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+/// Makes paradigm and source file agree on what MPI is. The reference looks at the file for patterns and at the
+/// paradigm for classes of time, and so do we, where both say the same after this.
+fn unify_mpi(region: &mut Region, semantics: Semantics) {
+    let either = region.source_file == "MPI" || region.paradigm == Paradigm::MPI;
+    if semantics == Semantics::Corrected && either {
+        region.source_file = "MPI".into();
+        region.paradigm = Paradigm::MPI;
+    }
+}
+
+fn kind(region: &Region) -> RegionKind {
+    let is_parallel = region.paradigm == Paradigm::OPENMP && region.role == RegionRole::PARALLEL;
+    if region.source_file != "MPI" {
+        return RegionKind { is_parallel, ..RegionKind::default() };
+    }
+    let name = region.canonical_name.to_ascii_lowercase();
+    let name = name.strip_prefix("mpi_").unwrap_or(&name);
+    RegionKind {
+        is_mpi: true,
+        is_init: matches!(name, "init" | "init_thread"),
+        is_finalize: name == "finalize",
+        is_parallel,
+        fate: fate(region, name),
+        completion: match name {
+            "send" | "ssend" => Completion::BlockingSend,
+            "wait" | "waitany" => Completion::WaitOne,
+            "waitall" | "waitsome" => Completion::WaitMany,
+            "test" | "testany" | "testall" | "testsome" => Completion::Test,
+            _ => Completion::Other,
+        },
+    }
+}
+
+/// What becomes of the time of an MPI call that recorded no operation: calls that cannot wait for others count as
+/// analysed.
+fn fate(region: &Region, name: &str) -> Fate {
+    match region.role {
+        RegionRole::RMA => Fate::OneSided,
+        _ if name.starts_with("win_") => Fate::OneSided,
+        RegionRole::FILE_IO | RegionRole::FILE_IO_METADATA => Fate::FileAccess,
+        _ if name.starts_with("file_") => Fate::FileAccess,
+        RegionRole::BARRIER
+        | RegionRole::COLL_ONE2ALL
+        | RegionRole::COLL_ALL2ONE
+        | RegionRole::COLL_ALL2ALL
+        | RegionRole::COLL_OTHER => Fate::OtherCollective,
+        // Score-P gives accumulate and its relatives OTF2's role for atomic operations.
+        RegionRole::ATOMIC => Fate::OneSided,
+        _ => Fate::Analysed,
+    }
+}
+
+/// Orders location groups by (rank of the process, accelerators behind their process, definition), and locations by
+/// (group, main thread first, reference). `process_of_group` is by definition.
+fn order(definitions: &Definitions, ranks: &World) -> (Vec<Process>, Vec<Location>, Vec<u32>) {
+    let groups = &definitions.location_groups;
+    // An accelerator context belongs to its creator, which is a process; a creator's creator is not asked for.
+    let owner = |group: usize| match &groups[group] {
+        g if g.kind == LocationGroupType::ACCELERATOR => g.creator.unwrap_or(group),
+        _ => group,
+    };
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    let rank = |group: usize| ranks.rank_of_group.get(&group).copied();
+    order.sort_by_key(|&group| {
+        let owner = owner(group);
+        (rank(owner).is_none(), rank(owner), owner, owner != group, group)
+    });
+    let mut locations_of: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
+    for (at, location) in definitions.locations.iter().enumerate() {
+        locations_of[location.group].push(at);
+    }
+    let mut processes: Vec<Process> = Vec::new();
+    let mut locations: Vec<Location> = Vec::new();
+    let mut process_of_group = vec![u32::MAX; groups.len()];
+    let mut last_owner = None;
+    for group in order {
+        let owner = owner(group);
+        if last_owner != Some(owner) {
+            let start = locations.len();
+            processes.push(Process { rank: rank(owner), locations: start..start });
+            last_owner = Some(owner);
+        }
+        let process = processes.len() - 1;
+        process_of_group[group] = process as u32;
+        let members = &mut locations_of[group];
+        members.sort_by_key(|&at| {
+            let reference = definitions.locations.reference(at);
+            let kind = definitions.locations[at].kind;
+            (kind != LocationType::CPU_THREAD, !ranks.main_threads.contains_key(&reference), reference)
+        });
+        for (thread, &definition) in members.iter().enumerate() {
+            locations.push(Location {
+                definition,
+                reference: definitions.locations.reference(definition),
+                process,
+                thread: thread as u32,
+                kind: definitions.locations[definition].kind,
+            });
+        }
+        processes[process].locations.end = locations.len();
+    }
+    (processes, locations, process_of_group)
+}
+
+/// Distinct call sites, and the site of each calling context.
+fn sites(definitions: &Definitions) -> (Vec<(String, u32)>, Vec<u32>) {
+    let mut sites: Vec<(String, u32)> = Vec::new();
+    let mut known: FxHashMap<(&str, u32), u32> = FxHashMap::default();
+    let of_context = definitions
+        .calling_contexts
+        .iter()
+        .map(|context| match &context.source {
+            None => NO_SITE,
+            Some((file, line)) => *known.entry((file, *line)).or_insert_with(|| {
+                sites.push((file.clone(), *line));
+                (sites.len() - 1) as u32
+            }),
+        })
+        .collect();
+    (sites, of_context)
+}

@@ -1,0 +1,274 @@
+//! Evaluates the patterns on matched operations, and accounts for what needs both sides of a message.
+//!
+//! A rule of a pattern sees one match. What goes beyond one match is here: of the messages that one call completes only
+//! the longest wait counts, and a late message is remembered until it is overtaken.
+
+use model::Ticks;
+use patterns::matched::{CollectiveMember, Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
+
+use crate::call_tree::PathId;
+use crate::coverage::Fate;
+use crate::findings::Finding;
+use crate::late_messages::{Late, LateMessages};
+use crate::matching::{Matches, Membership, SendFacts};
+use crate::metrics::{Metrics, NumberedPattern};
+use crate::operations::{CallId, Operations, Receive};
+use crate::options::Semantics;
+use crate::walk::ProcessProfile;
+
+/// Finds the wait states of a process and adds them to its severities.
+pub fn find(profile: &mut ProcessProfile, matches: &Matches, metrics: &Metrics, semantics: Semantics) {
+    let operations = std::mem::take(&mut profile.operations);
+    let mut finder = Finder { profile, operations: &operations, metrics };
+    finder.lose_unmatched(matches);
+    let calls_with_late_sender = finder.receives(&matches.sends, semantics);
+    finder.sends(&matches.postings, &calls_with_late_sender);
+    finder.collectives(&matches.collectives);
+    profile.operations = operations;
+}
+
+struct Finder<'a> {
+    profile: &'a mut ProcessProfile,
+    operations: &'a Operations,
+    metrics: &'a Metrics,
+}
+
+/// The longest wait among the messages of one call so far.
+#[derive(Clone, Copy)]
+struct Longest {
+    call: CallId,
+    /// Position of the pattern among those of its kind.
+    rule: usize,
+    idle: Ticks,
+    /// Position of the message.
+    message: usize,
+}
+
+impl Finder<'_> {
+    fn add(&mut self, location: u32, metric: usize, path: PathId, value: i64) {
+        let first = self.profile.locations[0].location;
+        self.profile.locations[location as usize - first].severities.add(metric, path, value);
+    }
+
+    /// Adds to a metric where a call was made.
+    fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
+        let call = self.operations.call(call);
+        self.add(call.location, metric, call.path, value);
+    }
+
+    fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
+        self.add_at(call, pattern.metric, ticks);
+        if let Some(instances) = pattern.instances_of(bytes) {
+            self.add_at(call, instances, 1);
+        }
+    }
+
+    /// Counts operations without partner, and takes the time of their calls out of what was analysed.
+    fn lose_unmatched(&mut self, matches: &Matches) {
+        let mut lost: Vec<CallId> = Vec::new();
+        for (receive, send) in self.operations.receives.iter().zip(&matches.sends) {
+            let location = self.operations.call(receive.call).location as usize;
+            let findings = &mut self.profile.findings;
+            match send {
+                None => {
+                    lost.push(receive.call);
+                    findings.add(Finding::UnmatchedReceive, receive.time, location, || {
+                        format!("from rank {} with tag {}", receive.source, receive.tag)
+                    });
+                }
+                Some(send) => {
+                    if receive.bytes > send.bytes {
+                        findings.add(Finding::ShortSend, receive.time, location, || {
+                            format!("{} bytes received, {} sent", receive.bytes, send.bytes)
+                        });
+                    }
+                    if send.time > receive.time {
+                        findings.add(Finding::ClockMessage, receive.time, location, || {
+                            format!("received {} ticks before it was sent", send.time - receive.time)
+                        });
+                    }
+                }
+            }
+        }
+        for (send, posting) in self.operations.sends.iter().zip(&matches.postings) {
+            if posting.is_none() && !send.is_cancelled {
+                let location = self.operations.call(send.call).location as usize;
+                lost.push(send.call);
+                self.profile.findings.add(Finding::UnmatchedSend, send.time, location, || {
+                    format!("to process {} with tag {}", send.to, send.tag)
+                });
+            }
+        }
+        for (collective, membership) in self.operations.collectives.iter().zip(&matches.collectives) {
+            if *membership == Membership::Unmatched {
+                lost.push(collective.call);
+            }
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        for call in lost {
+            let call = self.operations.call(call);
+            if call.is_analysed {
+                self.profile.coverage.lose(Fate::Unmatched, call.interval.leave - call.interval.enter);
+            }
+        }
+    }
+
+    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far.
+    fn receives(&mut self, sends: &[Option<SendFacts>], semantics: Semantics) -> Vec<bool> {
+        let mut calls_with_late_sender = vec![false; self.operations.calls.len()];
+        let mut longest: Vec<Longest> = Vec::new();
+        let mut remembered = LateMessages::new(semantics);
+        for (at, receive) in self.operations.receives.iter().enumerate() {
+            let Some(send) = &sends[at] else {
+                // Nobody else knows its length.
+                self.count_receive(receive, receive.bytes);
+                if receive.is_last_of_call {
+                    self.report_longest(&mut longest, receive.call, sends, &mut remembered);
+                }
+                continue;
+            };
+            let message = self.received(receive, send);
+            if receive.forgets {
+                longest.retain(|longest| longest.call != receive.call);
+            }
+            for (number, (pattern, rule)) in self.metrics.at_receive.iter().enumerate() {
+                let idle = rule(&message);
+                if idle <= 0 {
+                    continue;
+                }
+                if message.completion != Completion::WaitMany {
+                    self.report(pattern, receive.call, idle, send.bytes);
+                    remembered.remember(Late {
+                        message: late(&message),
+                        idle,
+                        call: receive.call,
+                        bytes: send.bytes,
+                    });
+                    continue;
+                }
+                let candidate = Longest { call: receive.call, rule: number, idle, message: at };
+                match longest.iter_mut().find(|known| (known.call, known.rule) == (receive.call, number)) {
+                    Some(known) if known.idle >= idle => continue,
+                    Some(known) => *known = candidate,
+                    None => longest.push(candidate),
+                }
+                calls_with_late_sender[receive.call as usize] = true;
+            }
+            for late in remembered.overtaken(send.time) {
+                for (pattern, rule) in &self.metrics.at_overtaking {
+                    if rule(&late.message, &message) {
+                        self.report(pattern, late.call, late.idle, late.bytes);
+                    }
+                }
+            }
+            self.count_receive(receive, send.bytes);
+            if receive.is_last_of_call {
+                self.report_longest(&mut longest, receive.call, sends, &mut remembered);
+            }
+        }
+        calls_with_late_sender
+    }
+
+    fn received(&self, receive: &Receive, send: &SendFacts) -> ReceivedMessage {
+        let call = self.operations.call(receive.call);
+        ReceivedMessage {
+            sent: send.time,
+            send: send.call,
+            receive: call.interval,
+            completion: call.completion,
+            source: receive.source,
+            bytes: send.bytes,
+        }
+    }
+
+    /// Reports the longest wait of a call that completed several messages, at its end.
+    fn report_longest(
+        &mut self,
+        longest: &mut Vec<Longest>,
+        call: CallId,
+        sends: &[Option<SendFacts>],
+        remembered: &mut LateMessages,
+    ) {
+        longest.retain(|known| {
+            if known.call != call {
+                return true;
+            }
+            if let Some(send) = &sends[known.message] {
+                let receive = &self.operations.receives[known.message];
+                let message = self.received(receive, send);
+                self.report(&self.metrics.at_receive[known.rule].0, call, known.idle, send.bytes);
+                remembered.remember(Late {
+                    message: late(&message),
+                    idle: known.idle,
+                    call,
+                    bytes: send.bytes,
+                });
+            }
+            false
+        });
+    }
+
+    fn count_receive(&mut self, receive: &Receive, bytes: u64) {
+        self.add_at(receive.call, self.metrics.receives[usize::from(bytes > 0)], 1);
+        self.add_at(receive.call, self.metrics.bytes_received, bytes as i64);
+    }
+
+    /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
+    fn sends(&mut self, postings: &[Option<Interval>], calls_with_late_sender: &[bool]) {
+        let mut longest: Vec<Longest> = Vec::new();
+        for (at, (send, posting)) in self.operations.sends.iter().zip(postings).enumerate() {
+            let (Some(posting), Some(call)) = (posting, self.operations.calls.get(send.completion as usize))
+            else {
+                continue;
+            };
+            let message = SentMessage {
+                send: call.interval,
+                completion: call.completion,
+                posting: *posting,
+                bytes: send.bytes,
+            };
+            for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
+                let idle = rule(&message);
+                if idle <= 0 {
+                    continue;
+                }
+                if call.completion != Completion::WaitMany {
+                    self.report(pattern, send.completion, idle, send.bytes);
+                } else if !calls_with_late_sender[send.completion as usize] {
+                    longest.push(Longest { call: send.completion, rule: number, idle, message: at });
+                }
+            }
+        }
+        // The longest of each call; of equals the one sent last, whose length decides what is counted.
+        longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
+        for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
+            if let Some(known) = of_call.last() {
+                let bytes = self.operations.sends[known.message].bytes;
+                self.report(&self.metrics.at_send[known.rule].0, known.call, known.idle, bytes);
+            }
+        }
+    }
+
+    fn collectives(&mut self, memberships: &[Membership]) {
+        for (collective, membership) in self.operations.collectives.iter().zip(memberships) {
+            let (Some(class), Membership::Synchronising { last_begin, first_end }) =
+                (collective.class, *membership)
+            else {
+                continue;
+            };
+            let (begin, end) = (collective.begin, collective.end);
+            let member = CollectiveMember { class, begin, end, last_begin, first_end };
+            for (pattern, rule) in &self.metrics.at_collective {
+                let ticks = rule(&member);
+                if ticks > 0 {
+                    self.report(pattern, collective.call, ticks, 0);
+                }
+            }
+        }
+    }
+}
+
+fn late(message: &ReceivedMessage) -> LateMessage {
+    LateMessage { sent: message.sent, source: message.source }
+}

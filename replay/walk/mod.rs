@@ -1,0 +1,105 @@
+//! One pass over the events of a process: call paths, exclusive times, visits, and its operations.
+//!
+//! A process's locations are walked together, in the order of time: request numbers, the order of messages and the order
+//! of collective operations belong to the process, and a worker thread's call paths hang below its team's fork. Enter and
+//! leave events are not kept. Nothing that a trace contains stops the walk: it ends as a counted finding.
+
+mod contexts;
+mod process;
+mod records;
+mod requests;
+mod stream;
+mod teams;
+mod thread;
+
+use model::Ticks;
+use otf2::Archive;
+
+use crate::call_tree::CallTree;
+use crate::coverage::Coverage;
+use crate::error::Error;
+use crate::findings::Findings;
+use crate::metrics::Metrics;
+use crate::operations::Operations;
+use crate::severity::Severities;
+use crate::trace::Trace;
+
+/// What the walk knows of a location.
+#[derive(Clone, Debug)]
+pub struct LocationProfile {
+    /// Position of the location in the report.
+    pub location: usize,
+    /// Its time between the end of MPI_Init and the start of MPI_Finalize, in ticks.
+    pub run: Ticks,
+    /// Its time in MPI calls in between, in ticks.
+    pub run_mpi: Ticks,
+    /// Its severities, by path of the process's tree.
+    pub severities: Severities,
+}
+
+/// What the walk knows of a process.
+#[derive(Clone, Debug)]
+pub struct ProcessProfile {
+    /// Position in [`Trace::processes`].
+    pub process: usize,
+    /// The call paths of all its locations.
+    pub tree: CallTree,
+    /// Its locations.
+    pub locations: Vec<LocationProfile>,
+    /// What it communicated.
+    pub operations: Operations,
+    /// What was odd.
+    pub findings: Findings,
+    /// What became of its time in MPI.
+    pub coverage: Coverage,
+}
+
+/// Walks the events of a process.
+///
+/// # Errors
+/// If a file that exists cannot be read. Damaged and missing files are findings.
+pub fn walk(
+    archive: &Archive,
+    trace: &Trace,
+    metrics: &Metrics,
+    process: usize,
+) -> Result<ProcessProfile, Error> {
+    let mut state = process::ProcessWalk::new(trace, metrics, process);
+    let locations = &trace.locations[trace.processes[process].locations.clone()];
+    let mut files = Vec::with_capacity(locations.len());
+    for (thread, location) in locations.iter().enumerate() {
+        files.push(stream::open(archive, location, thread, &mut state)?);
+    }
+    let mut streams: Vec<_> = files
+        .iter()
+        .enumerate()
+        .filter_map(|(thread, file)| {
+            file.as_ref().map(|file| stream::Stream::new(archive, trace, thread, file))
+        })
+        .collect();
+    for stream in &mut streams {
+        stream.advance(&mut state);
+    }
+    // Always the stream with the earliest event goes on, until another one has an earlier event; ties go to the lower
+    // thread.
+    loop {
+        let mut ready = streams.iter().enumerate().filter_map(|(at, stream)| Some((stream.time()?, at)));
+        let Some(first) = ready.next() else { break };
+        let (mut first, mut second) = (first, None);
+        for next in ready {
+            if next < first {
+                second = Some(first);
+                first = next;
+            } else if second.is_none_or(|second| next < second) {
+                second = Some(next);
+            }
+        }
+        let stream = &mut streams[first.1];
+        while let Some(time) = stream.time()
+            && second.is_none_or(|second| (time, first.1) < second)
+        {
+            stream.step(&mut state);
+        }
+    }
+    Ok(state.finish())
+}

@@ -1,0 +1,301 @@
+//! The state of one process while its events are walked, whatever record they come from: regions entered and left.
+
+use model::Ticks;
+use patterns::matched::{CollectiveClass, Completion, Interval};
+use rustc_hash::FxHashMap;
+
+use super::requests::Requests;
+use super::teams::Teams;
+use super::thread::{Elapsed, Frame, NONE, Thread};
+use super::{LocationProfile, ProcessProfile};
+use crate::call_tree::{CallTree, NO_SITE, PathId};
+use crate::coverage::{Coverage, Fate};
+use crate::findings::{Finding, Findings};
+use crate::metrics::Metrics;
+use crate::operations::{Call, CallId, Collective, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::options::Semantics;
+use crate::trace::{Artificial, Trace};
+
+/// One process: its locations, and what they share.
+pub(super) struct ProcessWalk<'t> {
+    pub(super) trace: &'t Trace,
+    pub(super) metrics: &'t Metrics,
+    pub(super) process: usize,
+    pub(super) threads: Vec<Thread>,
+    pub(super) tree: CallTree,
+    pub(super) operations: Operations,
+    pub(super) requests: Requests,
+    pub(super) teams: Teams,
+    pub(super) findings: Findings,
+    coverage: Coverage,
+    /// Regions of programs by the string that names them.
+    programs: FxHashMap<usize, u32>,
+    /// Whether MPI_Init was left, and MPI_Finalize was left, for the first time.
+    was_initialized: bool,
+    was_finalized: bool,
+}
+
+impl<'t> ProcessWalk<'t> {
+    pub(super) fn new(trace: &'t Trace, metrics: &'t Metrics, process: usize) -> ProcessWalk<'t> {
+        let locations = trace.processes[process].locations.clone();
+        ProcessWalk {
+            trace,
+            metrics,
+            process,
+            threads: locations.map(|location| Thread::new(location, metrics.list.len())).collect(),
+            tree: CallTree::default(),
+            operations: Operations::default(),
+            requests: Requests::default(),
+            teams: Teams::default(),
+            findings: Findings::default(),
+            coverage: Coverage::default(),
+            programs: FxHashMap::default(),
+            was_initialized: false,
+            was_finalized: false,
+        }
+    }
+
+    /// The position of a thread's location in the report.
+    pub(super) fn location(&self, thread: usize) -> usize {
+        self.threads[thread].location as usize
+    }
+
+    /// Counts a finding at a thread's current time.
+    pub(super) fn find<T: std::fmt::Display>(
+        &mut self,
+        finding: Finding,
+        thread: usize,
+        text: impl FnOnce() -> T,
+    ) {
+        let (time, location) = (self.threads[thread].now, self.location(thread));
+        self.findings.add(finding, time, location, text);
+    }
+
+    /// The path above everything that a thread does outside of its teams: nothing for the main thread, an artificial
+    /// root for others.
+    fn base(&mut self, thread: usize) -> PathId {
+        if self.threads[thread].base == crate::call_tree::NO_PATH && thread > 0 {
+            let location = &self.trace.locations[self.location(thread)];
+            let region = match location.kind {
+                model::LocationType::CPU_THREAD => Artificial::Threads,
+                _ => Artificial::Kernels,
+            };
+            let root = if self.tree.is_empty() { crate::call_tree::NO_PATH } else { 0 };
+            let path = self.tree.enter(root, self.trace.artificial(region), NO_SITE);
+            self.threads[thread].base = path;
+        }
+        self.threads[thread].base
+    }
+
+    pub(super) fn enter(&mut self, thread: usize, region: u32, site: u32, time: Ticks) {
+        let parent = match self.threads[thread].stack.last() {
+            Some(frame) => frame.path,
+            None => self.base(thread),
+        };
+        let path = self.tree.enter(parent, region, site);
+        if let Some(kind) = self.trace.kinds.get(region as usize) {
+            if kind.is_mpi {
+                self.threads[thread].mpi_depth += 1;
+            }
+            if kind.is_parallel {
+                self.enter_parallel_region(thread, path, time);
+            }
+            if kind.is_finalize && !self.was_finalized {
+                for (at, other) in self.threads.iter_mut().enumerate() {
+                    if at == thread {
+                        other.account(other.path(), time);
+                    }
+                    other.at_finalize.get_or_insert(other.elapsed);
+                }
+            }
+        }
+        self.threads[thread].push(Frame::new(path, region, time));
+    }
+
+    pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
+        let stack = &self.threads[thread].stack;
+        if stack.last().is_none_or(|frame| frame.region != region) {
+            let Some(depth) = stack.iter().rposition(|frame| frame.region == region) else {
+                let trace = self.trace;
+                self.find(Finding::LeaveWithoutEnter, thread, || {
+                    format!("leaves {}, which is not entered", trace.region_name(region))
+                });
+                return;
+            };
+            while self.threads[thread].stack.len() > depth + 1 {
+                let trace = self.trace;
+                let open = self.threads[thread].stack.last().map_or(region, |frame| frame.region);
+                self.find(Finding::MissingLeave, thread, || {
+                    format!("leaves {} inside {}", trace.region_name(region), trace.region_name(open))
+                });
+                self.leave_innermost(thread, time);
+            }
+        }
+        self.leave_innermost(thread, time);
+    }
+
+    /// Leaves the innermost region of a thread.
+    pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
+        let Some(frame) = self.threads[thread].pop(time) else { return };
+        let interval = Interval::new(frame.enter, time);
+        let Some(&kind) = self.trace.kinds.get(frame.region as usize) else { return };
+        if kind.is_parallel {
+            self.leave_parallel_region(thread, frame.path, time);
+        }
+        let mut call = frame.call;
+        if (kind.is_init && !self.was_initialized) || (kind.is_finalize && !self.was_finalized) {
+            call = self.call_of(thread, frame);
+            let (class, communicator) = if kind.is_init {
+                (CollectiveClass::Init, WORLD_AT_INIT)
+            } else {
+                (CollectiveClass::Finalize, WORLD_AT_FINALIZE)
+            };
+            self.operations.collectives.push(Collective {
+                begin: frame.enter,
+                end: time,
+                call,
+                communicator,
+                class: Some(class),
+                operation: u8::MAX,
+                root: u32::MAX,
+                sent: 0,
+                received: 0,
+            });
+            self.was_initialized |= kind.is_init;
+            self.was_finalized |= kind.is_finalize;
+        }
+        let mut is_analysed = false;
+        if kind.is_mpi {
+            let thread = &mut self.threads[thread];
+            thread.mpi_depth -= 1;
+            if thread.mpi_depth == 0 {
+                let fate = match frame.fate {
+                    _ if kind.is_init || kind.is_finalize => Fate::Analysed,
+                    Some(fate) => fate,
+                    None => kind.fate,
+                };
+                let ticks = time - frame.enter;
+                self.coverage.add(fate, ticks);
+                thread.elapsed.mpi += ticks;
+                is_analysed = fate == Fate::Analysed;
+            }
+        }
+        if call != NO_CALL {
+            let call = &mut self.operations.calls[call as usize];
+            call.interval = interval;
+            call.is_analysed = is_analysed;
+        }
+        if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
+            // The reference forgets the longest wait whenever a region inside the call is left (Q5).
+            let is_forgotten = self.trace.semantics == Semantics::Reference && frame.inner_leave;
+            self.operations.receives[frame.last_receive as usize].is_last_of_call = !is_forgotten;
+        }
+        if kind.is_init {
+            for thread in &mut self.threads {
+                if thread.at_init == Elapsed::default() {
+                    thread.at_init = thread.elapsed;
+                }
+            }
+        }
+    }
+
+    /// The call of the innermost region of a thread in the operations; `None` outside of any region.
+    pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
+        let frame = *self.threads[thread].stack.last()?;
+        let call = self.call_of(thread, frame);
+        if let Some(frame) = self.threads[thread].stack.last_mut() {
+            frame.call = call;
+        }
+        Some(call)
+    }
+
+    fn call_of(&mut self, thread: usize, frame: Frame) -> CallId {
+        if frame.call != NO_CALL {
+            return frame.call;
+        }
+        let kind = self.trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
+        self.operations.calls.push(Call {
+            location: self.threads[thread].location,
+            path: frame.path,
+            interval: Interval::new(frame.enter, frame.enter),
+            completion: kind.completion,
+            is_analysed: false,
+        });
+        (self.operations.calls.len() - 1) as CallId
+    }
+
+    /// Whether the innermost region of a thread is an MPI call.
+    pub(super) fn is_in_mpi(&self, thread: usize) -> bool {
+        self.threads[thread]
+            .stack
+            .last()
+            .is_some_and(|frame| self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.is_mpi))
+    }
+
+    /// Adds to a metric at a thread's current path; nothing outside of any region.
+    pub(super) fn count(&mut self, thread: usize, metric: usize, value: i64) {
+        let thread = &mut self.threads[thread];
+        if let Some(frame) = thread.stack.last() {
+            thread.severities.add(metric, frame.path, value);
+        }
+    }
+
+    /// Notes what becomes of the time of the MPI call that a thread is in.
+    pub(super) fn decide(&mut self, thread: usize, fate: Fate) {
+        if let Some(frame) = self.threads[thread].stack.last_mut() {
+            frame.fate = Some(fate);
+        }
+    }
+
+    /// A program begins: its region is the root of everything else.
+    pub(super) fn begin_program(&mut self, thread: usize, name: usize, time: Ticks) {
+        let trace = self.trace;
+        let region = *self.programs.entry(name).or_insert_with(|| trace.program(name));
+        self.enter(thread, region, NO_SITE, time);
+    }
+
+    /// A program ends, and with it everything that is open.
+    pub(super) fn end_program(&mut self, thread: usize, time: Ticks) {
+        let program = self.threads[thread].stack.iter().find(|frame| self.trace.is_program(frame.region));
+        if let Some(region) = program.map(|frame| frame.region) {
+            self.leave(thread, region, time);
+        }
+    }
+
+    /// Closes what is still open and hands over everything.
+    pub(super) fn finish(mut self) -> ProcessProfile {
+        self.close_teams();
+        for thread in 0..self.threads.len() {
+            while let Some(frame) = self.threads[thread].stack.last() {
+                let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
+                self.find(Finding::OpenCall, thread, || {
+                    format!("{} is never left", trace.region_name(region))
+                });
+                self.leave_innermost(thread, now);
+            }
+        }
+        self.drop_requests();
+        let (time, visits) = (self.metrics.time, self.metrics.visits);
+        let locations = self
+            .threads
+            .iter_mut()
+            .map(|thread| {
+                let end = thread.at_finalize.unwrap_or(thread.elapsed);
+                LocationProfile {
+                    location: thread.location as usize,
+                    run: end.time - thread.at_init.time,
+                    run_mpi: end.mpi - thread.at_init.mpi,
+                    severities: thread.finish(time, visits),
+                }
+            })
+            .collect();
+        ProcessProfile {
+            process: self.process,
+            tree: self.tree,
+            locations,
+            operations: self.operations,
+            findings: self.findings,
+            coverage: self.coverage,
+        }
+    }
+}

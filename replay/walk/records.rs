@@ -1,0 +1,263 @@
+//! What each OTF2 record means to the walk. Records that are not listed here do not matter to it.
+
+use model::{CollectiveOp, MeasurementMode, Ticks};
+use otf2::{Event, MappingType, Mappings};
+use patterns::matched::CollectiveClass;
+
+use super::process::ProcessWalk;
+use super::requests::Message;
+use crate::call_tree::NO_SITE;
+use crate::coverage::Fate;
+use crate::findings::Finding;
+use crate::operations::Collective;
+use crate::trace::Artificial;
+
+/// What a collective operation does with data; `None` for those that are counted only.
+fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
+    match operation {
+        CollectiveOp::BARRIER => Some(CollectiveClass::Barrier),
+        CollectiveOp::BCAST | CollectiveOp::SCATTER | CollectiveOp::SCATTERV => {
+            Some(CollectiveClass::OneToAll)
+        }
+        CollectiveOp::GATHER | CollectiveOp::GATHERV | CollectiveOp::REDUCE => {
+            Some(CollectiveClass::AllToOne)
+        }
+        CollectiveOp::ALLGATHER
+        | CollectiveOp::ALLGATHERV
+        | CollectiveOp::ALLTOALL
+        | CollectiveOp::ALLREDUCE
+        | CollectiveOp::REDUCE_SCATTER
+        | CollectiveOp::REDUCE_SCATTER_BLOCK => Some(CollectiveClass::AllToAll),
+        CollectiveOp::SCAN | CollectiveOp::EXSCAN => Some(CollectiveClass::Scan),
+        _ => None,
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// Takes note of an event's time; answers the time to use, which never goes backwards on a location.
+    #[inline]
+    pub(super) fn observe(&mut self, thread: usize, time: Ticks) -> Ticks {
+        let now = self.threads[thread].now;
+        if time < now {
+            self.find(Finding::BackwardTime, thread, || {
+                format!("{} ticks before the event ahead of it", now - time)
+            });
+            return now;
+        }
+        self.threads[thread].now = time;
+        time
+    }
+
+    /// Handles an event other than a buffer flush.
+    #[inline]
+    pub(super) fn handle(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
+        match event {
+            Event::Enter { region } => {
+                if let Some(region) = self.region(thread, mappings, region) {
+                    self.enter(thread, region, NO_SITE, time);
+                }
+            }
+            Event::Leave { region } => {
+                if let Some(region) = self.region(thread, mappings, region) {
+                    self.leave(thread, region, time);
+                }
+            }
+            _ => self.handle_other(thread, event, mappings, time),
+        }
+    }
+
+    fn handle_other(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
+        match event {
+            Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
+                if let Some(message) =
+                    self.message(thread, mappings, receiver, communicator, msg_tag, msg_length)
+                {
+                    self.send(thread, message, None, time);
+                }
+            }
+            Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id } => {
+                if let Some(message) =
+                    self.message(thread, mappings, receiver, communicator, msg_tag, msg_length)
+                {
+                    self.send(thread, message, Some(request_id), time);
+                }
+            }
+            Event::MpiIsendComplete { request_id } => self.complete_send(thread, request_id),
+            Event::MpiIrecvRequest { request_id } => self.post_receive(thread, request_id),
+            Event::MpiRecv { sender, communicator, msg_tag, msg_length } => {
+                if let Some(message) =
+                    self.message(thread, mappings, sender, communicator, msg_tag, msg_length)
+                {
+                    self.receive(thread, message, None, time);
+                }
+            }
+            Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id } => {
+                if let Some(message) =
+                    self.message(thread, mappings, sender, communicator, msg_tag, msg_length)
+                {
+                    self.receive(thread, message, Some(request_id), time);
+                }
+            }
+            Event::MpiRequestCancelled { request_id } => self.cancel(thread, request_id),
+            Event::MpiProbe { sender, communicator, tag, message_id } if message_id != u64::MAX => {
+                if let Some(message) = self.message(thread, mappings, sender, communicator, tag, 0) {
+                    self.probe(message, message_id);
+                }
+            }
+            Event::MpiMrecv { message_id, msg_length } => {
+                self.receive_probed(thread, message_id, msg_length, time);
+            }
+            Event::MpiImrecvRequest { message_id, request_id } => {
+                self.post_probed(thread, message_id, request_id)
+            }
+            Event::MpiImrecv { request_id, msg_length } => {
+                self.complete_probed(thread, request_id, msg_length, time);
+            }
+            Event::MpiCollectiveBegin {} => {
+                if let Some(frame) = self.threads[thread].stack.last_mut() {
+                    frame.collective_begin = Some(time);
+                }
+            }
+            Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
+                let part = (collective_op, root, size_sent, size_received);
+                self.collective(thread, mappings, communicator, part, time);
+            }
+            Event::NonBlockingCollectiveRequest { .. } | Event::NonBlockingCollectiveComplete { .. } => {
+                self.decide(thread, Fate::OtherCollective);
+            }
+            Event::ThreadFork { .. } | Event::OmpFork { .. } => self.fork(thread, time),
+            Event::ThreadJoin { .. } | Event::OmpJoin {} => self.join(thread, time),
+            Event::ThreadTeamBegin { .. } => self.begin_team(thread),
+            Event::CallingContextEnter { calling_context, unwind_distance } => {
+                if let Some(context) = self.context(thread, mappings, calling_context) {
+                    self.change_context(thread, context, unwind_distance.max(2), time);
+                }
+            }
+            Event::CallingContextSample { calling_context, unwind_distance, .. } => {
+                if let Some(context) = self.context(thread, mappings, calling_context) {
+                    self.change_context(thread, context, unwind_distance, time);
+                }
+            }
+            Event::CallingContextLeave { calling_context } => {
+                if let Some(context) = self.context(thread, mappings, calling_context) {
+                    self.leave_context(thread, context, time);
+                }
+            }
+            Event::ProgramBegin { program_name, .. } => {
+                let name = u64::from(mappings.global(MappingType::String, program_name));
+                match self.trace.definitions.strings.position(name) {
+                    Some(name) => self.begin_program(thread, name, time),
+                    None => self.undefined(thread, "string", name),
+                }
+            }
+            Event::ProgramEnd { .. } => self.end_program(thread, time),
+            Event::MeasurementOnOff { measurement_mode } => self.switch(thread, measurement_mode, time),
+            _ => {}
+        }
+    }
+
+    /// The recorder wrote out its buffer.
+    pub(super) fn flush(&mut self, thread: usize, begin: Ticks, end: Ticks) {
+        let begin = self.observe(thread, begin.max(self.threads[thread].now));
+        let end = self.observe(thread, end.max(begin));
+        let region = self.trace.artificial(Artificial::BufferFlush);
+        self.enter(thread, region, NO_SITE, begin);
+        self.leave(thread, region, end);
+    }
+
+    /// The recorder was switched on or off.
+    fn switch(&mut self, thread: usize, mode: MeasurementMode, time: Ticks) {
+        let region = self.trace.artificial(Artificial::MeasurementOff);
+        if mode == MeasurementMode::OFF {
+            self.find(Finding::RecordingOff, thread, || "recording stops");
+            self.enter(thread, region, NO_SITE, time);
+        } else if self.threads[thread].stack.iter().any(|frame| frame.region == region) {
+            self.leave(thread, region, time);
+        }
+    }
+
+    fn collective(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        communicator: u32,
+        (operation, root, sent, received): (CollectiveOp, u32, u64, u64),
+        time: Ticks,
+    ) {
+        let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
+        // Handles and memory of communicators, windows and files: the reference knows none of these (Q1).
+        if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
+            self.decide(thread, Fate::OtherCollective);
+            return;
+        }
+        let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
+        self.count(thread, self.metrics.collectives[moved], 1);
+        self.count(thread, self.metrics.bytes_out, sent as i64);
+        self.count(thread, self.metrics.bytes_in, received as i64);
+        let class = class(operation);
+        self.decide(thread, if class.is_some() { Fate::Analysed } else { Fate::VariableAllToAll });
+        let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
+        let Some(call) = self.call(thread) else {
+            self.find(Finding::OutsideMpi, thread, || "collective operation");
+            return;
+        };
+        let begin = begin.unwrap_or(self.operations.call(call).interval.enter);
+        self.operations.collectives.push(Collective {
+            begin,
+            end: time,
+            call,
+            communicator,
+            class,
+            operation: operation.0,
+            root,
+            sent,
+            received,
+        });
+    }
+
+    fn message(
+        &mut self,
+        thread: usize,
+        mappings: &Mappings,
+        peer: u32,
+        communicator: u32,
+        tag: u32,
+        bytes: u64,
+    ) -> Option<Message> {
+        let communicator = self.communicator(thread, mappings, communicator)?;
+        Some(Message { peer, communicator, tag, bytes })
+    }
+
+    #[inline]
+    fn region(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
+        let reference = u64::from(mappings.global(MappingType::Region, local));
+        let position = self.trace.definitions.regions.position(reference);
+        if position.is_none() {
+            self.undefined(thread, "region", reference);
+        }
+        position.map(|position| position as u32)
+    }
+
+    fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
+        let reference = u64::from(mappings.global(MappingType::Comm, local));
+        let position = self.trace.definitions.communicators.position(reference);
+        if position.is_none() {
+            self.undefined(thread, "communicator", reference);
+        }
+        position.map(|position| position as u32)
+    }
+
+    fn context(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<usize> {
+        let reference = u64::from(mappings.global(MappingType::CallingContext, local));
+        let position = self.trace.definitions.calling_contexts.position(reference);
+        if position.is_none() {
+            self.undefined(thread, "calling context", reference);
+        }
+        position
+    }
+
+    #[cold]
+    fn undefined(&mut self, thread: usize, what: &str, reference: u64) {
+        self.find(Finding::UndefinedReference, thread, || format!("{what} {reference}"));
+    }
+}

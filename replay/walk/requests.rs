@@ -1,0 +1,242 @@
+//! Messages and requests: from the events of a process to its sends and receives (MPI 3.1, chapter 3).
+//!
+//! Requests are known by number per process. A number may be used again once its operation is complete.
+
+use model::Ticks;
+use patterns::matched::Completion;
+use rustc_hash::FxHashMap;
+
+use super::process::ProcessWalk;
+use super::thread::NONE;
+use crate::findings::Finding;
+use crate::operations::{CallId, NO_CALL, Receive, Send};
+use crate::options::Semantics;
+
+/// What a request that is under way will complete.
+#[derive(Clone, Copy, Debug)]
+enum Pending {
+    /// A send: its position, or [`NONE`] if it is not analysed.
+    Send(u32),
+    /// A receive: the call that posted it, and when among the receives.
+    Receive(Posting),
+}
+
+/// How a receive was posted.
+#[derive(Clone, Copy, Debug)]
+struct Posting {
+    call: CallId,
+    order: u64,
+}
+
+/// A message that a matched probe has found and that no receive has taken.
+#[derive(Clone, Copy, Debug)]
+struct Probed {
+    message: Message,
+    order: u64,
+}
+
+/// What an event tells of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    /// The other side's rank in the communicator.
+    pub(super) peer: u32,
+    /// Position of the communicator in the definitions.
+    pub(super) communicator: u32,
+    pub(super) tag: u32,
+    pub(super) bytes: u64,
+}
+
+/// The requests of a process that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    pending: FxHashMap<u64, Pending>,
+    /// Messages that a matched probe has found, by their number.
+    probed: FxHashMap<u64, Probed>,
+    /// Probed messages that a request is receiving: the completion tells no more than the length.
+    receiving: FxHashMap<u64, Message>,
+    /// Number of receives that were posted.
+    posted: u64,
+}
+
+impl Requests {
+    fn next_posted(&mut self) -> u64 {
+        self.posted += 1;
+        self.posted
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// A message is sent, by a blocking call or by starting `request`.
+    pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
+        let with_data = usize::from(message.bytes > 0);
+        self.count(thread, self.metrics.sends[with_data], 1);
+        self.count(thread, self.metrics.bytes_sent, message.bytes as i64);
+        let mut position = NONE;
+        if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
+            position = self.operations.sends.len() as u32;
+            self.operations.sends.push(Send {
+                time,
+                call,
+                completion: if request.is_some() { NO_CALL } else { call },
+                communicator: message.communicator,
+                to,
+                tag: message.tag,
+                bytes: message.bytes,
+                is_cancelled: false,
+            });
+        }
+        if let Some(request) = request {
+            self.start(thread, request, Pending::Send(position));
+        }
+    }
+
+    /// The send of a request is complete.
+    pub(super) fn complete_send(&mut self, thread: usize, request: u64) {
+        match self.requests.pending.remove(&request) {
+            Some(Pending::Send(NONE)) => {}
+            Some(Pending::Send(position)) => {
+                if let Some(call) = self.call(thread) {
+                    self.operations.sends[position as usize].completion = call;
+                }
+            }
+            other => self.unknown(thread, request, other),
+        }
+    }
+
+    /// A receive is posted.
+    pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
+        let order = self.requests.next_posted();
+        let call = self.call(thread).unwrap_or(NO_CALL);
+        self.start(thread, request, Pending::Receive(Posting { call, order }));
+    }
+
+    /// A message is received: by a blocking call, or as the completion of `request`.
+    pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
+        let posting = request.and_then(|request| match self.requests.pending.remove(&request) {
+            Some(Pending::Receive(posting)) => Some(posting),
+            other => {
+                self.unknown(thread, request, other);
+                None
+            }
+        });
+        self.received(thread, message, posting, time);
+    }
+
+    /// A matched probe has taken a message from the queue; a receive will get it by `id`.
+    pub(super) fn probe(&mut self, message: Message, id: u64) {
+        let order = self.requests.next_posted();
+        self.requests.probed.insert(id, Probed { message, order });
+    }
+
+    /// A message that a matched probe has found is received by a blocking call.
+    pub(super) fn receive_probed(&mut self, thread: usize, id: u64, bytes: u64, time: Ticks) {
+        let Some(Probed { message, order }) = self.requests.probed.remove(&id) else {
+            self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
+            return;
+        };
+        let call = self.call(thread).unwrap_or(NO_CALL);
+        self.received(thread, Message { bytes, ..message }, Some(Posting { call, order }), time);
+    }
+
+    /// The receive of a message that a matched probe has found is started.
+    pub(super) fn post_probed(&mut self, thread: usize, id: u64, request: u64) {
+        let Some(probed) = self.requests.probed.remove(&id) else {
+            self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
+            return;
+        };
+        let call = self.call(thread).unwrap_or(NO_CALL);
+        self.start(thread, request, Pending::Receive(Posting { call, order: probed.order }));
+        self.requests.receiving.insert(request, probed.message);
+    }
+
+    /// The receive of a probed message is complete.
+    pub(super) fn complete_probed(&mut self, thread: usize, request: u64, bytes: u64, time: Ticks) {
+        match self.requests.receiving.remove(&request) {
+            Some(message) => self.receive(thread, Message { bytes, ..message }, Some(request), time),
+            None => {
+                self.find(Finding::UnknownRequest, thread, || format!("request {request} was not started"))
+            }
+        }
+    }
+
+    /// A request is cancelled.
+    pub(super) fn cancel(&mut self, thread: usize, request: u64) {
+        match self.requests.pending.remove(&request) {
+            Some(Pending::Send(NONE) | Pending::Receive(_)) => {}
+            Some(Pending::Send(position)) => self.operations.sends[position as usize].is_cancelled = true,
+            None => self.unknown(thread, request, None),
+        }
+    }
+
+    /// Requests that are left over at the end.
+    pub(super) fn drop_requests(&mut self) {
+        // In the order of their numbers, so that the first example is always the same.
+        let mut open: Vec<u64> = self.requests.pending.drain().map(|(request, _)| request).collect();
+        open.sort_unstable();
+        for request in open {
+            self.find(Finding::OpenRequest, 0, || format!("request {request}"));
+        }
+    }
+
+    fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
+        let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
+        let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
+        let position = self.operations.receives.len() as u32;
+        let mut forgets = false;
+        if let Some(frame) = self.threads[thread].stack.last_mut() {
+            forgets = frame.inner_leave && self.trace.semantics == Semantics::Reference;
+            frame.inner_leave = false;
+            frame.last_receive = position;
+        }
+        let completion = self.operations.call(call).completion;
+        self.operations.receives.push(Receive {
+            time,
+            call,
+            posting: posting.map(|posting| posting.call).filter(|&call| call != NO_CALL).unwrap_or(call),
+            posted: order,
+            communicator: message.communicator,
+            from,
+            source: message.peer,
+            tag: message.tag,
+            bytes: message.bytes,
+            is_last_of_call: false,
+            forgets: forgets && completion == Completion::WaitMany,
+        });
+    }
+
+    fn start(&mut self, thread: usize, request: u64, pending: Pending) {
+        if self.requests.pending.insert(request, pending).is_some() {
+            self.find(Finding::ReusedRequest, thread, || format!("request {request}"));
+        }
+    }
+
+    fn unknown(&mut self, thread: usize, request: u64, found: Option<Pending>) {
+        self.find(Finding::UnknownRequest, thread, || match found {
+            None => format!("request {request} was not started"),
+            Some(Pending::Send(_)) => format!("request {request} is a send, a receive was completed"),
+            Some(Pending::Receive(_)) => format!("request {request} is a receive, a send was completed"),
+        });
+    }
+
+    /// The process at the other side of a message.
+    fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
+        let participants = &self.trace.communicators[message.communicator as usize];
+        let partner = participants.peer(self.process, message.peer);
+        if partner.is_none() {
+            let communicator = self.trace.definitions.communicators.reference(message.communicator as usize);
+            self.find(Finding::RankOutsideCommunicator, thread, || {
+                format!("rank {} of communicator {communicator}", message.peer)
+            });
+        }
+        partner.map(|process| process as u32)
+    }
+
+    /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.
+    fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
+        if !self.is_in_mpi(thread) {
+            self.find(Finding::OutsideMpi, thread, || "message");
+            return None;
+        }
+        self.call(thread)
+    }
+}

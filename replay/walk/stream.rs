@@ -1,0 +1,123 @@
+//! The events of one location, in the trace's clock, one ahead.
+
+use model::Ticks;
+use otf2::{Archive, ClockCorrection, Event, EventCursor, FileBytes, LocalDefinitions, Mappings};
+
+use super::process::ProcessWalk;
+use crate::error::Error;
+use crate::findings::Finding;
+use crate::trace::{Location, Trace};
+
+/// Times are cut to this distance from the trace's begin, so that no sum of them overflows: 12 years at 3 GHz.
+const FARTHEST: Ticks = 1 << 60;
+
+/// What the event files of a location hold.
+#[derive(Debug)]
+pub(super) struct LocationFile {
+    events: FileBytes,
+    local: LocalDefinitions,
+}
+
+/// Opens the files of a location; `None` if there is nothing to walk, which is a finding then.
+///
+/// # Errors
+/// If a file exists and cannot be read.
+pub(super) fn open(
+    archive: &Archive,
+    location: &Location,
+    thread: usize,
+    state: &mut ProcessWalk<'_>,
+) -> Result<Option<LocationFile>, Error> {
+    let events = match archive.event_file(location.reference) {
+        Ok(events) => events,
+        Err(error) if error.is_not_found() => {
+            state.find(Finding::MissingEvents, thread, || error);
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    match archive.local_definitions(location.reference) {
+        Ok(local) => Ok(Some(LocationFile { events, local })),
+        // With unknown mappings and clock every event could mean something else.
+        Err(error) => {
+            state.find(Finding::UnreadableMapping, thread, || error);
+            Ok(None)
+        }
+    }
+}
+
+/// A cursor over the events of a location.
+#[derive(Debug)]
+pub(super) struct Stream<'a> {
+    thread: usize,
+    cursor: EventCursor<'a>,
+    clock: ClockCorrection,
+    mappings: &'a Mappings,
+    global_offset: u64,
+    /// The event to come, with its time.
+    next: Option<(Ticks, Event<'a>)>,
+    /// A buffer flush that waits for events which are not later: begin and end.
+    flush: Option<(Ticks, Ticks)>,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(archive: &Archive, trace: &Trace, thread: usize, file: &'a LocationFile) -> Stream<'a> {
+        Stream {
+            thread,
+            cursor: archive.events(&file.events),
+            clock: file.local.clock.clone(),
+            mappings: &file.local.mappings,
+            global_offset: trace.definitions.clock.global_offset,
+            next: None,
+            flush: None,
+        }
+    }
+
+    /// The time of the event to come; `None` at the end.
+    pub(super) fn time(&self) -> Option<Ticks> {
+        self.next.as_ref().map(|(time, _)| *time)
+    }
+
+    /// Raw local time as ticks since the trace's begin.
+    fn ticks(&mut self, time: u64) -> Ticks {
+        let time = self.clock.correct(time).wrapping_sub(self.global_offset) as Ticks;
+        time.clamp(-FARTHEST, FARTHEST)
+    }
+
+    /// Reads the event to come.
+    #[inline]
+    pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
+        self.next = match self.cursor.next() {
+            Ok(Some(record)) => Some((self.ticks(record.time), record.event)),
+            Ok(None) => None,
+            Err(error) => {
+                state.find(Finding::DamagedEvents, self.thread, || error);
+                None
+            }
+        };
+    }
+
+    /// Handles the event to come, and reads the one after it.
+    #[inline]
+    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
+        let Some((time, event)) = self.next.take() else { return };
+        if let Some((begin, end)) = self.flush
+            && time > begin
+        {
+            self.flush = None;
+            state.flush(self.thread, begin, end.min(time));
+        }
+        let time = state.observe(self.thread, time);
+        if let Event::BufferFlush { stop_time } = event {
+            self.flush = Some((time, self.ticks(stop_time.0)));
+        } else {
+            state.handle(self.thread, event, self.mappings, time);
+        }
+        self.advance(state);
+        if self.next.is_none()
+            && let Some((begin, end)) = self.flush.take()
+        {
+            state.flush(self.thread, begin, end);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The call stack of one location: which call path its time goes to.
+
+use model::Ticks;
+
+use crate::call_tree::{NO_PATH, PathId};
+use crate::coverage::Fate;
+use crate::operations::{CallId, NO_CALL};
+use crate::severity::{MetricId, Severities};
+
+/// Stands for "no calling context" and "no receive".
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A region that was entered and not yet left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) path: PathId,
+    pub(super) region: u32,
+    pub(super) enter: Ticks,
+    /// The call in the operations, once something was communicated in it.
+    pub(super) call: CallId,
+    /// When a collective operation began that has not ended yet.
+    pub(super) collective_begin: Option<Ticks>,
+    /// What becomes of its time, where an operation decides that.
+    pub(super) fate: Option<Fate>,
+    /// The calling context that it was entered by.
+    pub(super) context: u32,
+    /// The last receive that it completed.
+    pub(super) last_receive: u32,
+    /// A region inside was left since that receive.
+    pub(super) inner_leave: bool,
+}
+
+impl Frame {
+    pub(super) fn new(path: PathId, region: u32, enter: Ticks) -> Frame {
+        Frame {
+            path,
+            region,
+            enter,
+            call: NO_CALL,
+            collective_begin: None,
+            fate: None,
+            context: NONE,
+            last_receive: NONE,
+            inner_leave: false,
+        }
+    }
+}
+
+/// What was counted of a location up to some moment, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Elapsed {
+    pub(super) time: Ticks,
+    pub(super) mpi: Ticks,
+}
+
+/// The state of one location while its events are walked.
+#[derive(Debug)]
+pub(super) struct Thread {
+    /// Position of the location in the report.
+    pub(super) location: u32,
+    pub(super) stack: Vec<Frame>,
+    /// The path above the lowest frame.
+    pub(super) base: PathId,
+    /// The time up to which exclusive time was given to paths.
+    accounted: Ticks,
+    /// The latest time that was seen.
+    pub(super) now: Ticks,
+    /// Number of open frames that are MPI calls.
+    pub(super) mpi_depth: u32,
+    pub(super) elapsed: Elapsed,
+    /// What had elapsed when the process left MPI_Init, and when it entered MPI_Finalize.
+    pub(super) at_init: Elapsed,
+    pub(super) at_finalize: Option<Elapsed>,
+    /// Exclusive ticks and visits, by path.
+    time: Vec<i64>,
+    visits: Vec<i64>,
+    pub(super) severities: Severities,
+}
+
+impl Thread {
+    pub(super) fn new(location: usize, metrics: usize) -> Thread {
+        Thread {
+            location: location as u32,
+            stack: Vec::new(),
+            base: NO_PATH,
+            accounted: Ticks::MIN,
+            now: Ticks::MIN,
+            mpi_depth: 0,
+            elapsed: Elapsed::default(),
+            at_init: Elapsed::default(),
+            at_finalize: None,
+            time: Vec::new(),
+            visits: Vec::new(),
+            severities: Severities::new(metrics),
+        }
+    }
+
+    /// The path that is active now.
+    pub(super) fn path(&self) -> PathId {
+        self.stack.last().map_or(self.base, |frame| frame.path)
+    }
+
+    /// Gives the time since the last account to `path`.
+    pub(super) fn account(&mut self, path: PathId, time: Ticks) {
+        if path != NO_PATH && self.accounted != Ticks::MIN {
+            self.add_time(path, time - self.accounted);
+        }
+        self.accounted = time;
+    }
+
+    /// Forgets the time since the last account: nothing ran.
+    pub(super) fn skip(&mut self, time: Ticks) {
+        self.accounted = time;
+    }
+
+    /// Adds exclusive time to a path.
+    #[inline]
+    pub(super) fn add_time(&mut self, path: PathId, ticks: Ticks) {
+        let at = path as usize;
+        if at >= self.time.len() {
+            self.time.resize(at + 1, 0);
+        }
+        self.time[at] = self.time[at].saturating_add(ticks);
+        self.elapsed.time = self.elapsed.time.saturating_add(ticks);
+    }
+
+    /// Pushes a frame at the current time; time so far goes to the frame above.
+    #[inline]
+    pub(super) fn push(&mut self, frame: Frame) {
+        match self.stack.last() {
+            Some(above) => self.account(above.path, frame.enter),
+            None => self.skip(frame.enter),
+        }
+        let at = frame.path as usize;
+        if at >= self.visits.len() {
+            self.visits.resize(at + 1, 0);
+        }
+        self.visits[at] += 1;
+        self.stack.push(frame);
+    }
+
+    /// Pops the innermost frame; its time goes to it.
+    #[inline]
+    pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
+        let frame = self.stack.pop()?;
+        self.account(frame.path, time);
+        if let Some(outer) = self.stack.last_mut() {
+            outer.inner_leave = true;
+        }
+        Some(frame)
+    }
+
+    /// Hands over times and visits as severities.
+    pub(super) fn finish(&mut self, time: MetricId, visits: MetricId) -> Severities {
+        self.severities.set_column(time, std::mem::take(&mut self.time));
+        self.severities.set_column(visits, std::mem::take(&mut self.visits));
+        std::mem::take(&mut self.severities)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exclusive_times_sum_up_to_the_lifetime() {
+        let mut thread = Thread::new(0, 2);
+        thread.push(Frame::new(0, 7, 10));
+        thread.push(Frame::new(1, 8, 14));
+        thread.pop(20);
+        thread.pop(25);
+        let severities = thread.finish(0, 1);
+        assert_eq!((severities.column(0), severities.column(1)), (&[9, 6][..], &[1, 1][..]));
+        assert_eq!(thread.elapsed.time, 15);
+    }
+
+    #[test]
+    fn time_between_two_roots_belongs_to_nothing() {
+        let mut thread = Thread::new(0, 2);
+        thread.push(Frame::new(0, 7, 10));
+        thread.pop(12);
+        thread.push(Frame::new(0, 7, 30));
+        thread.pop(31);
+        assert_eq!(thread.finish(0, 1).column(0), [3]);
+    }
+}

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn only_messages_sent_strictly_later_are_overtaken_and_only_once() {
         let mut memory = LateMessages::new(Semantics::Corrected);
-        [5, 9, 7, 7].map(|sent| memory.remember(late(sent)));
+        [5, 9, 7, 7].into_iter().for_each(|sent| memory.remember(late(sent)));
         assert_eq!(overtaken_at(&mut memory, 7), [9]);
         assert_eq!(overtaken_at(&mut memory, 6), [7, 7]);
         assert_eq!(overtaken_at(&mut memory, 6), []);

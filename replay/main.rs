@@ -46,9 +46,9 @@ fn main() -> ExitCode {
             if cli.strict && outcome.lacks_data { LACKS_DATA.into() } else { ExitCode::SUCCESS }
         }
         Err(error) => {
-            if error.is_own() {
+            // Where all fail alike, one speaks for all.
+            if error.is_own() && exchange.fail() == exchange.worker() {
                 eprintln!("replay-analyze: {error}");
-                exchange.fail();
             }
             NO_REPORT.into()
         }

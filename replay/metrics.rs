@@ -24,6 +24,9 @@ impl NumberedPattern {
     }
 }
 
+/// Patterns with their rules of one kind.
+pub type Rules<F> = Vec<(NumberedPattern, F)>;
+
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -32,13 +35,13 @@ pub struct Metrics {
     /// All patterns.
     pub patterns: Vec<NumberedPattern>,
     /// The patterns at received messages, with their rules.
-    pub at_receive: Vec<(NumberedPattern, fn(&ReceivedMessage) -> Ticks)>,
+    pub at_receive: Rules<fn(&ReceivedMessage) -> Ticks>,
     /// The patterns at sent messages.
-    pub at_send: Vec<(NumberedPattern, fn(&SentMessage) -> Ticks)>,
+    pub at_send: Rules<fn(&SentMessage) -> Ticks>,
     /// The patterns at late messages that are overtaken.
-    pub at_overtaking: Vec<(NumberedPattern, fn(&LateMessage, &ReceivedMessage) -> bool)>,
+    pub at_overtaking: Rules<fn(&LateMessage, &ReceivedMessage) -> bool>,
     /// The patterns at members of collective operations.
-    pub at_collective: Vec<(NumberedPattern, fn(&CollectiveMember) -> Ticks)>,
+    pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
     /// `time`
     pub time: MetricId,
     /// `visits`

@@ -12,17 +12,29 @@ pub struct Progress {
     is_verbose: bool,
     phase: Option<(&'static str, Instant)>,
     bar: Option<ProgressBar>,
+    /// Bytes done and to do in this phase, and when a line about it is due.
+    done: u64,
+    total: u64,
+    due: Instant,
 }
+
+/// Time between two lines about one phase where there is no terminal.
+const INTERVAL: Duration = Duration::from_secs(30);
 
 impl Progress {
     /// Says nothing.
     pub fn silent() -> Progress {
-        Progress { is_silent: true, is_verbose: false, phase: None, bar: None }
+        Progress::new(true, false)
     }
 
     /// Tells the phases, and on a terminal how far each is; a verbose one tells details too.
     pub fn on_stderr(is_verbose: bool) -> Progress {
-        Progress { is_silent: false, is_verbose, phase: None, bar: None }
+        Progress::new(false, is_verbose)
+    }
+
+    fn new(is_silent: bool, is_verbose: bool) -> Progress {
+        let due = Instant::now() + INTERVAL;
+        Progress { is_silent, is_verbose, phase: None, bar: None, done: 0, total: 0, due }
     }
 
     /// The phase before is over, this one begins.
@@ -40,6 +52,7 @@ impl Progress {
 
     /// The current phase has `total` bytes to do.
     pub fn expect(&mut self, total: u64) {
+        (self.done, self.total, self.due) = (0, total, Instant::now() + INTERVAL);
         if self.is_silent || !stderr().is_terminal() {
             return;
         }
@@ -53,8 +66,15 @@ impl Progress {
 
     /// So many bytes more are done.
     pub fn advance(&mut self, bytes: u64) {
+        self.done += bytes;
         if let Some(bar) = &self.bar {
             bar.inc(bytes);
+        } else if let Some((name, _)) = self.phase
+            && !self.is_silent
+            && Instant::now() >= self.due
+        {
+            self.due = Instant::now() + INTERVAL;
+            eprintln!("{name:16} {:9.1} %", 100.0 * self.done as f64 / self.total.max(1) as f64);
         }
     }
 

@@ -213,7 +213,10 @@ fn unify_mpi(region: &mut Region, semantics: Semantics) {
 }
 
 fn kind(region: &Region) -> RegionKind {
-    let is_parallel = region.paradigm == Paradigm::OPENMP && region.role == RegionRole::PARALLEL;
+    // As the reference does, by the names that instrumenters give, where paradigm and role do not tell.
+    let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
+    let is_parallel =
+        (is_openmp && region.role == RegionRole::PARALLEL) || region.name.starts_with("!$omp parallel");
     if region.source_file != "MPI" {
         return RegionKind { is_parallel, ..RegionKind::default() };
     }

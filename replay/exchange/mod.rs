@@ -30,8 +30,9 @@ pub trait Exchange {
     fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error>;
 
     /// Tells the other workers that this one has failed: their current or next exchange ends with an error. Nothing may
-    /// be exchanged afterwards.
-    fn fail(&mut self);
+    /// be exchanged afterwards. Answers the first worker that failed in this exchange, so that one message is printed
+    /// where all fail alike.
+    fn fail(&mut self) -> usize;
 }
 
 /// Gives `words` to every worker, and answers what each of them gave.

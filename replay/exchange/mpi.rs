@@ -80,6 +80,11 @@ impl Processes {
     }
 }
 
+/// The lowest worker that says that it has failed.
+fn first_failed(lengths: &[u64]) -> Option<usize> {
+    lengths.iter().position(|&length| length == FAILED)
+}
+
 /// An error of the program must not leave the other processes waiting.
 fn abort_on_panic() {
     let report = std::panic::take_hook();
@@ -121,7 +126,7 @@ impl Exchange for Processes {
         let me = self.worker();
         let lengths: Vec<u64> = outgoing.iter().map(|batch| batch.len() as u64).collect();
         let lengths = self.lengths(&lengths);
-        if let Some(failed) = lengths.iter().position(|&length| length == FAILED) {
+        if let Some(failed) = first_failed(&lengths) {
             return Err(Error::worker_failed(failed));
         }
         let own = std::mem::take(&mut outgoing[me]);
@@ -146,7 +151,8 @@ impl Exchange for Processes {
         Ok(incoming)
     }
 
-    fn fail(&mut self) {
-        self.lengths(&vec![FAILED; self.workers()]);
+    fn fail(&mut self) -> usize {
+        let lengths = self.lengths(&vec![FAILED; self.workers()]);
+        first_failed(&lengths).unwrap_or(self.worker())
     }
 }

@@ -20,5 +20,7 @@ impl Exchange for Solo {
         Ok(outgoing)
     }
 
-    fn fail(&mut self) {}
+    fn fail(&mut self) -> usize {
+        0
+    }
 }

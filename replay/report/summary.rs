@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use model::LocationType;
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::{CallTree, NO_PATH};
@@ -126,7 +127,7 @@ impl Waiting {
             run: seconds(run_times.iter().map(|times| times.0).sum()),
             mpi: seconds(run_times.iter().map(|times| times.1).sum()),
             waiting: seconds(self.by_location.iter().sum()),
-            locations: trace.locations.len(),
+            locations: trace.locations.iter().filter(|l| l.kind == LocationType::CPU_THREAD).count(),
             wait_states,
             ranks,
             coverage,
@@ -151,13 +152,13 @@ pub struct WaitState {
 /// What an analysis found, in short. Times are in seconds, between the end of MPI_Init and the start of MPI_Finalize.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The time of all locations.
+    /// The time of all CPU locations.
     pub run: f64,
     /// Their time in MPI calls.
     pub mpi: f64,
     /// Their time waiting for others.
     pub waiting: f64,
-    /// The number of locations.
+    /// The number of CPU locations.
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
@@ -198,11 +199,7 @@ fn path_name(trace: &Trace, tree: &CallTree, path: u32) -> String {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { run, mpi, waiting, .. } = *self;
-        writeln!(
-            f,
-            "Between MPI_Init and MPI_Finalize, summed over {} locations: {run:.6} s",
-            self.locations
-        )?;
+        writeln!(f, "Between MPI_Init and MPI_Finalize, summed over {} threads: {run:.6} s", self.locations)?;
         writeln!(f, "  {:5.1} %  {mpi:12.6} s  in MPI", percent(mpi, run))?;
         writeln!(f, "  {:5.1} %  {waiting:12.6} s  waiting for others", percent(waiting, run))?;
         if self.wait_states.is_empty() {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use cubex::{CnodeId, MetricId, Report, Writer};
+use model::LocationType;
 use patterns::Unit;
 
 use super::cube::{CREATOR, describe};
@@ -202,13 +203,15 @@ fn totals(
     })
 }
 
-/// For each location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.
+/// For each CPU location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.
+/// Other locations have none: accelerators and metrics do not wait for ranks.
 fn run_times(
     trace: &Trace,
     profiles: &[ProcessProfile],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<(i64, i64)>, Error> {
-    let locations = profiles.iter().flat_map(|profile| &profile.locations);
+    let is_cpu = |location: usize| trace.locations[location].kind == LocationType::CPU_THREAD;
+    let locations = profiles.iter().flat_map(|profile| &profile.locations).filter(|l| is_cpu(l.location));
     let words = locations.flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64]).collect();
     let mut times = vec![(0, 0); trace.locations.len()];
     for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(3)) {

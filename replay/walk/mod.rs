@@ -74,7 +74,8 @@ pub fn walk(
         .iter()
         .enumerate()
         .filter_map(|(thread, file)| {
-            file.as_ref().map(|file| stream::Stream::new(archive, trace, thread, file))
+            let file = file.as_ref()?;
+            Some(stream::Stream::new(archive, trace, &locations[thread], thread, file))
         })
         .collect();
     for stream in &mut streams {

@@ -1,14 +1,14 @@
 //! The state of one process while its events are walked, whatever record they come from: regions entered and left.
 
-use model::Ticks;
+use model::{LocationType, Ticks};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
 use super::requests::Requests;
 use super::teams::Teams;
-use super::thread::{Elapsed, Frame, NONE, Thread};
+use super::thread::{Frame, NONE, Thread};
 use super::{LocationProfile, ProcessProfile};
-use crate::call_tree::{CallTree, NO_SITE, PathId};
+use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::metrics::Metrics;
@@ -67,20 +67,22 @@ impl<'t> ProcessWalk<'t> {
         thread: usize,
         text: impl FnOnce() -> T,
     ) {
-        let (time, location) = (self.threads[thread].now, self.location(thread));
+        let location = self.location(thread);
+        // Before its first event a location is at the begin of the trace.
+        let time = Some(self.threads[thread].now).filter(|&now| now != Ticks::MIN).unwrap_or(0);
         self.findings.add(finding, time, location, text);
     }
 
     /// The path above everything that a thread does outside of its teams: nothing for the main thread, an artificial
     /// root for others.
     fn base(&mut self, thread: usize) -> PathId {
-        if self.threads[thread].base == crate::call_tree::NO_PATH && thread > 0 {
+        if self.threads[thread].base == NO_PATH && thread > 0 {
             let location = &self.trace.locations[self.location(thread)];
             let region = match location.kind {
-                model::LocationType::CPU_THREAD => Artificial::Threads,
+                LocationType::CPU_THREAD => Artificial::Threads,
                 _ => Artificial::Kernels,
             };
-            let root = if self.tree.is_empty() { crate::call_tree::NO_PATH } else { 0 };
+            let root = if self.tree.is_empty() { NO_PATH } else { 0 };
             let path = self.tree.enter(root, self.trace.artificial(region), NO_SITE);
             self.threads[thread].base = path;
         }
@@ -143,7 +145,8 @@ impl<'t> ProcessWalk<'t> {
             self.leave_parallel_region(thread, frame.path, time);
         }
         let mut call = frame.call;
-        if (kind.is_init && !self.was_initialized) || (kind.is_finalize && !self.was_finalized) {
+        let is_first_init = kind.is_init && !self.was_initialized;
+        if is_first_init || (kind.is_finalize && !self.was_finalized) {
             call = self.call_of(thread, frame);
             let (class, communicator) = if kind.is_init {
                 (CollectiveClass::Init, WORLD_AT_INIT)
@@ -190,12 +193,8 @@ impl<'t> ProcessWalk<'t> {
             let is_forgotten = self.trace.semantics == Semantics::Reference && frame.inner_leave;
             self.operations.receives[frame.last_receive as usize].is_last_of_call = !is_forgotten;
         }
-        if kind.is_init {
-            for thread in &mut self.threads {
-                if thread.at_init == Elapsed::default() {
-                    thread.at_init = thread.elapsed;
-                }
-            }
+        if is_first_init {
+            self.threads.iter_mut().for_each(|thread| thread.at_init = thread.elapsed);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn open(
     let events = match archive.event_file(location.reference) {
         Ok(events) => events,
         Err(error) if error.is_not_found() => {
-            state.find(Finding::MissingEvents, thread, || error);
+            state.find(Finding::MissingEvents, thread, || within(archive, &error));
             return Ok(None);
         }
         Err(error) => return Err(error.into()),
@@ -40,20 +40,29 @@ pub(super) fn open(
         Ok(local) => Ok(Some(LocationFile { events, local })),
         // With unknown mappings and clock every event could mean something else.
         Err(error) => {
-            state.find(Finding::UnreadableMapping, thread, || error);
+            state.find(Finding::UnreadableMapping, thread, || within(archive, &error));
             Ok(None)
         }
     }
 }
 
+/// An error in the archive's words, without the place of the archive: a report does not depend on where its trace lies.
+fn within(archive: &Archive, error: &otf2::Error) -> String {
+    error.to_string().replace(&format!("{}/", archive.directory().display()), "")
+}
+
 /// A cursor over the events of a location.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
+    archive: &'a Archive,
     thread: usize,
     cursor: EventCursor<'a>,
     clock: ClockCorrection,
     mappings: &'a Mappings,
     global_offset: u64,
+    /// Events that the definitions promise, and those that were read.
+    promised: u64,
+    read: u64,
     /// The event to come, with its time.
     next: Option<(Ticks, Event<'a>)>,
     /// A buffer flush that waits for events which are not later: begin and end.
@@ -61,13 +70,22 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(archive: &Archive, trace: &Trace, thread: usize, file: &'a LocationFile) -> Stream<'a> {
+    pub(super) fn new(
+        archive: &'a Archive,
+        trace: &Trace,
+        location: &Location,
+        thread: usize,
+        file: &'a LocationFile,
+    ) -> Stream<'a> {
         Stream {
+            archive,
             thread,
             cursor: archive.events(&file.events),
             clock: file.local.clock.clone(),
             mappings: &file.local.mappings,
             global_offset: trace.definitions.clock.global_offset,
+            promised: trace.definitions.locations[location.definition].events,
+            read: 0,
             next: None,
             flush: None,
         }
@@ -88,10 +106,22 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
         self.next = match self.cursor.next() {
-            Ok(Some(record)) => Some((self.ticks(record.time), record.event)),
-            Ok(None) => None,
+            Ok(Some(record)) => {
+                self.read += 1;
+                Some((self.ticks(record.time), record.event))
+            }
+            Ok(None) => {
+                // A writer that did not know has put 0.
+                if self.promised != 0 && self.read != self.promised {
+                    let (read, promised) = (self.read, self.promised);
+                    state.find(Finding::EventCount, self.thread, || {
+                        format!("{read} events, {promised} defined")
+                    });
+                }
+                None
+            }
             Err(error) => {
-                state.find(Finding::DamagedEvents, self.thread, || error);
+                state.find(Finding::DamagedEvents, self.thread, || within(self.archive, &error));
                 None
             }
         };

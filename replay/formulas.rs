@@ -96,3 +96,46 @@ fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) ->
         *value = operation(*value, other);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call_tree::{NO_PATH, NO_SITE};
+    use crate::options::Semantics;
+    use crate::trace::Trace;
+    use model::{Paradigm, Region, RegionRole};
+
+    #[test]
+    fn classes_of_time_follow_from_the_regions_and_sum_up() {
+        let mut definitions = crate::trace::tests::world(&[0]);
+        for (at, (name, paradigm, role)) in [
+            ("main", Paradigm::COMPILER, RegionRole::FUNCTION),
+            ("MPI_Recv", Paradigm::MPI, RegionRole::POINT2POINT),
+            ("MPI_Wtime", Paradigm::MPI, RegionRole::FUNCTION),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let region = Region { name: name.into(), paradigm, role, ..Region::default() };
+            definitions.regions.push(at as u64, region).unwrap();
+        }
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        let metrics = Metrics::new();
+        let mut tree = CallTree::default();
+        tree.enter(NO_PATH, 0, NO_SITE);
+        tree.enter(0, 1, NO_SITE);
+        tree.enter(0, 2, NO_SITE);
+        let mut severities = Severities::new(metrics.list.len());
+        severities.set_column(metrics.time, vec![50, 30, 20]);
+        derive(&mut severities, &tree, &metrics, &Selections::new(&trace, &metrics));
+        let column = |id: &str| {
+            let at = metrics.list.iter().position(|metric| metric.id == id).unwrap();
+            severities.column(at).to_vec()
+        };
+        assert_eq!(column("execution"), [50, 30, 20]);
+        assert_eq!(column("comp"), [50]);
+        assert_eq!(column("mpi"), [0, 30, 20]);
+        assert_eq!(column("mpi_communication"), [0, 30]);
+        assert_eq!(column("overhead"), []);
+    }
+}

@@ -326,3 +326,111 @@ fn sites(definitions: &Definitions) -> (Vec<(String, u32)>, Vec<u32>) {
         .collect();
     (sites, of_context)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use model::{Communicator, Group, GroupType, Members};
+
+    /// Definitions of processes with one thread each: rank r is location `references[r]`, in a group of its own. The
+    /// communicators are the world, and every process by itself.
+    pub(crate) fn world(references: &[u64]) -> Definitions {
+        let mut definitions = Definitions::default();
+        for &reference in references {
+            let group = definitions.location_groups.len();
+            let kind = LocationGroupType::PROCESS;
+            let new = model::LocationGroup { name: String::new(), kind, parent: None, creator: None };
+            definitions.location_groups.push(reference, new).unwrap();
+            add_location(&mut definitions, reference, group, LocationType::CPU_THREAD);
+        }
+        let group = |kind, members: Vec<u64>| Group {
+            name: String::new(),
+            kind,
+            paradigm: Paradigm::MPI,
+            flags: 0,
+            members,
+        };
+        let ranks = (0..references.len() as u64).collect();
+        for (at, new) in [
+            group(GroupType::COMM_LOCATIONS, references.to_vec()),
+            group(GroupType::COMM_GROUP, ranks),
+            group(GroupType::COMM_SELF, Vec::new()),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            definitions.groups.push(at as u64, new).unwrap();
+        }
+        for (at, group) in [1, 2].into_iter().enumerate() {
+            let members = Members::Group(group);
+            let new = Communicator { name: String::new(), members, parent: None };
+            definitions.communicators.push(at as u64, new).unwrap();
+        }
+        definitions
+    }
+
+    fn add_location(definitions: &mut Definitions, reference: u64, group: usize, kind: LocationType) {
+        let new = model::Location { name: String::new(), kind, events: 0, group };
+        definitions.locations.push(reference, new).unwrap();
+    }
+
+    fn references(definitions: Definitions) -> Vec<u64> {
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        trace.locations.iter().map(|location| location.reference).collect()
+    }
+
+    #[test]
+    fn locations_are_ordered_by_rank_then_thread_whatever_their_references() {
+        let mut definitions = world(&[7, 3]);
+        add_location(&mut definitions, 1, 0, LocationType::CPU_THREAD);
+        add_location(&mut definitions, 2, 1, LocationType::METRIC);
+        assert_eq!(references(definitions), [7, 1, 3, 2]);
+    }
+
+    #[test]
+    fn accelerator_stands_behind_the_process_that_made_it() {
+        let mut definitions = world(&[1, 2]);
+        let kind = LocationGroupType::ACCELERATOR;
+        let new = model::LocationGroup { name: String::new(), kind, parent: None, creator: Some(0) };
+        definitions.location_groups.push(9, new).unwrap();
+        add_location(&mut definitions, 9, 2, LocationType::ACCELERATOR_STREAM);
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        assert_eq!(
+            trace.locations.iter().map(|l| (l.reference, l.process)).collect::<Vec<_>>(),
+            [(1, 0), (9, 0), (2, 1)]
+        );
+        assert_eq!(trace.world_size(), 2);
+    }
+
+    #[test]
+    fn rank_that_no_location_has_is_refused_with_its_number() {
+        let mut definitions = world(&[1, 2]);
+        definitions.groups.get_mut(1).unwrap().members = vec![0, 5];
+        let error = Trace::new(definitions, Semantics::Corrected).unwrap_err().to_string();
+        assert!(error.contains("rank 5, expected less than 2"), "{error}");
+    }
+
+    #[test]
+    fn region_is_of_mpi_by_paradigm_or_file_unless_the_reference_is_followed() {
+        let region = Region { name: "MPI_Wait".into(), paradigm: Paradigm::MPI, ..Region::default() };
+        let is_mpi = |semantics| {
+            let mut region = Region { canonical_name: region.name.clone(), ..region.clone() };
+            unify_mpi(&mut region, semantics);
+            kind(&region).is_mpi
+        };
+        assert!(is_mpi(Semantics::Corrected));
+        assert!(!is_mpi(Semantics::Reference));
+    }
+
+    #[test]
+    fn two_paths_to_one_program_are_one_region() {
+        let mut definitions = world(&[1]);
+        for (at, name) in ["/a/app", "/b/app", "/a/other"].into_iter().enumerate() {
+            definitions.strings.push(at as u64, name.into()).unwrap();
+        }
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        assert_eq!(trace.program(1), trace.program(0));
+        assert_ne!(trace.program(2), trace.program(0));
+        assert_eq!(trace.region_name(trace.program(1)), "app");
+    }
+}

@@ -337,3 +337,114 @@ impl Instance<'_> {
         memberships
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Semantics;
+    use crate::trace::tests::world;
+
+    /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.
+    fn judge(class: CollectiveClass, parts: &[(Ticks, Ticks, u64, u64)]) -> Vec<Option<(Ticks, Ticks)>> {
+        let trace = Trace::new(world(&[10, 11, 12][..parts.len().max(2)]), Semantics::Corrected).unwrap();
+        let members: Vec<Part> = parts
+            .iter()
+            .enumerate()
+            .map(|(rank, &(begin, end, sent, received))| Part {
+                communicator: 0,
+                instance: 0,
+                process: rank as u32,
+                position: 0,
+                location: rank as u32,
+                operation: 0,
+                class: Some(class),
+                root: 0,
+                begin,
+                end,
+                sent,
+                received,
+            })
+            .collect();
+        let judged = Instance { trace: &trace, members: &members }.judge(&mut Findings::default());
+        let times = |membership| match membership {
+            Membership::Synchronising { last_begin, first_end } => Some((last_begin, first_end)),
+            Membership::Independent => None,
+            Membership::Unmatched => Some((-1, -1)),
+        };
+        judged.into_iter().map(times).collect()
+    }
+
+    #[test]
+    fn all_wait_for_the_last_in_a_barrier() {
+        let parts = [(1, 12, 0, 0), (5, 11, 0, 0), (9, 13, 0, 0)];
+        assert_eq!(judge(CollectiveClass::Barrier, &parts), [Some((9, 11)); 3]);
+    }
+
+    #[test]
+    fn only_receivers_before_the_root_wait_for_it() {
+        let parts = [(5, 12, 8, 8), (1, 10, 0, 8), (7, 9, 0, 8)];
+        assert_eq!(judge(CollectiveClass::OneToAll, &parts), [Some((5, 10)), Some((5, 10)), None]);
+    }
+
+    #[test]
+    fn root_that_sends_nothing_keeps_nobody_waiting() {
+        assert_eq!(judge(CollectiveClass::OneToAll, &[(5, 12, 0, 0), (1, 10, 0, 8)]), [None; 2]);
+    }
+
+    #[test]
+    fn root_waits_for_the_last_sender_and_the_lowest_rank_of_equals_is_it() {
+        let parts = [(1, 12, 8, 24), (6, 7, 8, 0), (6, 9, 8, 0)];
+        assert_eq!(judge(CollectiveClass::AllToOne, &parts), [Some((6, 7)), Some((6, 7)), None]);
+    }
+
+    #[test]
+    fn all_to_all_with_overlap_is_like_a_barrier() {
+        let parts = [(1, 12, 8, 8), (5, 11, 8, 8), (9, 13, 8, 8)];
+        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((9, 11)); 3]);
+    }
+
+    #[test]
+    fn without_overlap_receivers_wait_for_the_last_sender_only() {
+        // Rank 0 has left before rank 2, which does not send, arrives.
+        let parts = [(1, 6, 8, 8), (4, 7, 8, 8), (9, 13, 0, 8)];
+        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((4, 6)), Some((4, 6)), None]);
+    }
+
+    #[test]
+    fn member_that_moves_nothing_is_left_out() {
+        let parts = [(1, 12, 8, 8), (5, 11, 8, 8), (9, 10, 0, 0)];
+        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((5, 11)), Some((5, 11)), None]);
+    }
+
+    #[test]
+    fn scan_waits_for_lower_ranks_only() {
+        let parts = [(5, 12, 8, 8), (1, 13, 8, 8), (3, 14, 8, 8)];
+        assert_eq!(judge(CollectiveClass::Scan, &parts), [None, Some((5, 13)), Some((5, 14))]);
+    }
+
+    #[test]
+    fn missing_member_makes_the_operation_unmatched() {
+        assert_eq!(judge(CollectiveClass::Barrier, &[(1, 12, 0, 0)]), [Some((-1, -1))]);
+    }
+
+    #[test]
+    fn parts_survive_the_way_to_the_judge() {
+        for class in CLASSES.into_iter().map(Some).chain([None]) {
+            let part = Part {
+                communicator: WORLD_AT_INIT,
+                instance: 7,
+                process: 3,
+                position: 9,
+                location: 4,
+                operation: 9,
+                class,
+                root: u32::MAX,
+                begin: -5,
+                end: 6,
+                sent: 1,
+                received: u64::MAX,
+            };
+            assert_eq!(Part::decode(&part.encode()), part);
+        }
+    }
+}

@@ -7,6 +7,7 @@ use patterns::matched::CollectiveClass;
 use super::process::ProcessWalk;
 use super::requests::Message;
 use crate::call_tree::NO_SITE;
+use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::operations::Collective;
@@ -194,9 +195,16 @@ impl ProcessWalk<'_> {
         self.count(thread, self.metrics.collectives[moved], 1);
         self.count(thread, self.metrics.bytes_out, sent as i64);
         self.count(thread, self.metrics.bytes_in, received as i64);
-        let class = class(operation);
-        self.decide(thread, if class.is_some() { Fate::Analysed } else { Fate::VariableAllToAll });
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
+        let class = class(operation);
+        self.decide(
+            thread,
+            match (class, &self.trace.communicators[communicator as usize]) {
+                (None, _) => Fate::VariableAllToAll,
+                (_, Participants::Sides(..) | Participants::NotMpi) => Fate::OtherCollective,
+                (Some(_), Participants::Myself | Participants::Ranks(_)) => Fate::Analysed,
+            },
+        );
         let Some(call) = self.call(thread) else {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
             return;

@@ -1,1 +1,10 @@
-//! Placeholder.
+//! Integration tests. One binary, so that they link once; each topic is a module.
+
+mod bad_input;
+mod command_line;
+mod equivalence;
+mod golden;
+mod interop;
+mod laws;
+mod reference;
+mod support;

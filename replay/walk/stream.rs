@@ -48,7 +48,12 @@ pub(super) fn open(
 
 /// An error in the archive's words, without the place of the archive: a report does not depend on where its trace lies.
 fn within(archive: &Archive, error: &otf2::Error) -> String {
-    error.to_string().replace(&format!("{}/", archive.directory().display()), "")
+    let text = error.to_string();
+    let place = archive.directory().display().to_string();
+    match text.strip_prefix(&place) {
+        Some(rest) => rest.trim_start_matches('/').to_owned(),
+        None => text,
+    }
 }
 
 /// A cursor over the events of a location.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Archive {
     anchor: Anchor,
+    anchor_path: PathBuf,
     directory: PathBuf,
     name: OsString,
 }
@@ -36,7 +37,7 @@ impl Archive {
         let Some(name) = anchor_path.file_stem().map(OsStr::to_owned) else {
             return Err(Error::file(&anchor_path, "not an OTF2 archive: the anchor file has no name"));
         };
-        Ok(Archive { anchor, directory, name })
+        Ok(Archive { anchor, anchor_path, directory, name })
     }
 
     /// What the anchor says.
@@ -55,13 +56,15 @@ impl Archive {
     }
 
     /// Path of the anchor.
-    pub fn anchor_path(&self) -> PathBuf {
-        self.sibling(".otf2")
+    pub fn anchor_path(&self) -> &Path {
+        &self.anchor_path
     }
 
     /// Path of the global definitions.
     pub fn definition_path(&self) -> PathBuf {
-        self.sibling(".def")
+        let mut file = self.name.clone();
+        file.push(".def");
+        self.directory.join(file)
     }
 
     /// Path of the events of a location.
@@ -72,12 +75,6 @@ impl Archive {
     /// Path of the definitions of a location.
     pub fn local_definition_path(&self, location: u64) -> PathBuf {
         self.directory.join(&self.name).join(format!("{location}.def"))
-    }
-
-    fn sibling(&self, extension: &str) -> PathBuf {
-        let mut name = self.name.clone();
-        name.push(extension);
-        self.directory.join(name)
     }
 
     /// Size of the event file of a location in bytes, or `None` if it is not there.

@@ -133,7 +133,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// A compressed number of up to four bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn compressed_u32(&mut self) -> Option<u32> {
         // The cast cuts nothing but the upper half of "all bits one".
         #[allow(clippy::cast_possible_truncation)]
@@ -141,13 +141,13 @@ impl<'a> Bytes<'a> {
     }
 
     /// A compressed number of up to eight bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn compressed_u64(&mut self) -> Option<u64> {
         self.compressed(8)
     }
 
     /// One load of eight bytes serves every width; it may look past `end`, but never past the file.
-    #[inline]
+    #[inline(always)]
     fn compressed(&mut self, width: usize) -> Option<u64> {
         let Some([size, payload @ ..]) = self.file.get(self.at..)?.first_chunk::<9>() else {
             return self.compressed_near_end(width);
@@ -180,7 +180,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// Size byte `FF`: every bit is one. Any other size that is too large is corrupt.
-    #[inline]
+    #[cold]
     fn all_ones(&mut self) -> Option<u64> {
         let mut copy = *self;
         if copy.u8()? != 0xff {
@@ -199,7 +199,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// The body of a record: reads its length and steps over it. `None` if it does not end within this window.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn body(&mut self) -> Option<Bytes<'a>> {
         let start = *self;
         let length = match self.u8()? {

@@ -42,6 +42,10 @@ impl<'a> Chunks<'a> {
         self.path
     }
 
+    pub(crate) fn file_size(&self) -> usize {
+        self.file.len()
+    }
+
     /// Enters the next chunk; `false` once the file is finished.
     #[cold]
     pub(crate) fn advance(&mut self) -> Result<bool, Error> {

@@ -10,7 +10,7 @@ use crate::chunk::Chunks;
 use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
-    ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, FileKind, TIMESTAMP,
+    ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE, TIMESTAMP,
 };
 use crate::value::Attributes;
 use std::path::Path;
@@ -80,8 +80,19 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    #[inline]
+    /// Decodes the record `id`.
+    #[inline(always)]
     fn event(&mut self, id: u8) -> Option<Event<'a>> {
+        let bytes = &mut self.chunks.bytes;
+        // Two of three events; a number known in advance leaves nothing of the dispatch over all kinds.
+        match id {
+            ENTER => Event::read(ENTER, bytes, FileKind::Events),
+            LEAVE => Event::read(LEAVE, bytes, FileKind::Events),
+            _ => self.other_event(id),
+        }
+    }
+
+    fn other_event(&mut self, id: u8) -> Option<Event<'a>> {
         let bytes = &mut self.chunks.bytes;
         if Event::is_singleton(id) {
             return Event::read(id, bytes, FileKind::Events);
@@ -93,7 +104,6 @@ impl<'a> EventCursor<'a> {
         Event::read(id, &mut body, FileKind::Events)
     }
 
-    #[cold]
     fn attributes(&mut self, offset: usize) -> Result<Attributes<'a>, Error> {
         let body = self.chunks.bytes.body();
         let mut left = body;
@@ -105,12 +115,83 @@ impl<'a> EventCursor<'a> {
     /// Decodes the record at `offset` again to find out why it cannot be decoded.
     #[cold]
     fn failure(&mut self, offset: usize, id: u8) -> Error {
-        let mut bytes = self.chunks.bytes;
-        bytes = bytes.restarted(offset + 1);
+        let mut bytes = self.chunks.bytes.restarted(offset + 1);
         let mut body = if Event::is_singleton(id) { Some(bytes) } else { bytes.body() };
         if let Some(body) = &mut body {
             let _ = Event::read(id, body, FileKind::Events);
         }
         self.chunks.fail(offset, id, Event::name_of(id, FileKind::Events), body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{Attribute, Value, ValueType};
+
+    /// Events of a file with one little-endian chunk, up to its end or an error.
+    fn events(records: &[u8]) -> (Vec<(u64, u64, String)>, Option<String>) {
+        let file = [&[3, 0x42][..], &[0; 16], records].concat();
+        let mut cursor = EventCursor::new(&file, Path::new("0.evt"), 1 << 20);
+        let mut found = Vec::new();
+        loop {
+            match cursor.next() {
+                Ok(None) => return (found, None),
+                Ok(Some(record)) => found.push((record.position, record.time, format!("{:?}", record.event))),
+                Err(error) => return (found, Some(error.to_string())),
+            }
+        }
+    }
+
+    fn names(records: &[u8]) -> Vec<String> {
+        let (found, error) = events(records);
+        assert_eq!(error, None);
+        found.into_iter().map(|(position, time, event)| format!("{position} {time} {event}")).collect()
+    }
+
+    const TIME_7: [u8; 9] = [5, 7, 0, 0, 0, 0, 0, 0, 0];
+
+    #[test]
+    fn time_stamp_holds_until_the_next_and_may_be_repeated() {
+        let records = [&[12, 0][..], &TIME_7, &TIME_7, &[12, 1, 1, 13, 0xff], &[2, 1]].concat();
+        let expected =
+            ["1 0 Enter { region: 0 }", "2 7 Enter { region: 1 }", "3 7 Leave { region: 4294967295 }"];
+        assert_eq!(names(&records), expected);
+    }
+
+    #[test]
+    fn unknown_record_counts_and_is_stepped_over() {
+        let expected = ["1 0 Unknown { id: 200, body: [12, 13] }", "2 0 OmpJoin"];
+        assert_eq!(names(&[200, 2, 12, 13, 25, 0, 2]), expected);
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_stepped_over_whatever_form_the_length_has() {
+        assert_eq!(names(&[35, 3, 0, 9, 9, 25, 0, 2]), ["1 0 RmaWinCreate { win: 0 }", "2 0 OmpJoin"]);
+        let long = [35, 0xff, 3, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 25, 0, 2];
+        assert_eq!(names(&long), ["1 0 RmaWinCreate { win: 0 }", "2 0 OmpJoin"]);
+    }
+
+    #[test]
+    fn attributes_belong_to_the_next_event_only() {
+        let file = [&[3, 0x42][..], &[0; 16], &[6, 6, 1, 1, 0, 11, 1, 6, 12, 0, 13, 0, 2]].concat();
+        let mut cursor = EventCursor::new(&file, Path::new("0.evt"), 1 << 20);
+        let value = Value::new(ValueType::STRING, 6);
+        let attributes = cursor.next().unwrap().unwrap().attributes;
+        assert!(attributes.iter().eq([Attribute { attribute: 0, value }]));
+        assert!(cursor.next().unwrap().unwrap().attributes.is_empty());
+    }
+
+    #[test]
+    fn cut_and_corrupt_records_are_told_apart() {
+        let reason = |records: &[u8]| events(records).1.unwrap();
+        assert!(reason(&[12, 4, 1]).contains("byte 0x12: the file ends within a record (Enter)"));
+        assert!(reason(&[25, 9, 1]).contains("the file ends within a record (OmpJoin)"));
+        assert!(reason(&[5, 1]).contains("the file ends within a record (time stamp)"));
+        assert!(reason(&[12, 0]).contains("a chunk without end mark"));
+        let number = [12, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert!(reason(&number).contains("Enter record: the number at byte 0x13 has an impossible size"));
+        assert!(reason(&[14, 1, 5, 2, 1]).contains("MpiSend record: the field at byte 0x14 is corrupt"));
+        assert!(reason(&[3, 0, 2, 1]).contains("a record cannot have the number 3"));
     }
 }

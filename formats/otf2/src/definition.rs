@@ -147,3 +147,59 @@ records! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::ByteOrder;
+
+    fn read(id: u8, body: &[u8]) -> Option<Definition<'_>> {
+        let mut bytes = Bytes::new(body, 0, body.len(), ByteOrder::Little);
+        Definition::read(id, &mut bytes, FileKind::GlobalDefinitions)
+    }
+
+    #[test]
+    fn region_without_tail_is_known_by_its_code() {
+        let Some(Definition::Region { canonical_name, region_role, paradigm, .. }) =
+            read(15, &[1, 9, 1, 4, 0, 23, 0xff, 0, 0])
+        else {
+            panic!("no region")
+        };
+        assert_eq!((canonical_name, region_role, paradigm), (4, RegionRole::COLL_ONE2ALL, Paradigm::MPI));
+    }
+
+    #[test]
+    fn half_a_tail_counts_as_none() {
+        let flags = |tail: &[u8]| match read(15, &[&[0, 1, 4, 0, 22, 0xff, 0, 0][..], tail].concat()) {
+            Some(Definition::Region { region_role, canonical_name, .. }) => (region_role.0, canonical_name),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(flags(&[1, 8, 7, 4, 0]), (7, 8));
+        assert_eq!(flags(&[1, 8, 7]), (RegionRole::BARRIER.0, 4));
+    }
+
+    #[test]
+    fn absent_tails_have_the_defaults_of_the_format() {
+        let name = 2;
+        assert_eq!(
+            read(22, &[0, 1, name, 0, 0xff]),
+            Some(Definition::Comm { reference: 0, name: 2, group: 0, parent: UNDEFINED, flags: 0 })
+        );
+        assert_eq!(
+            read(24, &[0, 1, name, 0]),
+            Some(Definition::RmaWin { reference: 0, name: 2, comm: 0, flags: 1 }),
+            "windows of old traces have their events"
+        );
+        assert_eq!(
+            read(28, &[0, 1, name, 1, 7]),
+            Some(Definition::LocationGroupProperty { location_group: 0, name: 2, value: Value::string(7) })
+        );
+    }
+
+    #[test]
+    fn numbers_mean_different_records_in_different_files() {
+        assert_eq!(Definition::name_of(5, FileKind::GlobalDefinitions), "ClockProperties");
+        assert_eq!(Definition::name_of(5, FileKind::LocalDefinitions), "MappingTable");
+        assert_eq!(Definition::name_of(7, FileKind::LocalDefinitions), "unknown");
+    }
+}

@@ -72,6 +72,11 @@ impl<'a> DefinitionCursor<'a> {
         }
     }
 
+    /// Size of the file in bytes.
+    pub(crate) fn file_size(&self) -> usize {
+        self.chunks.file_size()
+    }
+
     /// An error about a record that this cursor has delivered.
     pub(crate) fn error(&self, offset: u64, message: impl Into<String>) -> Error {
         Error::at(self.chunks.path(), offset, message)

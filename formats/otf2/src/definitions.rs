@@ -15,7 +15,8 @@ use model::{
 
 /// Reads all records of the global definitions.
 pub(crate) fn resolve(mut cursor: DefinitionCursor<'_>) -> Result<Definitions, Error> {
-    let mut resolver = Resolver::default();
+    let mut resolver =
+        Resolver { room: SMALLEST_ROOM + ROOM_PER_BYTE * cursor.file_size(), ..Resolver::default() };
     while let Some(record) = cursor.next()? {
         let definition = record.definition;
         if let Err(problem) = resolver.define(definition) {
@@ -25,6 +26,13 @@ pub(crate) fn resolve(mut cursor: DefinitionCursor<'_>) -> Result<Definitions, E
     Ok(resolver.finish())
 }
 
+/// Bytes of text, per byte of the file, that definitions may take after each has its own copy of its names. Real files
+/// take less than ten; only a file made to exhaust memory takes more.
+const ROOM_PER_BYTE: usize = 64;
+
+/// Room for text in the model of the smallest file.
+const SMALLEST_ROOM: usize = 1 << 20;
+
 /// What has been defined so far.
 #[derive(Default)]
 struct Resolver {
@@ -33,6 +41,8 @@ struct Resolver {
     source_lines: Table<(String, u32)>,
     dimensions: Table<CartDimension>,
     topologies: Table<CartTopology>,
+    /// Bytes of text that may still be copied.
+    room: usize,
 }
 
 /// What is wrong with a record.
@@ -153,9 +163,11 @@ impl Resolver {
             }
             Definition::CallingContext { reference, region, source_code_location, parent } => {
                 let source = optional(&self.source_lines, source_code_location, "source code location")?;
+                let source = source.and_then(|at| self.source_lines.get(at)).cloned();
+                self.take_room(source.as_ref().map_or(0, |(file, _)| file.len()))?;
                 let context = CallingContext {
                     region: required(&self.done.regions, region, "region")?,
-                    source: source.and_then(|at| self.source_lines.get(at)).cloned(),
+                    source,
                     parent: optional(&self.done.calling_contexts, parent, "parent")?,
                 };
                 define(&mut self.done.calling_contexts, reference, context)
@@ -169,7 +181,9 @@ impl Resolver {
                 let mut dimensions = Vec::new();
                 for dimension in cart_dimensions {
                     let at = required(&self.dimensions, dimension, "dimension")?;
-                    dimensions.extend(self.dimensions.get(at).cloned());
+                    let dimension = self.dimensions.get(at).cloned();
+                    self.take_room(dimension.as_ref().map_or(0, |dimension| dimension.name.len()))?;
+                    dimensions.extend(dimension);
                 }
                 let topology = CartTopology {
                     name: self.string(name)?,
@@ -207,9 +221,20 @@ impl Resolver {
     }
 
     /// The text behind a reference; an undefined reference is the empty text.
-    fn string(&self, reference: u32) -> Result<String, Problem> {
+    fn string(&mut self, reference: u32) -> Result<String, Problem> {
         let at = optional(&self.done.strings, reference, "string")?;
-        Ok(at.and_then(|at| self.done.strings.get(at)).cloned().unwrap_or_default())
+        let string = at.and_then(|at| self.done.strings.get(at)).cloned().unwrap_or_default();
+        self.take_room(string.len())?;
+        Ok(string)
+    }
+
+    /// Copies share their text on disk but not here; without a limit a small file could ask for any amount of memory.
+    fn take_room(&mut self, bytes: usize) -> Result<(), Problem> {
+        match self.room.checked_sub(bytes) {
+            Some(room) => self.room = room,
+            None => return Err(format!("names add up to more than {ROOM_PER_BYTE} times the file")),
+        }
+        Ok(())
     }
 
     fn finish(self) -> Definitions {
@@ -252,7 +277,7 @@ mod tests {
     use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 
     fn resolved(definitions: &[Definition<'_>]) -> Result<Definitions, Problem> {
-        let mut resolver = Resolver::default();
+        let mut resolver = Resolver { room: 1000, ..Resolver::default() };
         for &definition in definitions {
             resolver.define(definition)?;
         }
@@ -335,6 +360,13 @@ mod tests {
         assert!(resolved(&[clock(0)]).is_err());
         assert!(resolved(&[clock(1), clock(2)]).is_err());
         assert_eq!(resolved(&[clock(1), clock(1)]).unwrap().clock.realtime, None);
+    }
+
+    #[test]
+    fn endless_copies_of_a_long_name_are_refused() {
+        let long = Definition::String { reference: 3, string: &[b'x'; 300] };
+        assert!(resolved(&[long, node(0, UNDEFINED), node(1, 0), node(2, 0)]).is_ok());
+        assert!(resolved(&[long, node(0, UNDEFINED), node(1, 0), node(2, 0), node(3, 0)]).is_err());
     }
 
     #[test]

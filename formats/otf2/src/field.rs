@@ -155,7 +155,7 @@ impl Body {
 }
 
 impl Field<'_> for u8 {
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         bytes.u8()
     }
@@ -166,7 +166,7 @@ impl Field<'_> for u8 {
 }
 
 impl Field<'_> for u32 {
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         bytes.compressed_u32()
     }
@@ -177,7 +177,7 @@ impl Field<'_> for u32 {
 }
 
 impl Field<'_> for u64 {
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         bytes.compressed_u64()
     }
@@ -188,7 +188,7 @@ impl Field<'_> for u64 {
 }
 
 impl Field<'_> for i64 {
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         bytes.compressed_u64().map(u64::cast_signed)
     }
@@ -199,7 +199,7 @@ impl Field<'_> for i64 {
 }
 
 impl Field<'_> for Timestamp {
-    #[inline]
+    #[inline(always)]
     fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         bytes.u64().map(Timestamp)
     }

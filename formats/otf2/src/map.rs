@@ -95,4 +95,17 @@ mod tests {
         assert!(!FileBytes::open(std::env::temp_dir()).unwrap_err().is_not_found());
         assert!(FileBytes::open("no/such/file").unwrap_err().is_not_found());
     }
+
+    #[test]
+    fn large_file_is_mapped_and_has_the_same_bytes() {
+        let path = std::env::temp_dir().join(format!("otf2-map-{}", std::process::id()));
+        for size in [0, 10, 1 << 20, (1 << 20) + 7] {
+            let bytes: Vec<u8> = (0..size).map(|at: u32| at.to_le_bytes()[0]).collect();
+            std::fs::write(&path, &bytes).unwrap();
+            let file = FileBytes::open(&path).unwrap();
+            assert_eq!(matches!(file.content, Content::Mapped(_)), size >= 1 << 20);
+            assert!(*file == *bytes);
+        }
+        std::fs::remove_file(path).unwrap();
+    }
 }

@@ -132,3 +132,21 @@ fn check(anchor: &Anchor, path: &Path) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_that_no_reader_takes_are_refused() {
+        let checked = |properties: &[(&str, &str)]| {
+            let properties = properties.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+            check(&Anchor { properties, ..Anchor::default() }, Path::new("a.otf2")).is_ok()
+        };
+        assert!(checked(&[("A::B_1", "true"), ("A::B::C", "x")]));
+        assert!(!checked(&[("A", "true")]));
+        assert!(!checked(&[("A::", "true")]));
+        assert!(!checked(&[("A::B", "")]));
+        assert!(!checked(&[("A::B", "1"), ("a::b", "2")]));
+    }
+}

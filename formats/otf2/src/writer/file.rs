@@ -52,3 +52,23 @@ impl Drop for NewFile {
         let _ = fs::remove_file(&self.part);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_has_its_name_only_once_it_is_published() {
+        let path = std::env::temp_dir().join(format!("otf2-new-file-{}", std::process::id()));
+        let part = path.with_extension("part");
+        let mut file = NewFile::create(path.clone()).unwrap();
+        file.write_all(b"abc").unwrap();
+        assert!(part.exists() && !path.exists());
+        file.publish().unwrap();
+        assert!(!part.exists());
+        assert_eq!(fs::read(&path).unwrap(), b"abc");
+        drop(NewFile::create(path.clone()).unwrap());
+        assert!(!part.exists() && path.exists());
+        fs::remove_file(path).unwrap();
+    }
+}

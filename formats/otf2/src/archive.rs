@@ -30,7 +30,13 @@ impl Archive {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let anchor_path = if path.is_dir() { anchor_in(path)? } else { path.to_owned() };
-        let file = FileBytes::open(&anchor_path)?;
+        let file = FileBytes::open(&anchor_path).map_err(|error| match error.is_not_found() {
+            true => Error::file(
+                path,
+                "there is no such file or directory: name an experiment directory, or the anchor file (*.otf2) in it",
+            ),
+            false => error,
+        })?;
         let anchor = Anchor::parse(&file, &anchor_path)?;
         anchor.check(&anchor_path)?;
         let directory = anchor_path.parent().unwrap_or(Path::new("")).to_owned();

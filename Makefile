@@ -1,0 +1,66 @@
+# make demo, make test: see the README. Everything is built below target/.
+
+# The compiler of the MPI to use; each MPI has its own directory below target/.
+MPICC ?= mpicc
+# More arguments for cargo build, clippy, test and doc, such as --offline.
+CARGO_FLAGS ?=
+# Where make install puts the analyzer.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+export MPICC
+
+IN := . tools/environment.sh &&
+
+.PHONY: help build demo test check-format check-lints check-tests check-without-mpi check-documentation \
+	install clean prerequisites judges
+
+help:
+	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
+	@echo 'make test                 run all checks and tests'
+	@echo 'make build                build the analyzer only'
+	@echo 'make install PREFIX=DIR   install it as DIR/bin/replay-analyze [$(PREFIX)]'
+	@echo 'make clean                remove everything that was built'
+	@echo
+	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
+
+build: prerequisites
+	$(IN) cargo build --release $$REPLAY_FEATURES $(CARGO_FLAGS)
+
+demo: build
+	@tools/demo.sh
+
+test: judges
+	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation
+	@echo 'All checks and tests passed.'
+
+check-format:
+	@if cargo fmt --version >/dev/null 2>&1; then set -x; cargo fmt --all --check; fi
+
+check-lints:
+	@$(IN) if cargo clippy --version >/dev/null 2>&1; then set -x; \
+		cargo clippy --workspace --all-targets $$REPLAY_FEATURES $(CARGO_FLAGS) -- -D warnings; fi
+
+# --show-output: a test that is skipped says so.
+check-tests:
+	$(IN) cargo test --workspace $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
+
+# The analyzer without MPI must not need any MPI library.
+check-without-mpi:
+	CARGO_TARGET_DIR=target/nompi cargo build --no-default-features $(CARGO_FLAGS)
+	! ldd target/nompi/debug/replay-analyze | grep -i mpi
+
+check-documentation:
+	$(IN) RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $$REPLAY_FEATURES $(CARGO_FLAGS)
+
+install: build
+	$(IN) install -D -m 755 "$$CARGO_TARGET_DIR/release/replay-analyze" '$(DESTDIR)$(PREFIX)/bin/replay-analyze'
+
+clean:
+	rm -rf target
+
+prerequisites:
+	@tools/prerequisites.sh build
+
+judges:
+	@tools/prerequisites.sh test

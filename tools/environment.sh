@@ -1,0 +1,85 @@
+# To be read by a POSIX shell in the project's directory (. tools/environment.sh): what cargo, the demonstration and the
+# tests need to know of the MPI that MPICC names, if there is one. Keeps what the user has set.
+#
+#   REPLAY_FEATURES    what to give to cargo: nothing, or --no-default-features without MPI
+#   REPLAY_MPIRUN      the launcher of that MPI; empty without MPI
+#   REPLAY_PYTHON      a Python with the readers that judge what we write, if make test has installed them
+#   CARGO_TARGET_DIR   one for each MPI, because the bindings to MPI do not notice that MPICC has changed
+# shellcheck shell=sh
+
+MPICC=${MPICC:-mpicc}
+export MPICC
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Whether there is a library that bindgen will find.
+has_libclang() {
+    for library in "${LIBCLANG_PATH:-/nowhere}"/libclang*.so* \
+        /usr/lib/llvm*/lib/libclang[-.]*so* /usr/lib*/libclang[-.]*so* /usr/lib*/*/libclang[-.]*so* \
+        /usr/local/lib*/libclang[-.]*so* /usr/local/llvm*/lib*/libclang[-.]*so*; do
+        [ -e "$library" ] && return
+    done
+    return 1
+}
+
+# nompi, or which MPI the compiler is of. Only Open MPI's compilers know --showme:version, and most others -show.
+mpi_flavour() {
+    if ! has "$MPICC" || ! has_libclang; then
+        echo nompi
+        return
+    fi
+    case $("$MPICC" --showme:version 2>/dev/null || "$MPICC" -show 2>/dev/null) in
+        *"Open MPI 4"*) echo ompi4 ;;
+        *"Open MPI"*) echo ompi ;;
+        *mpich*) echo mpich ;;
+        *) basename "$MPICC" | tr -c 'A-Za-z0-9_.\n' _ ;;
+    esac
+}
+
+# The launcher stands beside the compiler: mpicc and mpirun, mpicc.mpich and mpirun.mpich. Or it is simply mpirun.
+mpi_launcher() {
+    launcher=$(printf '%s\n' "$MPICC" | sed 's/mpicc\([^/]*\)$/mpirun\1/')
+    if [ "$launcher" != "$MPICC" ] && has "$launcher"; then
+        echo "$launcher"
+    elif has mpirun; then
+        echo mpirun
+    fi
+}
+
+flavour=$(mpi_flavour)
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/${flavour%4}}
+export CARGO_TARGET_DIR
+if [ "$flavour" = nompi ]; then
+    REPLAY_FEATURES=--no-default-features
+    REPLAY_MPIRUN=
+else
+    REPLAY_FEATURES=
+    REPLAY_MPIRUN=${REPLAY_MPIRUN-$(mpi_launcher)}
+fi
+export REPLAY_FEATURES REPLAY_MPIRUN
+
+# libclang without the clang program does not know where stddef.h is; the C compiler has one.
+if [ -z "${BINDGEN_EXTRA_CLANG_ARGS:-}" ] && has "${CC:-cc}"; then
+    BINDGEN_EXTRA_CLANG_ARGS=-I$("${CC:-cc}" -print-file-name=include)
+    export BINDGEN_EXTRA_CLANG_ARGS
+fi
+
+# More processes than cores, on one machine, without a network; also in containers, and as root there.
+case $flavour in
+    ompi*)
+        export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+        if [ "$flavour" = ompi4 ]; then
+            export OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+        else
+            export OMPI_MCA_btl=self,sm OMPI_MCA_btl_sm_single_copy_mechanism=none
+        fi
+        if [ "$(id -u)" = 0 ]; then
+            export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        fi
+        ;;
+esac
+
+if [ -z "${REPLAY_PYTHON:-}" ] && [ -x target/judges/bin/python ]; then
+    REPLAY_PYTHON=$PWD/target/judges/bin/python
+    export REPLAY_PYTHON
+fi

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Installs what a build or the tests need and this machine lacks: as root on Debian with apt-get; elsewhere it says what
+# to install. Never fails for want of MPI or of a judge: what is missing is left out, and said.
+#
+#   tools/prerequisites.sh build     Rust is there? MPI, and libclang for the bindings to it
+#   tools/prerequisites.sh test      the same, rustfmt and clippy, and programs that judge what we write
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=tools/environment.sh
+. tools/environment.sh
+judges=target/judges
+
+say() { printf '%s\n' "$*" >&2; }
+may_install() { [ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] && has apt-get; }
+
+# install PACKAGE…: answers whether they are installed now.
+install() {
+    may_install || return 1
+    if [ -z "${lists_are_fresh:-}" ]; then
+        apt-get update -q >&2 || true
+        lists_are_fresh=yes
+    fi
+    say "Installing $*"
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2
+}
+
+# The library and the headers that it needs take 50 MB; libclang-dev, which names no version, would take 240 MB.
+install_libclang() {
+    may_install || return 1
+    version=$(apt-cache depends libclang-dev 2>/dev/null |
+        sed -n 's/.*Depends: libclang-\([0-9][0-9]*\)-dev.*/\1/p' | head -n 1)
+    if [ -n "$version" ] && install "libclang1-$version" "libclang-common-$version-dev"; then
+        return
+    fi
+    install libclang-dev
+}
+
+need_rust() {
+    has cargo && return
+    version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    say "Cargo is missing: install Rust $version or newer, for example from https://rustup.rs"
+    exit 1
+}
+
+need_mpi() {
+    case $MPICC in
+        mpicc | mpicc.openmpi) packages="libopenmpi-dev openmpi-bin" ;;
+        mpicc.mpich) packages="libmpich-dev mpich" ;;
+        *) packages= ;;
+    esac
+    if has "$MPICC" && [ -n "$(mpi_launcher)" ]; then
+        return
+    fi
+    # shellcheck disable=SC2086 # several packages
+    if [ -n "$packages" ] && install $packages; then
+        return
+    fi
+    say "MPI is missing (MPICC=$MPICC): going on without it; the analyzer will run in one process."
+    if [ -n "$packages" ]; then
+        say "To have it, install the packages $packages (their names on Debian)."
+    fi
+}
+
+need_libclang() {
+    if ! has "$MPICC" || has_libclang || install_libclang; then
+        return
+    fi
+    say "libclang is missing, which generates the bindings to MPI: going on without MPI."
+    say "To have it, install the package libclang-dev (its name on Debian)."
+}
+
+need_rust_tools() {
+    for tool in rustfmt clippy; do
+        cargo "${tool#rust}" --version >/dev/null 2>&1 && continue
+        if ! has rustup || ! rustup component add "$tool" >&2; then
+            say "skipped: $tool is missing, and with it a check of the sources"
+        fi
+    done
+}
+
+need_judges() {
+    if ! has otf2-print && ! install otf2-tools; then
+        say "otf2-print is missing: tests with it will be skipped (Debian: otf2-tools)"
+    fi
+    if [ -n "${REPLAY_PYTHON:-}" ] && [ "$REPLAY_PYTHON" != "$PWD/$judges/bin/python" ]; then
+        return # the user's own
+    fi
+    if ! [ -x $judges/bin/pip ]; then
+        if ! python3 -c 'import ensurepip, venv' 2>/dev/null && ! install python3 python3-venv; then
+            say "Python's venv is missing: tests with Python's readers will be skipped (Debian: python3-venv)"
+            return
+        fi
+        rm -rf $judges
+        mkdir -p target
+        python3 -m venv $judges >&2 || return 0
+    fi
+    for package in otf2 pycubexr; do
+        $judges/bin/python -c "import $package" 2>/dev/null && continue
+        $judges/bin/pip install -q --disable-pip-version-check "$package" >&2 ||
+            say "PyPI's $package cannot be installed: tests with it will be skipped"
+    done
+}
+
+need_rust
+need_mpi
+need_libclang
+if [ "${1:-build}" = test ]; then
+    need_rust_tools
+    need_judges
+fi

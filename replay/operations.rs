@@ -106,9 +106,22 @@ pub struct Collective {
     pub received: u64,
 }
 
+/// The first moment from which on operations may be missing, as numbers of operations before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Gap {
+    /// Sends before it.
+    pub sends: usize,
+    /// Receives that were complete before it.
+    pub receives: usize,
+    /// Collective operations before it.
+    pub collectives: usize,
+}
+
 /// All operations of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
+    /// Where the recording was interrupted first, if it was.
+    pub gap: Option<Gap>,
     /// Calls, in the order of their first operation.
     pub calls: Vec<Call>,
     /// Messages sent, in the order of their sends.
@@ -120,6 +133,15 @@ pub struct Operations {
 }
 
 impl Operations {
+    /// From here on operations may be missing; only the first such place counts.
+    pub fn interrupt(&mut self) {
+        self.gap.get_or_insert(Gap {
+            sends: self.sends.len(),
+            receives: self.receives.len(),
+            collectives: self.collectives.len(),
+        });
+    }
+
     /// A call.
     ///
     /// # Panics

@@ -12,7 +12,9 @@ use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::metrics::Metrics;
-use crate::operations::{Call, CallId, Collective, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::operations::{
+    Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
+};
 use crate::options::Semantics;
 use crate::trace::{Artificial, Trace};
 
@@ -274,6 +276,10 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         self.drop_requests();
+        if !self.was_initialized {
+            // Not recorded from the start: the first operations of the process may be missing.
+            self.operations.gap = Some(Gap::default());
+        }
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let locations = self
             .threads

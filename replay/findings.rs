@@ -106,6 +106,8 @@ findings! {
     ConcurrentChannel, Wrong, "channel used by two threads at once",
         "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
          is whose is unknown; the order of time was taken.";
+    Deadlock, Wrong, "processes waiting for each other",
+        "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
     CollectiveMismatch, Wrong, "contradicting collective",
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }

@@ -17,6 +17,7 @@ pub mod assignment;
 pub mod call_tree;
 pub mod communicators;
 pub mod coverage;
+pub mod deadlock;
 pub mod error;
 pub mod exchange;
 pub mod findings;
@@ -176,6 +177,7 @@ impl Job {
         let owners = Owners::new(&self.blocks);
         let mut findings = Findings::default();
         let matches = matching::match_operations(trace, &profiles, &owners, &mut findings, exchange)?;
+        deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");
         for (profile, matches) in profiles.iter_mut().zip(matches) {

@@ -27,6 +27,8 @@ pub struct Call {
     pub completion: Completion,
     /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
     pub is_analysed: bool,
+    /// Whether the trace ends within it.
+    pub never_returned: bool,
 }
 
 /// A message that was sent.

@@ -221,6 +221,7 @@ impl<'t> ProcessWalk<'t> {
             interval: Interval::new(frame.enter, frame.enter),
             completion: kind.completion,
             is_analysed: false,
+            never_returned: false,
         });
         (self.operations.calls.len() - 1) as CallId
     }
@@ -268,7 +269,11 @@ impl<'t> ProcessWalk<'t> {
         self.close_teams();
         for thread in 0..self.threads.len() {
             while let Some(frame) = self.threads[thread].stack.last() {
-                let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
+                let (region, call) = (frame.region, frame.call);
+                let (now, trace) = (self.threads[thread].now, self.trace);
+                if let Some(call) = self.operations.calls.get_mut(call as usize) {
+                    call.never_returned = true;
+                }
                 self.find(Finding::OpenCall, thread, || {
                     format!("{} is never left", trace.region_name(region))
                 });

@@ -43,7 +43,7 @@ pub fn find(
 ) -> Result<(), Error> {
     let mut batch = Batch::new();
     for (profile, matches) in profiles.iter().zip(matches) {
-        for blocked in blocked(trace, profile, matches) {
+        if let Some(blocked) = blocked(trace, profile, matches) {
             batch.extend([profile.process as u64, blocked.since as u64, u64::from(blocked.location)]);
             put_text(&mut batch, &blocked.place);
             batch.push(blocked.partners.len() as u64);

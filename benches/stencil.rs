@@ -65,6 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         experiment: experiment.clone(),
         report: Some(directory.path().join("report.cubex")),
         semantics: Semantics::Corrected,
+        threads: 1,
         force: false,
     };
     let whole = best_of_three(|| {

@@ -28,6 +28,10 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, default_value_t = SemanticsName::Corrected)]
     semantics: SemanticsName,
 
+    /// Threads in each process [default: one under mpirun, else as many as there are cores to use]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+
     /// Replace a report that another program wrote
     #[arg(long)]
     force: bool,
@@ -52,8 +56,8 @@ enum SemanticsName {
 }
 
 impl Cli {
-    /// What the analysis needs of it.
-    pub(crate) fn options(&self) -> Options {
+    /// What the analysis needs of it, with `threads` where the user does not say.
+    pub(crate) fn options(&self, threads: usize) -> Options {
         Options {
             experiment: self.experiment.clone(),
             report: self.output.clone(),
@@ -61,6 +65,7 @@ impl Cli {
                 SemanticsName::Corrected => Semantics::Corrected,
                 SemanticsName::Reference => Semantics::Reference,
             },
+            threads: self.threads.map_or(threads, usize::from),
             force: self.force,
         }
     }

@@ -29,6 +29,14 @@ impl Error {
         Error { kind: Kind::Elsewhere(worker) }
     }
 
+    /// The worker that has failed, if it is another one.
+    pub fn failed_worker(&self) -> Option<usize> {
+        match self.kind {
+            Kind::Own(_) => None,
+            Kind::Elsewhere(worker) => Some(worker),
+        }
+    }
+
     /// Whether this worker has to print the message; otherwise another one does.
     pub fn is_own(&self) -> bool {
         matches!(self.kind, Kind::Own(_))

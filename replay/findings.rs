@@ -100,6 +100,14 @@ findings! {
         "Clocks are wrong: a rank seems to leave a collective operation before another one entered it.";
     IncompleteCollective, DataLoss, "incomplete collective",
         "Not all members of a communicator have recorded a collective operation; it was not analysed.";
+    CollectiveAfterGap, DataLoss, "collective after a gap",
+        "Members have recorded different numbers of operations on a communicator, and one was not recorded all the time: \
+         which operations belong together is unknown; it was not analysed.";
+    ConcurrentChannel, Wrong, "channel used by two threads at once",
+        "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
+         is whose is unknown; the order of time was taken.";
+    Deadlock, Wrong, "processes waiting for each other",
+        "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
     CollectiveMismatch, Wrong, "contradicting collective",
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }

@@ -4,7 +4,7 @@
 //!     bytes → events → calls and operations → matches → wait states → severities → report
 //!     otf2    cursor   walk                   matching   patterns      formulas     report
 //!                                                ↑                                    ↑
-//!                                                └────── exchange: solo | MPI ────────┘
+//!                                                └────── exchange: solo|threads|MPI ──┘
 //! ```
 //!
 //! [`analyze`] is the pipeline. Every worker runs it; each owns a block of the traced processes, and they swap batches
@@ -17,6 +17,7 @@ pub mod assignment;
 pub mod call_tree;
 pub mod communicators;
 pub mod coverage;
+pub mod deadlock;
 pub mod error;
 pub mod exchange;
 pub mod findings;
@@ -33,7 +34,10 @@ pub mod trace;
 pub mod wait_states;
 pub mod walk;
 
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use otf2::Archive;
 
@@ -42,6 +46,7 @@ pub use exchange::Exchange;
 pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
+use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::Findings;
 use formulas::Selections;
@@ -59,75 +64,138 @@ pub struct Outcome {
     pub lacks_data: bool,
 }
 
-/// Analyzes a trace and writes the report. Every worker must call it with the same options.
+/// Analyzes a trace and writes the report. Every process must call it with the same options; each works with
+/// [`Options::threads`] threads.
 ///
 /// # Errors
-/// If there is no report, in words for the user. A worker that gets an error which [is its own](Error::is_own) must call
-/// [`Exchange::fail`].
+/// If there is no report, in words for the user. All processes get an error then; the one whose error
+/// [is its own](Error::is_own) has to print it. Nothing may be exchanged afterwards.
 pub fn analyze(
     options: &Options,
     exchange: &mut dyn Exchange,
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
     progress.phase("open");
-    let archive = Archive::open(&options.experiment)?;
-    let target = target(options, &archive);
-    if exchange.worker() == 0 {
-        report::check_target(&target, options.force)?;
+    let job = Job::open(options, exchange).map_err(|error| tell(error, exchange))?;
+    progress.tell(|| job.describe());
+    if job.threads == 1 {
+        return job.work(exchange, progress).map_err(|error| tell(error, exchange));
     }
-    let trace = Trace::new(archive.definitions()?, options.semantics)?;
-    if trace.locations.is_empty() {
-        return Err(Error::new(format!(
-            "{}: the archive defines no location, hence has no events; record the program again",
-            archive.definition_path().display()
-        )));
-    }
-    let metrics = Metrics::new();
-    let weights = weights(&archive, &trace, exchange)?;
-    let blocks = assignment::blocks(&weights, exchange.workers());
-    let owners = Owners::new(&blocks);
-    let mine = blocks[exchange.worker()].clone();
-
-    progress.tell(|| {
-        let (processes, locations) = (trace.processes.len(), trace.locations.len());
-        let bytes: u64 = weights.iter().sum();
-        format!("{processes} processes, {locations} locations, {bytes} bytes of events")
+    let team = Team::new(job.threads);
+    let (mut first, others) = team.members(exchange);
+    let mut outcomes: Vec<Result<Outcome, Error>> = thread::scope(|scope| {
+        let start = |mut other| {
+            let job = &job;
+            scope.spawn(move || {
+                job.work(&mut other, &mut Progress::silent()).map_err(|error| tell(error, &mut other))
+            })
+        };
+        let others: Vec<_> = others.into_iter().map(start).collect();
+        let outcome = job.work(&mut first, progress).map_err(|error| tell(error, &mut first));
+        let joined =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        [outcome].into_iter().chain(joined).collect()
     });
-    progress.tell(|| {
-        let largest = blocks.iter().map(|block| weights[block.clone()].iter().sum::<u64>()).max();
-        let (workers, largest) = (blocks.len(), largest.unwrap_or(0));
-        format!("{workers} workers, at most {largest} bytes of events for one")
-    });
+    // One message for all: that of the thread that has to speak, if it is one of ours.
+    let speaker = outcomes.iter().position(|outcome| outcome.as_ref().is_err_and(Error::is_own));
+    outcomes.swap_remove(speaker.unwrap_or(0))
+}
 
-    progress.phase("read events");
-    progress.expect(weights[mine.clone()].iter().sum());
-    let mut profiles = Vec::with_capacity(mine.len());
-    for process in mine {
-        profiles.push(walk::walk(&archive, &trace, &metrics, process)?);
-        progress.advance(weights[process]);
+/// Tells the other workers of an error. Where several fail at once, the error is another worker's for all but one.
+fn tell(error: Error, exchange: &mut dyn Exchange) -> Error {
+    if !error.is_own() {
+        return error;
     }
+    match exchange.fail() {
+        first if first == exchange.worker() => error,
+        first => Error::worker_failed(first),
+    }
+}
 
-    progress.phase("match");
-    let mut findings = Findings::default();
-    let matches = matching::match_operations(&trace, &profiles, &owners, &mut findings, exchange)?;
+/// What all workers of a process know.
+struct Job {
+    archive: Archive,
+    target: PathBuf,
+    trace: Trace,
+    metrics: Metrics,
+    selections: Selections,
+    /// Bytes of event files, by process of the trace.
+    weights: Vec<u64>,
+    /// Processes of the trace, by worker.
+    blocks: Vec<Range<usize>>,
+    threads: usize,
+}
 
-    progress.phase("find wait states");
-    let selections = Selections::new(&trace, &metrics);
-    for (profile, matches) in profiles.iter_mut().zip(matches) {
-        wait_states::find(profile, &matches, &metrics, trace.semantics);
-        profile.operations = operations::Operations::default();
-        for location in &mut profile.locations {
-            formulas::derive(&mut location.severities, &profile.tree, &metrics, &selections);
+impl Job {
+    fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
+        let archive = Archive::open(&options.experiment)?;
+        let target = target(options, &archive);
+        if exchange.worker() == 0 {
+            report::check_target(&target, options.force)?;
         }
+        let trace = Trace::new(archive.definitions()?, options.semantics)?;
+        if trace.locations.is_empty() {
+            return Err(Error::new(format!(
+                "{}: the archive defines no location, hence has no events; record the program again",
+                archive.definition_path().display()
+            )));
+        }
+        let metrics = Metrics::new();
+        let selections = Selections::new(&trace, &metrics);
+        let weights = weights(&archive, &trace, exchange)?;
+        // A worker without a process would do nothing.
+        let threads = options.threads.clamp(1, trace.processes.len());
+        let blocks = assignment::blocks(&weights, exchange.workers() * threads);
+        Ok(Job { archive, target, trace, metrics, selections, weights, blocks, threads })
     }
 
-    progress.phase("write report");
-    let summary = report::write(target, &trace, &metrics, &profiles, findings, exchange)?;
-    // Only now does everyone know that there is a report.
-    let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
-    let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
-    progress.done();
-    Ok(Outcome { summary, lacks_data: answer == [1] })
+    fn describe(&self) -> String {
+        let (processes, locations) = (self.trace.processes.len(), self.trace.locations.len());
+        let largest = self.blocks.iter().map(|block| self.weights[block.clone()].iter().sum::<u64>()).max();
+        format!(
+            "{processes} processes, {locations} locations, {} bytes of events\n\
+             {} workers, at most {} bytes of events for one",
+            self.weights.iter().sum::<u64>(),
+            self.blocks.len(),
+            largest.unwrap_or(0)
+        )
+    }
+
+    /// The pipeline, for one worker.
+    fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
+        let Job { archive, trace, metrics, weights, .. } = self;
+        progress.phase("read events");
+        let mine = self.blocks[exchange.worker()].clone();
+        progress.expect(weights[mine.clone()].iter().sum());
+        let mut profiles = Vec::with_capacity(mine.len());
+        for process in mine {
+            profiles.push(walk::walk(archive, trace, metrics, process)?);
+            progress.advance(weights[process]);
+        }
+
+        progress.phase("match");
+        let owners = Owners::new(&self.blocks);
+        let mut findings = Findings::default();
+        let matches = matching::match_operations(trace, &profiles, &owners, &mut findings, exchange)?;
+        deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
+
+        progress.phase("find wait states");
+        for (profile, matches) in profiles.iter_mut().zip(matches) {
+            wait_states::find(profile, &matches, metrics, trace.semantics);
+            profile.operations = operations::Operations::default();
+            for location in &mut profile.locations {
+                formulas::derive(&mut location.severities, &profile.tree, metrics, &self.selections);
+            }
+        }
+
+        progress.phase("write report");
+        let summary = report::write(self.target.clone(), trace, metrics, &profiles, findings, exchange)?;
+        // Only now does everyone know that there is a report.
+        let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
+        let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
+        progress.done();
+        Ok(Outcome { summary, lacks_data: answer == [1] })
+    }
 }
 
 /// Where the report goes.

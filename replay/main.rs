@@ -18,8 +18,8 @@ const NO_REPORT: u8 = 2;
 
 fn main() -> ExitCode {
     // MPI first, so that of many processes one can speak for all; it ends when `exchange` is dropped.
-    let mut exchange = match start() {
-        Ok(exchange) => exchange,
+    let (mut exchange, threads) = match start() {
+        Ok(started) => started,
         Err(error) => {
             eprintln!("replay-analyze: {error}");
             return NO_REPORT.into();
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     let mut progress =
         if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
-    match analyze(&cli.options(), exchange.as_mut(), &mut progress) {
+    match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
         Ok(outcome) => {
             if let Some(summary) = outcome.summary.filter(|_| !cli.quiet) {
                 print(&summary);
@@ -46,13 +46,21 @@ fn main() -> ExitCode {
             if cli.strict && outcome.lacks_data { LACKS_DATA.into() } else { ExitCode::SUCCESS }
         }
         Err(error) => {
-            // Where all fail alike, one speaks for all.
-            if error.is_own() && exchange.fail() == exchange.worker() {
+            if error.is_own() {
                 eprintln!("replay-analyze: {error}");
             }
             NO_REPORT.into()
         }
     }
+}
+
+/// An error of the program on one thread must not leave the others waiting. Under MPI the whole job ends.
+fn end_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::exit(NO_REPORT.into());
+    }));
 }
 
 /// Prints the summary; a reader that has gone away is no error.
@@ -61,15 +69,12 @@ fn print(summary: &Summary) {
     let _ = writeln!(std::io::stdout(), "\n{summary}");
 }
 
-#[cfg(feature = "mpi")]
-fn start() -> Result<Box<dyn Exchange>, Error> {
-    Ok(match replay::exchange::mpi::Processes::start()? {
-        Some(processes) => Box::new(processes),
-        None => Box::new(Solo),
-    })
-}
-
-#[cfg(not(feature = "mpi"))]
-fn start() -> Result<Box<dyn Exchange>, Error> {
-    Ok(Box::new(Solo))
+/// The exchange between processes, and how many threads each should have.
+fn start() -> Result<(Box<dyn Exchange>, usize), Error> {
+    #[cfg(feature = "mpi")]
+    if let Some(processes) = replay::exchange::mpi::Processes::start()? {
+        return Ok((Box::new(processes), 1));
+    }
+    end_on_panic();
+    Ok((Box::new(Solo), std::thread::available_parallelism().map_or(1, usize::from)))
 }

@@ -27,6 +27,8 @@ pub struct Call {
     pub completion: Completion,
     /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
     pub is_analysed: bool,
+    /// Whether the trace ends within it.
+    pub never_returned: bool,
 }
 
 /// A message that was sent.
@@ -106,9 +108,22 @@ pub struct Collective {
     pub received: u64,
 }
 
+/// The first moment from which on operations may be missing, as numbers of operations before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Gap {
+    /// Sends before it.
+    pub sends: usize,
+    /// Receives that were complete before it.
+    pub receives: usize,
+    /// Collective operations before it.
+    pub collectives: usize,
+}
+
 /// All operations of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
+    /// Where the recording was interrupted first, if it was.
+    pub gap: Option<Gap>,
     /// Calls, in the order of their first operation.
     pub calls: Vec<Call>,
     /// Messages sent, in the order of their sends.
@@ -120,6 +135,15 @@ pub struct Operations {
 }
 
 impl Operations {
+    /// From here on operations may be missing; only the first such place counts.
+    pub fn interrupt(&mut self) {
+        self.gap.get_or_insert(Gap {
+            sends: self.sends.len(),
+            receives: self.receives.len(),
+            collectives: self.collectives.len(),
+        });
+    }
+
     /// A call.
     ///
     /// # Panics

@@ -31,6 +31,8 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// Which definitions to follow.
     pub semantics: Semantics,
+    /// Threads in each process, at least 1.
+    pub threads: usize,
     /// Replace a report that another program wrote.
     pub force: bool,
 }

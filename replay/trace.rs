@@ -9,7 +9,7 @@ use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, Regi
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::NO_SITE;
+use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::communicators::{Participants, World, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
@@ -180,6 +180,19 @@ impl Trace {
     /// The number of processes that MPI counts.
     pub fn world_size(&self) -> usize {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
+    }
+
+    /// The names of the regions along a call path, with slashes between them.
+    pub fn path_name(&self, tree: &CallTree, path: PathId) -> String {
+        let mut names = Vec::new();
+        let mut at = path;
+        while at != NO_PATH {
+            let call_path = tree.paths()[at as usize];
+            names.push(self.region_name(call_path.region));
+            at = call_path.parent;
+        }
+        names.reverse();
+        names.join("/")
     }
 
     /// The name of a location for messages: `rank 3`, or `rank 3 thread 1`.

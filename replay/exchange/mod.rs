@@ -8,6 +8,7 @@ pub mod batch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod solo;
+pub mod threads;
 
 pub use batch::Batch;
 pub use solo::Solo;

@@ -1,7 +1,8 @@
 //! Collective operations: the k-th one on a communicator is the same operation for all members (MPI 3.1, chapter 5).
 //!
 //! Members tell a worker that is chosen by communicator and k; it sees the whole operation, decides who waits for whom,
-//! and answers those who synchronise.
+//! and answers those who synchronise. Where members have recorded different numbers of operations on a communicator, and
+//! one of them has a known gap, operations after that gap may not be the same for all: they are not analysed.
 
 use model::Ticks;
 use patterns::matched::CollectiveClass;
@@ -16,7 +17,7 @@ use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 /// Words that a member tells.
-const TOLD: usize = 8;
+const TOLD: usize = 9;
 
 /// Words of an answer.
 const ANSWER: usize = 5;
@@ -39,6 +40,9 @@ struct Part {
     end: Ticks,
     sent: u64,
     received: u64,
+    /// Operations of the process on the communicator, and those before its first gap.
+    count: u32,
+    sure: u32,
 }
 
 const CLASSES: [CollectiveClass; 7] = [
@@ -64,6 +68,7 @@ impl Part {
             self.end as u64,
             self.sent,
             self.received,
+            u64::from(self.count) << 32 | u64::from(self.sure),
         ]
     }
 
@@ -81,6 +86,8 @@ impl Part {
             end: words[5] as Ticks,
             sent: words[6],
             received: words[7],
+            count: (words[8] >> 32) as u32,
+            sure: words[8] as u32,
         }
     }
 }
@@ -88,8 +95,17 @@ impl Part {
 /// Tells the parts of a process to the workers that judge.
 pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
+    let collectives = &profile.operations.collectives;
+    let sure = profile.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
+    let mut extents: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+    for (position, collective) in collectives.iter().enumerate() {
+        let extent = extents.entry(collective.communicator).or_default();
+        extent.0 += 1;
+        extent.1 += u32::from(position < sure);
+    }
     let mut instances: FxHashMap<u32, u32> = FxHashMap::default();
-    for (position, collective) in profile.operations.collectives.iter().enumerate() {
+    for (position, collective) in collectives.iter().enumerate() {
+        let (count, sure) = extents[&collective.communicator];
         let instance = instances.entry(collective.communicator).or_default();
         let part = Part {
             communicator: collective.communicator,
@@ -104,6 +120,8 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             end: collective.end,
             sent: collective.sent,
             received: collective.received,
+            count,
+            sure,
         };
         outgoing[judge_of(part.communicator, *instance, workers)].extend(part.encode());
         *instance += 1;
@@ -191,6 +209,12 @@ impl Instance<'_> {
             findings.add(Finding::IncompleteCollective, one.begin, one.location as usize, || {
                 format!("{name}: recorded by {} of {expected} members", self.members.len())
             });
+            return vec![Membership::Unmatched; self.members.len()];
+        }
+        let is_after_gap = self.members.iter().any(|member| member.instance >= member.sure);
+        if is_after_gap && self.members.iter().any(|member| member.count != one.count) {
+            let name = self.name();
+            findings.add(Finding::CollectiveAfterGap, one.begin, one.location as usize, || name);
             return vec![Membership::Unmatched; self.members.len()];
         }
         if let Some(other) = self.members.iter().find(|m| (m.operation, m.root) != (one.operation, one.root))
@@ -363,6 +387,8 @@ mod tests {
                 end,
                 sent,
                 received,
+                count: 1,
+                sure: 1,
             })
             .collect();
         let judged = Instance { trace: &trace, members: &members }.judge(&mut Findings::default());
@@ -443,6 +469,8 @@ mod tests {
                 end: 6,
                 sent: 1,
                 received: u64::MAX,
+                count: 8,
+                sure: 7,
             };
             assert_eq!(Part::decode(&part.encode()), part);
         }

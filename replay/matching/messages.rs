@@ -2,6 +2,9 @@
 //!
 //! A channel is a communicator with source, destination and tag. Which receive is the k-th is a question of semantics:
 //! MPI counts them as they were posted, the reference as they were completed.
+//!
+//! Where both sides have recorded the same number of messages, all match. Otherwise only those before the first known gap
+//! of either side do; without a known gap the missing ones are the last ones.
 
 use model::Ticks;
 use patterns::matched::Interval;
@@ -10,6 +13,8 @@ use rustc_hash::FxHashMap;
 use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::findings::{Finding, Findings};
+use crate::operations::CallId;
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
 
@@ -54,6 +59,28 @@ impl ByChannel {
     }
 }
 
+/// How much of a channel one side has recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Extent {
+    /// Messages recorded.
+    count: usize,
+    /// Messages recorded before the first gap; all without one.
+    sure: usize,
+}
+
+impl Extent {
+    /// Of messages at these positions, those before `gap` are sure.
+    fn new(list: &[u32], gap: Option<usize>) -> Extent {
+        let sure = gap.map_or(list.len(), |gap| list.iter().filter(|&&at| (at as usize) < gap).count());
+        Extent { count: list.len(), sure }
+    }
+
+    /// How many messages match.
+    fn matching(self, other: Extent) -> usize {
+        if self.count == other.count { self.count } else { self.sure.min(other.sure) }
+    }
+}
+
 /// The sends and receives of a process by channel, in the order in which they match.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Channels {
@@ -88,17 +115,40 @@ impl Channels {
         channels
     }
 
-    /// Tells the other sides: blocks of kind, communicator, this process, the other one, tag, count, then the facts.
+    /// Counts channels that two threads used at once: the order of their messages is not known.
+    pub(super) fn check(&self, profile: &ProcessProfile, findings: &mut Findings) {
+        let operations = &profile.operations;
+        let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
+            for (channel, list) in &by_channel.lists {
+                let calls: Vec<_> = list.iter().map(|&at| operations.call(call(at))).collect();
+                let at_once = calls.windows(2).find(|pair| {
+                    pair[0].location != pair[1].location && pair[1].interval.enter < pair[0].interval.leave
+                });
+                if let Some(&[_, second]) = at_once {
+                    let (time, location) = (second.interval.enter, second.location as usize);
+                    findings.add(Finding::ConcurrentChannel, time, location, || {
+                        format!("{what} process {} with tag {}", channel.peer, channel.tag)
+                    });
+                }
+            }
+        };
+        check(&self.sends, &|at| operations.sends[at as usize].call, "sends to");
+        check(&self.receives, &|at| operations.receives[at as usize].posting, "receives from");
+    }
+
+    /// Tells the other sides: blocks of kind, communicator, this process, the other one, tag, count, those that are sure,
+    /// then the facts.
     pub(super) fn tell(&self, profile: &ProcessProfile, owners: &Owners, outgoing: &mut [Batch]) {
         let operations = &profile.operations;
-        let head = |kind, channel: &Channel, count: usize| {
+        let head = |kind, channel: &Channel, extent: Extent| {
             let Channel { communicator, peer, tag } = *channel;
             let (me, other) = (profile.process as u64, u64::from(peer));
-            [kind, u64::from(communicator), me, other, u64::from(tag), count as u64]
+            let Extent { count, sure } = extent;
+            [kind, u64::from(communicator), me, other, u64::from(tag), count as u64, sure as u64]
         };
         for (channel, list) in &self.sends.lists {
             let batch = &mut outgoing[owners.of(channel.peer as usize)];
-            batch.extend(head(SENDS, channel, list.len()));
+            batch.extend(head(SENDS, channel, Extent::new(list, operations.gap.map(|gap| gap.sends))));
             for &at in list {
                 let send = &operations.sends[at as usize];
                 let Interval { enter, leave } = operations.call(send.call).interval;
@@ -107,7 +157,7 @@ impl Channels {
         }
         for (channel, list) in &self.receives.lists {
             let batch = &mut outgoing[owners.of(channel.peer as usize)];
-            batch.extend(head(RECEIVES, channel, list.len()));
+            batch.extend(head(RECEIVES, channel, Extent::new(list, operations.gap.map(|gap| gap.receives))));
             for &at in list {
                 let posting = operations.receives[at as usize].posting;
                 let Interval { enter, leave } = operations.call(posting).interval;
@@ -127,13 +177,17 @@ pub(super) fn hear(
 ) {
     let mut reader = BatchReader::new(batch);
     while !reader.is_empty() {
-        let &[kind, communicator, other, me, tag, count] = reader.words(6) else { return };
+        let &[kind, communicator, other, me, tag, count, sure] = reader.words(7) else { return };
+        let theirs = Extent { count: count as usize, sure: sure as usize };
         let channel = Channel { communicator: communicator as u32, peer: other as u32, tag: tag as u32 };
         let at = me as usize - first;
         debug_assert_eq!(profiles[at].process, me as usize);
+        let gap = profiles[at].operations.gap;
         if kind == SENDS {
-            let facts = reader.words(4 * count as usize).chunks_exact(4);
-            for (&receive, words) in channels[at].receives.find(channel).iter().zip(facts) {
+            let receives = channels[at].receives.find(channel);
+            let matching = Extent::new(receives, gap.map(|gap| gap.receives)).matching(theirs);
+            let facts = reader.words(4 * theirs.count).chunks_exact(4).take(matching);
+            for (&receive, words) in receives.iter().zip(facts) {
                 matches[at].sends[receive as usize] = Some(SendFacts {
                     time: words[0] as Ticks,
                     call: Interval::new(words[1] as Ticks, words[2] as Ticks),
@@ -141,11 +195,36 @@ pub(super) fn hear(
                 });
             }
         } else {
-            let facts = reader.words(2 * count as usize).chunks_exact(2);
-            for (&send, words) in channels[at].sends.find(channel).iter().zip(facts) {
+            let sends = channels[at].sends.find(channel);
+            let matching = Extent::new(sends, gap.map(|gap| gap.sends)).matching(theirs);
+            let facts = reader.words(2 * theirs.count).chunks_exact(2).take(matching);
+            for (&send, words) in sends.iter().zip(facts) {
                 matches[at].postings[send as usize] =
                     Some(Interval::new(words[0] as Ticks, words[1] as Ticks));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOUR: [u32; 4] = [2, 3, 5, 8];
+
+    #[test]
+    fn equal_counts_match_whatever_gap_there_is() {
+        assert_eq!(Extent::new(&FOUR, Some(0)).matching(Extent { count: 4, sure: 4 }), 4);
+    }
+
+    #[test]
+    fn missing_tail_leaves_the_rest_valid() {
+        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 3, sure: 3 }), 3);
+    }
+
+    #[test]
+    fn after_a_gap_unequal_counts_match_only_before_it() {
+        assert_eq!(Extent::new(&FOUR, Some(5)).matching(Extent { count: 9, sure: 9 }), 2);
+        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 9, sure: 1 }), 1);
     }
 }

@@ -81,6 +81,7 @@ pub fn match_operations(
     let channels: Vec<_> =
         profiles.iter().map(|profile| messages::Channels::new(profile, trace.semantics)).collect();
     for (profile, channels) in profiles.iter().zip(&channels) {
+        channels.check(profile, findings);
         channels.tell(profile, owners, &mut messages);
     }
     let messages = exchange.exchange(messages)?;

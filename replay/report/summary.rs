@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use model::LocationType;
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::{CallTree, NO_PATH};
+use crate::call_tree::CallTree;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::metrics::Metrics;
@@ -94,7 +94,7 @@ impl Waiting {
             .take(NAMED)
             .map(|(ticks, metric, path)| WaitState {
                 title: titles[&metric],
-                call_path: path_name(trace, tree, order[path as usize]),
+                call_path: trace.path_name(tree, order[path as usize]),
                 seconds: clock.seconds(ticks),
             })
             .collect();
@@ -181,19 +181,6 @@ fn percent(part: f64, whole: f64) -> f64 {
 /// A text from a trace for a terminal: without control characters.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
-}
-
-/// The names along a call path.
-fn path_name(trace: &Trace, tree: &CallTree, path: u32) -> String {
-    let mut names = Vec::new();
-    let mut at = path;
-    while at != NO_PATH {
-        let call_path = tree.paths()[at as usize];
-        names.push(trace.region_name(call_path.region));
-        at = call_path.parent;
-    }
-    names.reverse();
-    names.join("/")
 }
 
 impl fmt::Display for Summary {

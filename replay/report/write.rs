@@ -43,10 +43,10 @@ pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
     let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
     tried.map_err(|error| {
         let advice = match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space",
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another place",
             _ => "choose a writable place",
         };
-        Error::new(format!("{}: cannot write here: {error}; {advice} with -o FILE.cubex", probe.display()))
+        Error::new(format!("{}: cannot be written: {error}; {advice} with -o FILE.cubex", report.display()))
     })
 }
 

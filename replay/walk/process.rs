@@ -12,7 +12,9 @@ use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::metrics::Metrics;
-use crate::operations::{Call, CallId, Collective, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::operations::{
+    Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
+};
 use crate::options::Semantics;
 use crate::trace::{Artificial, Trace};
 
@@ -219,6 +221,7 @@ impl<'t> ProcessWalk<'t> {
             interval: Interval::new(frame.enter, frame.enter),
             completion: kind.completion,
             is_analysed: false,
+            never_returned: false,
         });
         (self.operations.calls.len() - 1) as CallId
     }
@@ -266,7 +269,11 @@ impl<'t> ProcessWalk<'t> {
         self.close_teams();
         for thread in 0..self.threads.len() {
             while let Some(frame) = self.threads[thread].stack.last() {
-                let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
+                let (region, call) = (frame.region, frame.call);
+                let (now, trace) = (self.threads[thread].now, self.trace);
+                if let Some(call) = self.operations.calls.get_mut(call as usize) {
+                    call.never_returned = true;
+                }
                 self.find(Finding::OpenCall, thread, || {
                     format!("{} is never left", trace.region_name(region))
                 });
@@ -274,6 +281,10 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         self.drop_requests();
+        if !self.was_initialized {
+            // Not recorded from the start: the first operations of the process may be missing.
+            self.operations.gap = Some(Gap::default());
+        }
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let locations = self
             .threads

@@ -171,6 +171,7 @@ impl ProcessWalk<'_> {
         let region = self.trace.artificial(Artificial::MeasurementOff);
         if mode == MeasurementMode::OFF {
             self.find(Finding::RecordingOff, thread, || "recording stops");
+            self.operations.interrupt();
             self.enter(thread, region, NO_SITE, time);
         } else if self.threads[thread].stack.iter().any(|frame| frame.region == region) {
             self.leave(thread, region, time);

@@ -1,8 +1,9 @@
 //! The bytes of a file of the archive. The only file of this crate with unsafe code.
 //!
-//! Small files are read, large ones mapped: private, read-only, announced as read from front to back. Whoever maps a
-//! file relies on nobody shortening it meanwhile; archives are written once and then left alone, and [`FileBytes`]
-//! asks its users to keep it so.
+//! Small files are read, large ones mapped: private, read-only, announced as read from front to back. A mapped file may
+//! be shortened by someone else while it is read, on a parallel file system also by a failing server. The kernel then
+//! sends SIGBUS to whoever touches the missing part, which would end a whole parallel job; a handler puts zeros there
+//! instead, and readers find that the file ends without its end mark.
 #![allow(unsafe_code)]
 
 use crate::Error;
@@ -18,8 +19,7 @@ const SMALLEST_MAPPED: u64 = 1 << 20;
 
 /// The content of a file, with the file's path for messages.
 ///
-/// Large files are mapped into memory and must not be shortened while this value lives; the operating system kills a
-/// process that touches the missing part.
+/// What is missing because a large file was shortened while this value lives reads as zeros.
 pub struct FileBytes {
     path: PathBuf,
     content: Content,
@@ -27,7 +27,7 @@ pub struct FileBytes {
 
 enum Content {
     Read(Vec<u8>),
-    Mapped(Mmap),
+    Mapped(Mapped),
 }
 
 impl FileBytes {
@@ -56,17 +56,34 @@ fn content(path: &Path) -> std::io::Result<Content> {
     if !status.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
-    if status.len() < SMALLEST_MAPPED {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        return Ok(Content::Read(bytes));
+    if status.len() >= SMALLEST_MAPPED
+        && let Some(slot) = guard::free_slot()
+    {
+        return Ok(Content::Mapped(Mapped::new(&file, slot)?));
     }
-    // SAFETY: the mapping is private and read-only, so nothing here writes through it. That no other process changes
-    // or shortens a finished archive is what the documentation of `FileBytes` demands of the user.
-    let mapped = unsafe { Mmap::map(&file)? };
-    // Advice only: decoding works without.
-    let _ = mapped.advise(Advice::Sequential);
-    Ok(Content::Mapped(mapped))
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Content::Read(bytes))
+}
+
+/// A mapping that the handler knows. Fields are dropped in this order: the handler forgets the memory before it is
+/// unmapped.
+struct Mapped {
+    _slot: guard::Slot,
+    bytes: Mmap,
+}
+
+impl Mapped {
+    fn new(file: &File, slot: guard::Slot) -> std::io::Result<Self> {
+        // SAFETY: the mapping is private and read-only, so nothing here writes through it. Others may write to the file
+        // or shorten it. Readers of these bytes trust nothing in them and check every bound against the length of the
+        // mapping, which does not change; what goes missing is replaced by zeros (see `guard`), never unmapped.
+        let bytes = unsafe { Mmap::map(file)? };
+        slot.guard(&bytes);
+        // Advice only: decoding works without.
+        let _ = bytes.advise(Advice::Sequential);
+        Ok(Mapped { _slot: slot, bytes })
+    }
 }
 
 impl Deref for FileBytes {
@@ -75,7 +92,7 @@ impl Deref for FileBytes {
     fn deref(&self) -> &[u8] {
         match &self.content {
             Content::Read(bytes) => bytes,
-            Content::Mapped(bytes) => bytes,
+            Content::Mapped(mapped) => &mapped.bytes,
         }
     }
 }
@@ -83,6 +100,93 @@ impl Deref for FileBytes {
 impl fmt::Debug for FileBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FileBytes({}, {} bytes)", self.path.display(), self.len())
+    }
+}
+
+/// Survives that a mapped file is shortened.
+///
+/// A table of all mappings, which a signal handler can read: plain atomic numbers, no locks, no allocation.
+mod guard {
+    use std::ptr;
+    use std::sync::Once;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    /// Mappings at a time; further files are read. A process has far fewer locations per worker.
+    const SLOTS: usize = 1024;
+
+    struct Range {
+        taken: AtomicBool,
+        begin: AtomicUsize,
+        end: AtomicUsize,
+    }
+
+    static RANGES: [Range; SLOTS] = [const {
+        Range { taken: AtomicBool::new(false), begin: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+    }; SLOTS];
+
+    /// A place in the table.
+    pub(super) struct Slot(&'static Range);
+
+    /// Takes a place in the table, if there is one; installs the handler at first.
+    pub(super) fn free_slot() -> Option<Slot> {
+        static INSTALL: Once = Once::new();
+        INSTALL.call_once(install);
+        let is_free = |range: &&Range| !range.taken.swap(true, Ordering::AcqRel);
+        RANGES.iter().find(is_free).map(Slot)
+    }
+
+    impl Slot {
+        pub(super) fn guard(&self, bytes: &[u8]) {
+            let begin = bytes.as_ptr().addr();
+            self.0.end.store(begin + bytes.len(), Ordering::Release);
+            self.0.begin.store(begin, Ordering::Release);
+        }
+    }
+
+    impl Drop for Slot {
+        fn drop(&mut self) {
+            self.0.begin.store(0, Ordering::Release);
+            self.0.end.store(0, Ordering::Release);
+            self.0.taken.store(false, Ordering::Release);
+        }
+    }
+
+    fn install() {
+        // SAFETY: the action is complete: a handler that takes three arguments, as SA_SIGINFO announces, an empty mask, and
+        // no other fields that this system knows. A failure leaves everything as it was.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigemptyset(&raw mut action.sa_mask);
+            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+        }
+    }
+
+    /// Puts zeros from the page that was touched to the end of its mapping. Elsewhere the signal is what it always was.
+    extern "C" fn handle(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the kernel calls this with a valid `info`. Everything called here may be called in a signal handler:
+        // atomic loads, sysconf's page size, mmap and sigaction. The fixed mapping covers pages of a mapping of ours only,
+        // which cannot be unmapped meanwhile: the thread that was stopped here is reading from it.
+        unsafe {
+            let touched = (*info).si_addr().addr();
+            let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
+            for range in &RANGES {
+                let (begin, end) = (range.begin.load(Ordering::Acquire), range.end.load(Ordering::Acquire));
+                if begin == 0 || !(begin..end).contains(&touched) {
+                    continue;
+                }
+                let from = touched - touched % page;
+                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+                let address = ptr::with_exposed_provenance_mut(from);
+                let mapped = libc::mmap(address, end - from, libc::PROT_READ, flags, -1, 0);
+                if mapped != libc::MAP_FAILED {
+                    return;
+                }
+            }
+            // Not ours: the same instruction will be tried again, and end the process.
+            libc::signal(libc::SIGBUS, libc::SIG_DFL);
+        }
     }
 }
 
@@ -106,6 +210,17 @@ mod tests {
             assert_eq!(matches!(file.content, Content::Mapped(_)), size >= 1 << 20);
             assert!(*file == *bytes);
         }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn file_that_is_shortened_while_mapped_ends_in_zeros() {
+        let path = std::env::temp_dir().join(format!("otf2-shrink-{}", std::process::id()));
+        std::fs::write(&path, vec![7; 3 << 20]).unwrap();
+        let file = FileBytes::open(&path).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();
+        let zeros = file.iter().filter(|&&byte| byte == 0).count();
+        assert_eq!((zeros, file.len()), (2 << 20, 3 << 20));
         std::fs::remove_file(path).unwrap();
     }
 }

@@ -1,0 +1,170 @@
+//! Processes that wait for each other in a circle at the end of the trace: why the program hung.
+//!
+//! At its end a hung program is in calls that never returned. Of those a trace tells whom they wait for only where they
+//! send: a send is recorded when it starts, a receive and a collective operation when they are complete. So a circle is
+//! found if its calls are sends, or wait for sends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patterns::matched::Completion;
+
+use crate::error::Error;
+use crate::exchange::batch::{BatchReader, put_text};
+use crate::exchange::{Batch, Exchange, gather};
+use crate::findings::{Finding, Findings};
+use crate::matching::Matches;
+use crate::operations::NO_CALL;
+use crate::trace::Trace;
+use crate::walk::ProcessProfile;
+
+/// A process in a call that never returned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Blocked {
+    /// When it entered the call.
+    since: i64,
+    /// Its location in the report.
+    location: u32,
+    /// The call path.
+    place: String,
+    /// The processes that it waits for.
+    partners: BTreeSet<u32>,
+}
+
+/// Finds circles of waiting processes; they are findings of worker 0.
+///
+/// # Errors
+/// If a worker failed.
+pub fn find(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    matches: &[Matches],
+    findings: &mut Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let mut batch = Batch::new();
+    for (profile, matches) in profiles.iter().zip(matches) {
+        if let Some(blocked) = blocked(trace, profile, matches) {
+            batch.extend([profile.process as u64, blocked.since as u64, u64::from(blocked.location)]);
+            put_text(&mut batch, &blocked.place);
+            batch.push(blocked.partners.len() as u64);
+            batch.extend(blocked.partners.into_iter().map(u64::from));
+        }
+    }
+    let mut waiting: BTreeMap<u32, Blocked> = BTreeMap::new();
+    for batch in gather(exchange, batch)? {
+        let mut reader = BatchReader::new(&batch);
+        while !reader.is_empty() {
+            let process = reader.word() as u32;
+            let (since, location, place) = (reader.word() as i64, reader.word() as u32, reader.text());
+            let count = reader.word() as usize;
+            let partners = reader.words(count).iter().map(|&partner| partner as u32).collect();
+            waiting.insert(process, Blocked { since, location, place, partners });
+        }
+    }
+    for circle in circles(&waiting) {
+        let first = &waiting[&circle[0]];
+        findings.add(Finding::Deadlock, first.since, first.location as usize, || {
+            let place = |process: &u32| {
+                let blocked = &waiting[process];
+                format!("{} in {}", trace.location_name(blocked.location as usize), blocked.place)
+            };
+            let places: Vec<String> = circle.iter().chain([&circle[0]]).map(place).collect();
+            places.join(" waits for ")
+        });
+    }
+    Ok(())
+}
+
+/// The calls of a process that never returned and wait for a receiver; the last one if threads have several.
+fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option<Blocked> {
+    let operations = &profile.operations;
+    let (_, open) = operations.calls.iter().enumerate().rev().find(|(_, call)| call.never_returned)?;
+    let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
+    let unmatched = operations.sends.iter().zip(&matches.postings).filter(|(_, posting)| posting.is_none());
+    let partners: BTreeSet<u32> = unmatched
+        .filter(|(send, _)| match send.completion {
+            NO_CALL => waits_for_requests,
+            call => operations.call(call).never_returned,
+        })
+        .map(|(send, _)| send.to)
+        .collect();
+    (!partners.is_empty()).then(|| Blocked {
+        since: open.interval.enter,
+        location: open.location,
+        place: trace.path_name(&profile.tree, open.path),
+        partners,
+    })
+}
+
+/// Circles without common processes, each from its lowest process on; the lowest first.
+fn circles(waiting: &BTreeMap<u32, Blocked>) -> Vec<Vec<u32>> {
+    let mut circles: Vec<Vec<u32>> = Vec::new();
+    // Processes that lead to no circle other than those found.
+    let mut done: BTreeSet<u32> = BTreeSet::new();
+    let step = |process: u32, done: &BTreeSet<u32>| {
+        let partners = &waiting.get(&process)?.partners;
+        partners.iter().copied().find(|partner| waiting.contains_key(partner) && !done.contains(partner))
+    };
+    for &start in waiting.keys() {
+        let (mut path, mut on_path) = (Vec::new(), BTreeSet::new());
+        let mut next = Some(start).filter(|start| !done.contains(start));
+        loop {
+            let Some(process) = next else {
+                // A dead end: back to where there may be another way.
+                let Some(dead) = path.pop() else { break };
+                on_path.remove(&dead);
+                done.insert(dead);
+                next = path.last().and_then(|&last| step(last, &done));
+                continue;
+            };
+            if !on_path.insert(process) {
+                let at = path.iter().position(|&known| known == process).unwrap_or(0);
+                done.extend(&path);
+                let mut circle = path.split_off(at);
+                let lowest = (0..circle.len()).min_by_key(|&at| circle[at]).unwrap_or(0);
+                circle.rotate_left(lowest);
+                circles.push(circle);
+                break;
+            }
+            path.push(process);
+            next = step(process, &done);
+        }
+    }
+    circles.sort();
+    circles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(edges: &[(u32, &[u32])]) -> Vec<Vec<u32>> {
+        let blocked = |partners: &[u32]| Blocked {
+            since: 0,
+            location: 0,
+            place: String::new(),
+            partners: partners.iter().copied().collect(),
+        };
+        circles(&edges.iter().map(|(process, partners)| (*process, blocked(partners))).collect())
+    }
+
+    #[test]
+    fn two_that_send_to_each_other_are_a_circle() {
+        assert_eq!(found(&[(0, &[1]), (1, &[0])]), [[0, 1]]);
+    }
+
+    #[test]
+    fn those_that_wait_for_a_circle_do_not_belong_to_it() {
+        assert_eq!(found(&[(0, &[2]), (1, &[3]), (2, &[1]), (3, &[2])]), [[1, 3, 2]]);
+    }
+
+    #[test]
+    fn chain_to_a_process_that_goes_on_is_no_circle() {
+        assert!(found(&[(0, &[1]), (1, &[2])]).is_empty());
+    }
+
+    #[test]
+    fn circle_behind_a_dead_end_is_found() {
+        assert_eq!(found(&[(0, &[1, 2]), (1, &[5]), (2, &[0])]), [[0, 2]]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Workers on threads, behind the exchange of their process.
+//!
+//! Every thread puts its batches down; the first thread, which alone may call MPI, carries those of all threads to the
+//! other processes and hands out what came back. Threads sleep while they wait. All processes have equally many threads;
+//! worker *w* is thread *w mod threads* of process *w / threads*.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::batch::BatchReader;
+use super::{Batch, Exchange};
+use crate::error::Error;
+
+/// What the threads of a process share while they exchange.
+#[derive(Debug)]
+pub struct Team {
+    threads: usize,
+    table: Mutex<Table>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// By thread: what it has put down, until the first thread takes it.
+    outgoing: Vec<Option<Vec<Batch>>>,
+    /// By thread: what it may take.
+    incoming: Vec<Option<Vec<Batch>>>,
+    /// The lowest thread here that has failed.
+    failed: Option<usize>,
+    /// The worker whose failure has ended everything.
+    ended: Option<usize>,
+}
+
+impl Team {
+    /// A table for `threads` threads.
+    pub fn new(threads: usize) -> Team {
+        let table =
+            Table { outgoing: vec![None; threads], incoming: vec![None; threads], ..Table::default() };
+        Team { threads, table: Mutex::new(table), changed: Condvar::new() }
+    }
+
+    /// The exchanges of all threads. The first one needs the exchange of the process.
+    pub fn members<'t>(&'t self, process: &'t mut dyn Exchange) -> (First<'t>, Vec<Other<'t>>) {
+        let (first, workers) = (process.worker() * self.threads, process.workers() * self.threads);
+        let seat = |thread| Seat { team: self, thread, worker: first + thread, workers };
+        (
+            First { seat: seat(0), process },
+            (1..self.threads).map(|thread| Other { seat: seat(thread) }).collect(),
+        )
+    }
+
+    /// A thread that panics has ended the process, so that a poisoned lock is never met.
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'g>(
+        &self,
+        table: MutexGuard<'g, Table>,
+        until: impl Fn(&Table) -> bool,
+    ) -> MutexGuard<'g, Table> {
+        let ready = self.changed.wait_while(table, |table| !until(table));
+        ready.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A thread's place at the table.
+#[derive(Clone, Copy, Debug)]
+struct Seat<'t> {
+    team: &'t Team,
+    thread: usize,
+    worker: usize,
+    workers: usize,
+}
+
+impl Seat<'_> {
+    /// Puts batches down; without any, that this thread has failed.
+    fn put(&self, outgoing: Option<Vec<Batch>>) {
+        let mut table = self.team.table();
+        if outgoing.is_none() {
+            table.failed = Some(table.failed.map_or(self.thread, |failed| failed.min(self.thread)));
+        }
+        table.outgoing[self.thread] = Some(outgoing.unwrap_or_default());
+        self.team.changed.notify_all();
+    }
+
+    /// Takes what came back, or the worker that has failed.
+    fn take(&self) -> Result<Vec<Batch>, usize> {
+        let table = self.team.table();
+        let mut table =
+            self.team.wait(table, |table| table.ended.is_some() || table.incoming[self.thread].is_some());
+        match table.ended {
+            Some(worker) => Err(worker),
+            None => Ok(table.incoming[self.thread].take().unwrap_or_default()),
+        }
+    }
+}
+
+/// The exchange of the first thread of a process.
+pub struct First<'t> {
+    seat: Seat<'t>,
+    process: &'t mut dyn Exchange,
+}
+
+impl std::fmt::Debug for First<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "worker {} of {}", self.seat.worker, self.seat.workers)
+    }
+}
+
+impl First<'_> {
+    /// Carries the batches of all threads, once all have put theirs down.
+    fn carry(&mut self) {
+        let team = self.seat.team;
+        let mut table = team.wait(team.table(), |table| table.outgoing.iter().all(Option::is_some));
+        let outgoing: Vec<Vec<Batch>> =
+            table.outgoing.iter_mut().map(|batches| batches.take().unwrap_or_default()).collect();
+        let failed = table.failed;
+        drop(table);
+        let threads = team.threads;
+        let result = match failed {
+            Some(thread) => {
+                let (me, first) = (self.process.worker(), self.process.fail());
+                Err(first * threads + if first == me { thread } else { 0 })
+            }
+            None => {
+                let packed = pack(outgoing, self.process.workers(), threads);
+                self.process.exchange(packed).map_err(|error| error.failed_worker().unwrap_or(0) * threads)
+            }
+        };
+        let mut table = team.table();
+        match result {
+            Err(worker) => table.ended = Some(worker),
+            Ok(batches) => table.incoming = unpack(&batches, threads).into_iter().map(Some).collect(),
+        }
+        team.changed.notify_all();
+    }
+}
+
+/// For each process, what all threads here have for all threads there: lengths, then words.
+fn pack(outgoing: Vec<Vec<Batch>>, processes: usize, threads: usize) -> Vec<Batch> {
+    let to_process = |process: usize| {
+        let to_threads = process * threads..(process + 1) * threads;
+        let batches = || outgoing.iter().flat_map(|batches| &batches[to_threads.clone()]);
+        if batches().all(Vec::is_empty) {
+            return Batch::new();
+        }
+        let mut packed: Batch = batches().map(|batch| batch.len() as u64).collect();
+        batches().for_each(|batch| packed.extend(batch));
+        packed
+    };
+    (0..processes).map(to_process).collect()
+}
+
+/// For each thread here, what it got from each worker.
+fn unpack(incoming: &[Batch], threads: usize) -> Vec<Vec<Batch>> {
+    let mut by_thread: Vec<Vec<Batch>> = vec![Vec::with_capacity(incoming.len() * threads); threads];
+    for packed in incoming {
+        let mut reader = BatchReader::new(packed);
+        let lengths =
+            if packed.is_empty() { &vec![0; threads * threads] } else { reader.words(threads * threads) };
+        for from in lengths.chunks_exact(threads) {
+            for (to, &length) in from.iter().enumerate() {
+                by_thread[to].push(reader.words(length as usize).to_vec());
+            }
+        }
+    }
+    by_thread
+}
+
+impl Exchange for First<'_> {
+    fn worker(&self) -> usize {
+        self.seat.worker
+    }
+
+    fn workers(&self) -> usize {
+        self.seat.workers
+    }
+
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
+        self.seat.put(Some(outgoing));
+        self.carry();
+        self.seat.take().map_err(Error::worker_failed)
+    }
+
+    fn fail(&mut self) -> usize {
+        self.seat.put(None);
+        self.carry();
+        self.seat.take().err().unwrap_or(self.seat.worker)
+    }
+}
+
+/// The exchange of another thread.
+#[derive(Debug)]
+pub struct Other<'t> {
+    seat: Seat<'t>,
+}
+
+impl Exchange for Other<'_> {
+    fn worker(&self) -> usize {
+        self.seat.worker
+    }
+
+    fn workers(&self) -> usize {
+        self.seat.workers
+    }
+
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
+        self.seat.put(Some(outgoing));
+        self.seat.take().map_err(Error::worker_failed)
+    }
+
+    fn fail(&mut self) -> usize {
+        self.seat.put(None);
+        self.seat.take().err().unwrap_or(self.seat.worker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::{Solo, broadcast, reduce, share};
+
+    /// Runs `work` on every thread of a team; answers what each answered, in the order of workers.
+    fn on_threads<T: Send>(threads: usize, work: impl Fn(&mut dyn Exchange) -> T + Sync) -> Vec<T> {
+        let team = Team::new(threads);
+        let mut process = Solo;
+        let (mut first, others) = team.members(&mut process);
+        std::thread::scope(|scope| {
+            let work = &work;
+            let others: Vec<_> =
+                others.into_iter().map(|mut other| scope.spawn(move || work(&mut other))).collect();
+            let mut answers = vec![work(&mut first)];
+            answers.extend(others.into_iter().map(|other| other.join().unwrap()));
+            answers
+        })
+    }
+
+    #[test]
+    fn every_worker_gets_what_each_has_for_it_in_every_round() {
+        for threads in 1..5 {
+            let answers = on_threads(threads, |exchange| {
+                let me = exchange.worker() as u64;
+                (0..20).all(|round| {
+                    let outgoing = (0..threads as u64).map(|to| vec![round; (me * to) as usize]).collect();
+                    let incoming = exchange.exchange(outgoing).unwrap();
+                    incoming.iter().enumerate().all(|(from, batch)| *batch == vec![round; from * me as usize])
+                })
+            });
+            assert_eq!(answers, vec![true; threads]);
+        }
+    }
+
+    #[test]
+    fn reducing_keeps_the_order_of_workers_and_broadcast_reaches_all() {
+        for threads in 1..8 {
+            let answers = on_threads(threads, |exchange| {
+                let own = vec![exchange.worker() as u64];
+                let all = reduce(exchange, own, Clone::clone, |mine, more| mine.extend(more)).unwrap();
+                broadcast(exchange, all).unwrap()
+            });
+            let expected: Vec<u64> = (0..threads as u64).collect();
+            assert_eq!(answers, vec![expected; threads]);
+        }
+    }
+
+    #[test]
+    fn failure_of_one_or_several_ends_the_exchange_of_all_and_the_lowest_speaks() {
+        for failing in [&[0][..], &[2], &[1, 3]] {
+            let answers = on_threads(4, |exchange| {
+                share(exchange, vec![1]).unwrap();
+                if failing.contains(&exchange.worker()) {
+                    exchange.fail()
+                } else {
+                    share(exchange, vec![2]).unwrap_err().failed_worker().unwrap()
+                }
+            });
+            assert_eq!(answers, [failing[0]; 4]);
+        }
+    }
+}

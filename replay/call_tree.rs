@@ -22,7 +22,7 @@ pub const NO_SITE: u32 = u32::MAX;
 pub struct CallPath {
     /// The path that it was entered from; [`NO_PATH`] at a root.
     pub parent: PathId,
-    /// Position in [`Trace::regions`](crate::trace::Trace::regions).
+    /// Position among the regions of the [`Trace`](crate::trace::Trace).
     pub region: u32,
     /// Position in [`Trace::sites`](crate::trace::Trace::sites), where calling contexts tell it, else [`NO_SITE`].
     pub site: u32,

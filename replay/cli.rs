@@ -7,13 +7,14 @@ use replay::{Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
-/// Reads an OTF2 trace, as Score-P writes it, and writes a report for Cube's viewers. Starts alone or under
-/// mpirun, with any number of processes:
+/// Reads an OTF2 trace, as Score-P writes it, and writes a report for Cube's viewers.
+/// Starts alone, or under mpirun with any number of processes:
 ///
 ///   replay-analyze exp.dir
 ///   mpirun -n 64 replay-analyze exp.dir
 ///
-/// Exit status: 0 there is a report; 1 there is one, and with --strict the trace lacks data; 2 there is none.
+/// Exit status: 0 there is a report; 1 there is one, but the trace lacks data (--strict);
+/// 2 there is none.
 #[derive(Parser, Debug)]
 #[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
 pub(crate) struct Cli {

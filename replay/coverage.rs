@@ -1,4 +1,6 @@
 //! Which share of the MPI time was analysed, and why the rest was not. Zero waiting and "not looked at" differ.
+//!
+//! `MPI_Init` and `MPI_Finalize` are left out: in short runs they would hide everything else.
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
@@ -46,7 +48,7 @@ impl Fate {
     }
 }
 
-/// Time in MPI calls by what became of it, in ticks, summed over locations.
+/// Time in MPI calls other than `MPI_Init` and `MPI_Finalize` by what became of it, in ticks, summed over locations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
     ticks: [i64; Fate::ALL.len()],

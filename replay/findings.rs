@@ -79,7 +79,7 @@ findings! {
     RecordingOff, Note, "recording switched off",
         "The recorder was switched off for a while: what happened meanwhile is unknown.";
     OutsideMpi, Note, "operation outside of MPI",
-        "A message or collective operation was recorded outside of any MPI call; it was counted, not analysed.";
+        "A message or collective operation was recorded outside of any call of MPI; it has no severities.";
     RankOutsideCommunicator, Wrong, "rank outside of its communicator",
         "A message or root names a rank that its communicator does not have; it was ignored.";
     UnknownRequest, Wrong, "unknown request",

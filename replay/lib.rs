@@ -188,7 +188,7 @@ impl Job {
             }
         }
 
-        progress.phase("write report");
+        progress.phase("report");
         let summary = report::write(self.target.clone(), trace, metrics, &profiles, findings, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());

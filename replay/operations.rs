@@ -25,6 +25,8 @@ pub struct Call {
     pub interval: Interval,
     /// How it completes messages.
     pub completion: Completion,
+    /// Whether it is a call of MPI: severities of MPI's metrics are charged to these only.
+    pub is_mpi: bool,
     /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
     pub is_analysed: bool,
     /// Whether the trace ends within it.

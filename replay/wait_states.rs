@@ -50,10 +50,12 @@ impl Finder<'_> {
         self.profile.locations[location as usize - first].severities.add(metric, path, value);
     }
 
-    /// Adds to a metric where a call was made.
+    /// Adds to a metric where a call of MPI was made.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
         let call = self.operations.call(call);
-        self.add(call.location, metric, call.path, value);
+        if call.is_mpi {
+            self.add(call.location, metric, call.path, value);
+        }
     }
 
     fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {

@@ -1,4 +1,4 @@
-//! Messages in Wrong Order from the same source. Both messages come from one rank, which sends them in the order opposite to the receives.
+//! Messages in Wrong Order from the same source: one rank sends two messages in the order opposite to the receives.
 //!
 //! The part of wrong order in which source ranks are equal. As in the reference, ranks are compared as they stand in the
 //! records, in whichever communicators the two messages travelled.

@@ -174,15 +174,14 @@ impl<'t> ProcessWalk<'t> {
             let thread = &mut self.threads[thread];
             thread.mpi_depth -= 1;
             if thread.mpi_depth == 0 {
-                let fate = match frame.fate {
-                    _ if kind.is_init || kind.is_finalize => Fate::Analysed,
-                    Some(fate) => fate,
-                    None => kind.fate,
-                };
                 let ticks = time - frame.enter;
-                self.coverage.add(fate, ticks);
                 thread.elapsed.mpi += ticks;
-                is_analysed = fate == Fate::Analysed;
+                // Starting up and shutting down would hide what became of the rest.
+                if !kind.is_init && !kind.is_finalize {
+                    let fate = frame.fate.unwrap_or(kind.fate);
+                    self.coverage.add(fate, ticks);
+                    is_analysed = fate == Fate::Analysed;
+                }
             }
         }
         if call != NO_CALL {
@@ -220,6 +219,7 @@ impl<'t> ProcessWalk<'t> {
             path: frame.path,
             interval: Interval::new(frame.enter, frame.enter),
             completion: kind.completion,
+            is_mpi: kind.is_mpi,
             is_analysed: false,
             never_returned: false,
         });
@@ -234,10 +234,11 @@ impl<'t> ProcessWalk<'t> {
             .is_some_and(|frame| self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.is_mpi))
     }
 
-    /// Adds to a metric at a thread's current path; nothing outside of any region.
+    /// Adds to a metric of MPI at a thread's current path; nothing outside of MPI.
     pub(super) fn count(&mut self, thread: usize, metric: usize, value: i64) {
+        let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
-        if let Some(frame) = thread.stack.last() {
+        if let Some(frame) = thread.stack.last().filter(|_| is_in_mpi) {
             thread.severities.add(metric, frame.path, value);
         }
     }

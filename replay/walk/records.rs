@@ -206,10 +206,10 @@ impl ProcessWalk<'_> {
                 (Some(_), Participants::Myself | Participants::Ranks(_)) => Fate::Analysed,
             },
         );
-        let Some(call) = self.call(thread) else {
+        if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
-            return;
-        };
+        }
+        let Some(call) = self.call(thread) else { return };
         let begin = begin.unwrap_or(self.operations.call(call).interval.enter);
         self.operations.collectives.push(Collective {
             begin,

@@ -19,5 +19,5 @@ const LARGE: u64 = 0x1_FFFF_FFFF;
 
 /// Whether CubeLib and tar disagree about what follows a member of this size.
 pub(crate) fn has_ambiguous_padding(size: u64) -> bool {
-    size % BLOCK as u64 == 0
+    size.is_multiple_of(BLOCK as u64)
 }

@@ -133,7 +133,9 @@ impl Job {
         if exchange.worker() == 0 {
             report::check_target(&target, options.force)?;
         }
-        let trace = Trace::new(archive.definitions()?, options.semantics)?;
+        let definitions = archive.definitions()?;
+        let trace = Trace::new(definitions, options.semantics)
+            .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
         if trace.locations.is_empty() {
             return Err(Error::new(format!(
                 "{}: the archive defines no location, hence has no events; record the program again",

@@ -2,6 +2,7 @@
 
 mod cli;
 
+use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
     let (mut exchange, threads) = match start() {
         Ok(started) => started,
         Err(error) => {
-            eprintln!("replay-analyze: {error}");
+            complain(&error);
             return NO_REPORT.into();
         }
     };
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             if error.is_own() {
-                eprintln!("replay-analyze: {error}");
+                complain(&error);
             }
             NO_REPORT.into()
         }
@@ -65,8 +66,12 @@ fn end_on_panic() {
 
 /// Prints the summary; a reader that has gone away is no error.
 fn print(summary: &Summary) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "\n{summary}");
+    let _ = writeln!(stdout(), "\n{summary}");
+}
+
+/// Prints why there is no report.
+fn complain(error: &Error) {
+    let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 
 /// The exchange between processes, and how many threads each should have.

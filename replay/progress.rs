@@ -1,9 +1,14 @@
 //! What worker 0 says while it works: phases with their times, a bar on a terminal, plain lines in a log.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Prints a line; a log that cannot be written is no reason to lose a report.
+fn say(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
 
 /// Tells how far the analysis is, on standard error. All other workers, and a quiet one, say nothing.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ impl Progress {
     /// Tells a detail.
     pub fn tell(&self, text: impl FnOnce() -> String) {
         if self.is_verbose {
-            eprintln!("{}", text());
+            say(&text());
         }
     }
 
@@ -74,7 +79,8 @@ impl Progress {
             && Instant::now() >= self.due
         {
             self.due = Instant::now() + INTERVAL;
-            eprintln!("{name:16} {:9.1} %", 100.0 * self.done as f64 / self.total.max(1) as f64);
+            let percent = 100.0 * self.done as f64 / self.total.max(1) as f64;
+            say(&format!("{name:16} {percent:9.1} %"));
         }
     }
 
@@ -86,7 +92,7 @@ impl Progress {
         if let Some((name, start)) = self.phase.take()
             && !self.is_silent
         {
-            eprintln!("{name:16} {:9.3} s", start.elapsed().as_secs_f64());
+            say(&format!("{name:16} {:9.3} s", start.elapsed().as_secs_f64()));
         }
     }
 }

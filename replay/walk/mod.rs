@@ -81,25 +81,20 @@ pub fn walk(
     for stream in &mut streams {
         stream.advance(&mut state);
     }
+    streams.iter().for_each(|stream| stream.announce(&mut state));
     // Always the stream with the earliest event goes on, until another one has an earlier event; ties go to the lower
-    // thread.
+    // thread. A stream that waits for a fork comes last, whatever its clock says.
     loop {
-        let mut ready = streams.iter().enumerate().filter_map(|(at, stream)| Some((stream.time()?, at)));
-        let Some(first) = ready.next() else { break };
-        let (mut first, mut second) = (first, None);
-        for next in ready {
-            if next < first {
-                second = Some(first);
-                first = next;
-            } else if second.is_none_or(|second| next < second) {
-                second = Some(next);
-            }
-        }
-        let stream = &mut streams[first.1];
-        while let Some(time) = stream.time()
-            && second.is_none_or(|second| (time, first.1) < second)
+        let turn = |at: usize| streams[at].turn(&state).map(|turn| (turn, at));
+        let mut ready: Vec<_> = (0..streams.len()).filter_map(turn).collect();
+        ready.sort_unstable();
+        let Some(&(_, at)) = ready.first() else { break };
+        let (second, forks) = (ready.get(1).copied(), state.forks());
+        while let Some(turn) = streams[at].turn(&state)
+            && second.is_none_or(|second| (turn, at) < second)
+            && state.forks() == forks
         {
-            stream.step(&mut state);
+            streams[at].step(&mut state);
         }
     }
     Ok(state.finish())

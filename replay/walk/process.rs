@@ -1,6 +1,7 @@
 //! The state of one process while its events are walked, whatever record they come from: regions entered and left.
 
 use model::{LocationType, Ticks};
+use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
@@ -250,11 +251,19 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// A program begins: its region is the root of everything else.
-    pub(super) fn begin_program(&mut self, thread: usize, name: usize, time: Ticks) {
+    /// The region of the program with this name.
+    pub(super) fn program(&mut self, name: u32, mappings: &Mappings) -> Option<u32> {
+        let reference = u64::from(mappings.global(MappingType::String, name));
+        let name = self.trace.definitions.strings.position(reference)?;
         let trace = self.trace;
-        let region = *self.programs.entry(name).or_insert_with(|| trace.program(name));
-        self.enter(thread, region, NO_SITE, time);
+        Some(*self.programs.entry(name).or_insert_with(|| trace.program(name)))
+    }
+
+    /// A program will begin: it is the root of everything.
+    pub(super) fn announce_program(&mut self, name: u32, mappings: &Mappings) {
+        if let Some(region) = self.program(name, mappings) {
+            self.tree.enter(NO_PATH, region, NO_SITE);
+        }
     }
 
     /// A program ends, and with it everything that is open.
@@ -270,10 +279,11 @@ impl<'t> ProcessWalk<'t> {
         self.close_teams();
         for thread in 0..self.threads.len() {
             while let Some(frame) = self.threads[thread].stack.last() {
-                let (region, call) = (frame.region, frame.call);
-                let (now, trace) = (self.threads[thread].now, self.trace);
-                if let Some(call) = self.operations.calls.get_mut(call as usize) {
-                    call.never_returned = true;
+                let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
+                if self.is_in_mpi(thread)
+                    && let Some(call) = self.call(thread)
+                {
+                    self.operations.calls[call as usize].never_returned = true;
                 }
                 self.find(Finding::OpenCall, thread, || {
                     format!("{} is never left", trace.region_name(region))

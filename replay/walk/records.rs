@@ -144,13 +144,10 @@ impl ProcessWalk<'_> {
                     self.leave_context(thread, context, time);
                 }
             }
-            Event::ProgramBegin { program_name, .. } => {
-                let name = u64::from(mappings.global(MappingType::String, program_name));
-                match self.trace.definitions.strings.position(name) {
-                    Some(name) => self.begin_program(thread, name, time),
-                    None => self.undefined(thread, "string", name),
-                }
-            }
+            Event::ProgramBegin { program_name, .. } => match self.program(program_name, mappings) {
+                Some(region) => self.enter(thread, region, NO_SITE, time),
+                None => self.undefined(thread, "string", u64::from(program_name)),
+            },
             Event::ProgramEnd { .. } => self.end_program(thread, time),
             Event::MeasurementOnOff { measurement_mode } => self.switch(thread, measurement_mode, time),
             _ => {}

@@ -96,9 +96,21 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The time of the event to come; `None` at the end.
-    pub(super) fn time(&self) -> Option<Ticks> {
-        self.next.as_ref().map(|(time, _)| *time)
+    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at
+    /// the end.
+    #[inline]
+    pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<(bool, Ticks)> {
+        self.next.as_ref().map(|(time, event)| {
+            let waits = matches!(event, Event::ThreadTeamBegin { .. }) && state.waits_for_fork(self.thread);
+            (waits, *time)
+        })
+    }
+
+    /// Tells the program whose begin is the event to come: it is the root, also if another location has events earlier.
+    pub(super) fn announce(&self, state: &mut ProcessWalk<'_>) {
+        if let Some((_, Event::ProgramBegin { program_name, .. })) = self.next {
+            state.announce_program(program_name, self.mappings);
+        }
     }
 
     /// Raw local time as ticks since the trace's begin.

@@ -11,6 +11,8 @@ use crate::call_tree::PathId;
 /// A team of threads between fork and join.
 #[derive(Clone, Debug)]
 struct Team {
+    /// Which fork of the process made it, from 1.
+    number: u32,
     /// The thread that forked it.
     master: usize,
     /// Where it was forked.
@@ -24,6 +26,14 @@ struct Team {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Teams {
     open: Vec<Team>,
+    /// Number of forks so far.
+    forks: u32,
+}
+
+impl Teams {
+    fn find(&mut self, number: u32) -> Option<&mut Team> {
+        self.open.iter_mut().rev().find(|team| team.number == number)
+    }
 }
 
 impl ProcessWalk<'_> {
@@ -31,27 +41,44 @@ impl ProcessWalk<'_> {
     pub(super) fn fork(&mut self, thread: usize, time: Ticks) {
         let path = self.threads[thread].path();
         self.threads[thread].account(path, time);
-        self.teams.open.push(Team { master: thread, path, fork: time, left: Vec::new() });
+        self.teams.forks += 1;
+        let number = self.teams.forks;
+        self.teams.open.push(Team { number, master: thread, path, fork: time, left: Vec::new() });
+        self.threads[thread].team = number;
+    }
+
+    /// Number of forks so far.
+    pub(super) fn forks(&self) -> u32 {
+        self.teams.forks
+    }
+
+    /// Whether a thread cannot begin in a team yet: each time it does, there was a fork before, whatever its clock says.
+    pub(super) fn waits_for_fork(&self, thread: usize) -> bool {
+        self.threads[thread].teams >= self.teams.forks
     }
 
     /// A thread becomes a member of the innermost team; what it does hangs below the fork.
     pub(super) fn begin_team(&mut self, thread: usize) {
-        if self.threads[thread].stack.is_empty()
-            && let Some(team) = self.teams.open.last()
+        let state = &mut self.threads[thread];
+        state.teams += 1;
+        if let Some(team) = self.teams.open.last()
+            && team.master != thread
         {
-            self.threads[thread].base = team.path;
+            state.team = team.number;
+            if state.stack.is_empty() {
+                state.base = team.path;
+            }
         }
     }
 
     /// Charges the fork to a parallel region that a thread is about to enter.
     pub(super) fn enter_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
-        let Some(team) = self.teams.open.last() else { return };
-        let started = (time - team.fork).max(0);
-        let is_master = team.master == thread;
         let state = &mut self.threads[thread];
+        let Some(team) = self.teams.find(state.team) else { return };
+        let started = (time - team.fork).max(0);
         state.severities.add(self.metrics.omp_management, path, started);
         state.severities.add(self.metrics.omp_fork, path, started);
-        if is_master {
+        if team.master == thread {
             state.account(path, time);
         } else {
             state.add_time(path, started);
@@ -60,7 +87,8 @@ impl ProcessWalk<'_> {
 
     /// Remembers when a thread left its parallel region: until the join it waits in there.
     pub(super) fn leave_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
-        if let Some(team) = self.teams.open.last_mut() {
+        let number = self.threads[thread].team;
+        if let Some(team) = self.teams.find(number) {
             team.left.push((thread, path, time));
         }
     }
@@ -79,6 +107,9 @@ impl ProcessWalk<'_> {
                 state.add_time(path, waited);
             }
         }
+        // The master goes on in the team from which it forked this one, if it is in any.
+        let outer = self.teams.open.iter().rev().find(|team| team.master == thread);
+        self.threads[thread].team = outer.map_or(0, |team| team.number);
     }
 
     /// Forgets teams that were never joined.

@@ -61,6 +61,10 @@ pub(super) struct Thread {
     pub(super) stack: Vec<Frame>,
     /// The path above the lowest frame.
     pub(super) base: PathId,
+    /// The team that it is a member of, by the number of its fork; 0 for none.
+    pub(super) team: u32,
+    /// How often it became a member of a team.
+    pub(super) teams: u32,
     /// The time up to which exclusive time was given to paths.
     accounted: Ticks,
     /// The latest time that was seen.
@@ -83,6 +87,8 @@ impl Thread {
             location: location as u32,
             stack: Vec::new(),
             base: NO_PATH,
+            team: 0,
+            teams: 0,
             accounted: Ticks::MIN,
             now: Ticks::MIN,
             mpi_depth: 0,

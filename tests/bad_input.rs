@@ -1,0 +1,427 @@
+//! What is no archive, or a damaged one: one clear message and status 2, or a finding and a report, never a crash.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, UNDEFINED};
+use replay::Semantics;
+
+use crate::support::report::Table;
+use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
+use crate::support::{self, archive, copy, fresh, random, workers, write};
+
+/// An input that gives no report.
+struct Bad {
+    what: &'static str,
+    experiment: PathBuf,
+    /// The report, if not in the experiment.
+    report: Option<PathBuf>,
+    /// The file or directory that the message must name.
+    path: PathBuf,
+    /// A part of the message.
+    says: &'static str,
+    /// The message tells the byte.
+    has_offset: bool,
+}
+
+impl Bad {
+    fn arguments(&self) -> Vec<&Path> {
+        let report = self.report.iter().flat_map(|report| [Path::new("-o"), report]);
+        [self.experiment.as_path()].into_iter().chain(report).collect()
+    }
+
+    fn report(&self) -> PathBuf {
+        self.report.clone().unwrap_or_else(|| self.experiment.join("trace.cubex"))
+    }
+
+    /// What is wrong with how the program refused it.
+    fn problem(&self, refused: &Finished, is_launched: bool) -> Option<String> {
+        let messages = refused.messages();
+        let [message] = messages[..] else {
+            return Some(format!("{} messages, expected one", messages.len()));
+        };
+        if refused.status != Some(if is_launched { 0 } else { 2 }) {
+            return Some(format!("status {:?}", refused.status));
+        }
+        if is_launched && refused.stdout.matches("status 2").count() != 3 {
+            return Some(format!("not every process ended with status 2:\n{}", refused.stdout));
+        }
+        if !message.contains(self.path.to_str().unwrap()) {
+            return Some(format!("{} is not in the message: {message}", self.path.display()));
+        }
+        if !message.contains(self.says) {
+            return Some(format!("{:?} is not in the message: {message}", self.says));
+        }
+        if self.has_offset && !message.contains("byte 0x") {
+            return Some(format!("no byte offset in the message: {message}"));
+        }
+        if !is_launched && refused.stdout.contains("Report:") {
+            return Some("a summary".into());
+        }
+        None
+    }
+}
+
+/// An archive of these definitions, with no event.
+fn define(directory: &Path, definitions: &[Definition<'_>]) {
+    let mut writer = ArchiveWriter::create(directory.join("traces.otf2"), write::anchor(false)).unwrap();
+    for &definition in definitions {
+        writer.define(definition).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+fn clock(timer_resolution: u64) -> Definition<'static> {
+    Definition::ClockProperties {
+        timer_resolution,
+        global_offset: 0,
+        trace_length: 9,
+        realtime_timestamp: u64::MAX,
+    }
+}
+
+const TEXT: Definition<'_> = Definition::String { reference: 0, string: b"text" };
+
+/// The definitions of one process, with a communicator whose group has these ranks.
+fn one_process(ranks: &'static [u64]) -> Vec<Definition<'static>> {
+    let group = |reference, members: &'static [u64], group_type| Definition::Group {
+        reference,
+        name: 0,
+        members: members.into(),
+        group_type,
+        paradigm: model::Paradigm::MPI,
+        group_flags: 0,
+    };
+    vec![
+        clock(1000),
+        TEXT,
+        Definition::SystemTreeNode { reference: 0, name: 0, class_name: 0, parent: UNDEFINED },
+        Definition::LocationGroup {
+            reference: 0,
+            name: 0,
+            location_group_type: model::LocationGroupType::PROCESS,
+            system_tree_parent: 0,
+            creating_location_group: UNDEFINED,
+        },
+        Definition::Location {
+            reference: 0,
+            name: 0,
+            location_type: model::LocationType::CPU_THREAD,
+            number_of_events: 0,
+            location_group: 0,
+        },
+        group(0, &[0], model::GroupType::COMM_LOCATIONS),
+        group(1, ranks, model::GroupType::COMM_GROUP),
+        Definition::Comm { reference: 0, name: 0, group: 1, parent: UNDEFINED, flags: 0 },
+    ]
+}
+
+/// All bad inputs, each in a folder of its own.
+fn bad_inputs(directory: &Path) -> Vec<Bad> {
+    let mut all = Vec::new();
+    let mut add = |what, says, has_offset, file: &str, make: &dyn Fn(&Path)| {
+        let experiment = directory.join(format!("{}", all.len()));
+        fs::create_dir(&experiment).unwrap();
+        make(&experiment);
+        let path = if file.is_empty() { experiment.clone() } else { experiment.join(file) };
+        all.push(Bad { what, experiment, report: None, path, says, has_offset });
+    };
+    let real = archive("barrier.4");
+    add("no directory", "no such", false, "", &|path| fs::remove_dir(path).unwrap());
+    add("directory without archive", "not an OTF2 archive", false, "", &|_| {});
+    add("two archives", "name the anchor file", false, "", &|path| {
+        fs::write(path.join("a.otf2"), "").unwrap();
+        fs::write(path.join("b.otf2"), "").unwrap();
+    });
+    add("garbage for an anchor", "not an OTF2 anchor", false, "traces.otf2", &|path| {
+        fs::write(path.join("traces.otf2"), "hello").unwrap();
+    });
+    add("half an anchor", "ends within", true, "traces.otf2", &|path| {
+        let anchor = fs::read(real.join("traces.otf2")).unwrap();
+        fs::write(path.join("traces.otf2"), &anchor[..40]).unwrap();
+    });
+    type Change = fn(&mut Anchor);
+    let changes: [(&str, &str, Change); 5] = [
+        ("trace format 3", "trace format 3", |anchor| anchor.trace_format = 3),
+        ("SION containers", "SION", |anchor| anchor.substrate = 2),
+        ("compressed archive", "compression", |anchor| anchor.compression = 2),
+        ("tiny chunks", "chunks of 100 bytes", |anchor| anchor.event_chunk_size = 100),
+        ("huge chunks", "chunks of", |anchor| anchor.definition_chunk_size = 1 << 40),
+    ];
+    for (what, says, change) in changes {
+        add(what, says, false, "traces.otf2", &|path| {
+            copy(&real, path);
+            let file = path.join("traces.otf2");
+            let mut anchor = Anchor::parse(&fs::read(&file).unwrap(), &file).unwrap();
+            change(&mut anchor);
+            fs::write(&file, anchor.encode(&file).unwrap()).unwrap();
+        });
+    }
+    add("no definitions", "traces.def", false, "traces.def", &|path| {
+        copy(&real, path);
+        fs::remove_file(path.join("traces.def")).unwrap();
+    });
+    add("half of the definitions", "ends within", true, "traces.def", &|path| {
+        copy(&real, path);
+        let definitions = fs::read(real.join("traces.def")).unwrap();
+        fs::write(path.join("traces.def"), &definitions[..definitions.len() / 2]).unwrap();
+    });
+    add("definition twice", "second time", true, "traces.def", &|path| {
+        let other = Definition::String { reference: 0, string: b"other" };
+        define(path, &[clock(1), TEXT, other]);
+    });
+    add("rank that is missing", "rank 9", false, "traces.def", &|path| define(path, &one_process(&[0, 9])));
+    add("no resolution", "resolution of 0", true, "traces.def", &|path| define(path, &[clock(0)]));
+    add("no location", "no location", false, "traces.def", &|path| define(path, &[clock(1), TEXT]));
+    add("unreadable events", "1.evt", false, "traces/1.evt", &|path| {
+        copy(&real, path);
+        fs::remove_file(path.join("traces/1.evt")).unwrap();
+        fs::create_dir(path.join("traces/1.evt")).unwrap();
+    });
+    let targets = [
+        ("directory of the report missing", "missing/r.cubex", "cannot be written"),
+        ("file for a directory of the report", "file/r.cubex", "cannot be written"),
+        ("report without .cubex", "r.cube", ".cubex"),
+    ];
+    fs::write(directory.join("file"), "").unwrap();
+    for (what, report, says) in targets {
+        let report = directory.join(report);
+        let path = report.with_extension("");
+        all.push(Bad { what, experiment: real.clone(), report: Some(report), path, says, has_offset: false });
+    }
+    all
+}
+
+#[test]
+fn bad_input_gives_one_message_and_status_2() {
+    let directory = fresh();
+    let mut problems = Vec::new();
+    for bad in bad_inputs(directory.path()) {
+        let refused = analyze(bad.arguments());
+        problems.extend(bad.problem(&refused, false).map(|problem| format!("{}: {problem}", bad.what)));
+        if bad.report().exists() {
+            problems.push(format!("{}: a report", bad.what));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn existing_report_survives_bad_input() {
+    let directory = fresh();
+    let good = directory.path().join("good.cubex");
+    support::analyze(&archive("barrier.4"), &good, Semantics::Corrected).unwrap();
+    let bytes = fs::read(&good).unwrap();
+    for bad in bad_inputs(directory.path()).iter().filter(|bad| bad.report.is_none()) {
+        analyze([&bad.experiment, Path::new("-o"), &good]).expect(2);
+        assert!(fs::read(&good).unwrap() == bytes, "{}", bad.what);
+    }
+}
+
+/// A shell around the program tells the status of each process, which the launcher would cut short.
+#[test]
+fn bad_input_gives_one_message_for_three_processes_and_status_2_on_each() {
+    let Some(launcher) = mpirun("bad input under mpirun") else { return };
+    let directory = fresh();
+    let mut problems = Vec::new();
+    for bad in bad_inputs(directory.path()) {
+        let mut command = launched(launcher, 3, ["sh", "-c", "\"$0\" \"$@\"; echo \"status $?\"", program()]);
+        let refused = run(command.args(bad.arguments()));
+        problems.extend(bad.problem(&refused, true).map(|problem| format!("{}: {problem}", bad.what)));
+        if bad.report().exists() {
+            problems.push(format!("{}: a report", bad.what));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Open MPI's launcher hands on the status of the first process that failed.
+#[test]
+fn launcher_ends_with_status_2() {
+    let Some(launcher) = mpirun("status of mpirun") else { return };
+    let mut command = launched(launcher, 3, [program(), "/nowhere"]);
+    run(&mut command).expect(2);
+}
+
+#[test]
+fn failure_of_one_worker_ends_all_and_one_of_them_speaks() {
+    let directory = fresh();
+    let bad = bad_inputs(directory.path()).into_iter().find(|bad| bad.what == "unreadable events").unwrap();
+    let report = directory.path().join("r.cubex");
+    for (processes, threads) in [(4, 1), (2, 2), (1, 4), (3, 3)] {
+        let outcomes = workers::analyze(&bad.experiment, &report, Semantics::Corrected, processes, threads);
+        let errors: Vec<_> = outcomes.into_iter().map(|outcome| outcome.unwrap_err()).collect();
+        let own: Vec<usize> = (0..processes).filter(|&at| errors[at].is_own()).collect();
+        assert_eq!(own.len(), 1, "{processes} processes of {threads} threads: {errors:?}");
+        assert!(errors[own[0]].to_string().contains("1.evt"), "{}", errors[own[0]]);
+        assert!(!report.exists());
+    }
+}
+
+/// A small file system, gone with the value; `None` where this user may not mount one.
+struct Disk(tempfile::TempDir);
+
+impl Disk {
+    fn new(test: &str, options: &str) -> Option<Disk> {
+        let place = fresh();
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(place.path());
+        let mounted = mount.output();
+        if mounted.is_ok_and(|mounted| mounted.status.success()) {
+            return Some(Disk(place));
+        }
+        eprintln!("skipped: {test}: cannot mount a tmpfs here");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(self.path()).status();
+    }
+}
+
+#[test]
+fn full_disk_is_told_and_the_old_report_stays() {
+    let Some(disk) = Disk::new("a full disk", "size=400k") else { return };
+    let report = disk.path().join("r.cubex");
+    analyze([&archive("barrier.4"), Path::new("-o"), &report]).expect(0);
+    let bytes = fs::read(&report).unwrap();
+    let rest = (400 << 10) - bytes.len() - (8 << 10);
+    fs::write(disk.path().join("rest"), vec![0; rest / 4096 * 4096]).unwrap();
+    let refused = analyze([&archive("comms.7"), Path::new("-o"), &report]);
+    refused.expect(2);
+    assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
+    let message = refused.messages()[0];
+    assert!(message.contains(report.to_str().unwrap()) && message.contains("space"), "{message}");
+    assert!(fs::read(&report).unwrap() == bytes);
+    assert_eq!(fs::read_dir(disk.path()).unwrap().count(), 2, "nothing temporary stays");
+}
+
+#[test]
+fn read_only_directory_is_told_before_the_work() {
+    let Some(disk) = Disk::new("a read-only directory", "ro") else { return };
+    let report = disk.path().join("r.cubex");
+    let refused = analyze([&archive("barrier.4"), Path::new("-o"), &report]);
+    refused.expect(2);
+    assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains(disk.path().to_str().unwrap()), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("read events"), "{}", refused.stderr);
+}
+
+/// A limit on file sizes stands in for the full disk where none can be mounted.
+#[test]
+fn report_that_cannot_be_completed_leaves_nothing() {
+    let directory = fresh();
+    let report = directory.path().join("r.cubex");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]).arg(program());
+    let refused = run(shell.arg(archive("comms.7")).arg("-o").arg(&report));
+    refused.expect(2);
+    assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
+    assert!(refused.messages()[0].contains(report.to_str().unwrap()), "{}", refused.stderr);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+/// Damages one file of a real archive; the other ranks keep their times and visits.
+#[test]
+fn damaged_location_is_a_finding_and_the_others_keep_their_times() {
+    let real = archive("barrier.4");
+    let directory = fresh();
+    let whole = directory.path().join("whole.cubex");
+    support::analyze(&real, &whole, Semantics::Corrected).unwrap();
+    let whole = Table::read(&whole);
+    type Damage = fn(&Path);
+    let cases: [(&str, &str, Damage); 5] = [
+        ("missing events", "missing events", |dir| fs::remove_file(dir.join("traces/1.evt")).unwrap()),
+        ("no events", "damaged events", |dir| fs::write(dir.join("traces/1.evt"), "").unwrap()),
+        ("half of the events", "damaged events", |dir| {
+            let bytes = fs::read(dir.join("traces/1.evt")).unwrap();
+            fs::write(dir.join("traces/1.evt"), &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("garbage for events", "damaged events", |dir| {
+            fs::write(dir.join("traces/1.evt"), "garbage, and more of it").unwrap();
+        }),
+        ("damaged mapping", "unreadable local definitions", |dir| {
+            fs::write(dir.join("traces/1.def"), "garbage").unwrap();
+        }),
+    ];
+    for (what, finding, damage) in cases {
+        let experiment = directory.path().join(what);
+        copy(&real, &experiment);
+        damage(&experiment);
+        let report = directory.path().join("damaged.cubex");
+        analyze([&experiment, Path::new("-q"), Path::new("-o"), &report]).expect(0);
+        let table = Table::read(&report);
+        assert_eq!(table.findings().get(finding), Some(&1), "{what}: {:?}", table.findings());
+        let of_others = |table: &Table| -> Vec<_> {
+            let is_meant =
+                |key: &(String, String, usize)| key.2 != 1 && ["time", "visits"].contains(&&*key.0);
+            table.named().into_iter().filter(|(key, _)| is_meant(key)).collect()
+        };
+        assert_eq!(of_others(&table), of_others(&whole), "{what}");
+    }
+}
+
+/// Whatever is damaged, the analysis ends: with a report if only events or local definitions are, else as it can.
+#[test]
+fn random_damage_never_crashes() {
+    let real = archive("comms.4");
+    let mut dice = random::Random::new(7);
+    let directory = fresh();
+    for turn in 0..150 {
+        let experiment = directory.path().join("exp");
+        copy(&real, &experiment);
+        let files = ["traces.otf2", "traces.def", "traces/0.evt", "traces/3.evt", "traces/2.def"];
+        let file = files[dice.below(files.len())];
+        let mut bytes = fs::read(experiment.join(file)).unwrap();
+        match dice.below(4) {
+            0 => bytes.truncate(dice.below(bytes.len())),
+            _ => {
+                for _ in 0..1 + dice.below(4) {
+                    let at = dice.below(bytes.len());
+                    bytes[at] = dice.below(256) as u8;
+                }
+            }
+        }
+        fs::write(experiment.join(file), bytes).unwrap();
+        let report = directory.path().join("r.cubex");
+        let outcome = support::analyze(&experiment, &report, Semantics::Corrected);
+        if file.starts_with("traces/") {
+            outcome.unwrap_or_else(|error| panic!("turn {turn}, {file}: {error}"));
+            Table::read(&report);
+        }
+        fs::remove_dir_all(&experiment).unwrap();
+    }
+}
+
+/// Events of an archive whose definitions name none of what they refer to.
+#[test]
+fn undefined_references_are_findings() {
+    let directory = fresh();
+    let path = directory.path().join("traces.otf2");
+    let mut writer = ArchiveWriter::create(&path, write::anchor(false)).unwrap();
+    for definition in one_process(&[0]) {
+        writer.define(definition).unwrap();
+    }
+    let mut events = writer.events(0).unwrap();
+    let undefined = [
+        Event::Enter { region: 77 },
+        Event::Leave { region: u32::MAX },
+        Event::MpiSend { receiver: 0, communicator: 5, msg_tag: 0, msg_length: 8 },
+        Event::CallingContextEnter { calling_context: 3, unwind_distance: 2 },
+    ];
+    for (time, event) in (1..).zip(undefined) {
+        events.write(time, event, Attributes::EMPTY).unwrap();
+    }
+    events.finish().unwrap();
+    writer.finish().unwrap();
+    let report = directory.path().join("r.cubex");
+    run(&mut analyzer([directory.path(), Path::new("-o"), &report])).expect(0);
+    let found = Table::read(&report).findings();
+    assert_eq!(found.get("undefined reference"), Some(&4), "{found:?}");
+}

@@ -1,0 +1,236 @@
+//! The command line: help, options, exit statuses, what is printed and what is not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::support::report::Table;
+use crate::support::run::{analyze, analyze_with, analyzer, mpirun, run};
+use crate::support::{archive, copy, fresh};
+
+/// A copy of a real archive, to leave a report in.
+fn experiment(directory: &Path) -> PathBuf {
+    let experiment = directory.join("exp");
+    copy(&archive("barrier.4"), &experiment);
+    experiment
+}
+
+/// A copy that lacks the events of rank 1.
+fn incomplete(directory: &Path) -> PathBuf {
+    let experiment = experiment(directory);
+    fs::remove_file(experiment.join("traces/1.evt")).unwrap();
+    experiment
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let help = analyze(["-h"]);
+    help.expect(0);
+    assert!(help.stdout.lines().count() <= 24, "{}", help.stdout);
+    for line in help.stdout.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    for option in ["--output", "--semantics", "--force", "--strict", "--quiet", "--verbose", "--version"] {
+        assert!(help.stdout.contains(option), "{option} is missing:\n{}", help.stdout);
+    }
+}
+
+#[test]
+fn long_help_tells_how_to_start_and_the_exit_statuses() {
+    let help = analyze(["--help"]);
+    help.expect(0);
+    assert!(help.stdout.contains("mpirun"), "{}", help.stdout);
+    assert!(help.stdout.contains("Exit status: 0"), "{}", help.stdout);
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    let version = analyze(["--version"]);
+    version.expect(0);
+    assert_eq!(version.stdout, format!("replay-analyze {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn wrong_usage_is_refused_with_status_2() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let experiment = experiment.to_str().unwrap();
+    let usages: [&[&str]; 6] = [
+        &[],
+        &["--bogus", experiment],
+        &[experiment, experiment],
+        &[experiment, "--semantics", "none"],
+        &[experiment, "-q", "-v"],
+        &[experiment, "-o"],
+    ];
+    for arguments in usages {
+        let refused = analyze(arguments);
+        refused.expect(2);
+        assert!(refused.stderr.contains("Usage:") || refused.stderr.contains("--help"), "{arguments:?}");
+        assert_eq!(refused.stdout, "", "{arguments:?}");
+    }
+    assert!(!Path::new(experiment).join("trace.cubex").exists());
+}
+
+#[test]
+fn wrong_usage_is_told_once_by_all_processes() {
+    let Some(launcher) = mpirun("wrong usage under mpirun") else { return };
+    let refused = analyze_with(launcher, 3, ["--bogus"]);
+    refused.expect(2);
+    assert_eq!(refused.stderr.matches("--bogus' found").count(), 1, "{}", refused.stderr);
+    let help = analyze_with(launcher, 3, ["-h"]);
+    help.expect(0);
+    assert_eq!(help.stdout.matches("Usage:").count(), 1, "{}", help.stdout);
+}
+
+#[test]
+fn report_goes_into_the_experiment_unless_named() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    analyze([&experiment]).expect(0);
+    let report = fs::read(experiment.join("trace.cubex")).unwrap();
+
+    let named = directory.path().join("named.cubex");
+    analyze([&experiment.join("traces.otf2"), Path::new("-o"), &named]).expect(0);
+    assert!(fs::read(named).unwrap() == report, "the anchor file names the same archive");
+}
+
+#[test]
+fn relative_paths_are_those_of_the_current_directory() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    for (arguments, report) in [
+        (vec!["."], "trace.cubex"),
+        (vec!["traces.otf2", "-o", "a.cubex"], "a.cubex"),
+        (vec![".", "-o", "../b.cubex"], "../b.cubex"),
+    ] {
+        run(analyzer(arguments).current_dir(&experiment)).expect(0);
+        assert!(experiment.join(report).exists(), "{report}");
+    }
+}
+
+#[test]
+fn own_report_is_replaced() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let report = experiment.join("trace.cubex");
+    run(&mut analyzer([&experiment, Path::new("--semantics=reference")])).expect(0);
+    assert_eq!(Table::read(&report).attributes["Replay::Semantics"], "reference");
+    analyze([&experiment]).expect(0);
+    assert_eq!(Table::read(&report).attributes["Replay::Semantics"], "corrected");
+    let names = fs::read_dir(&experiment).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("cubex")).collect();
+    assert_eq!(left, ["trace.cubex"], "nothing temporary stays");
+}
+
+#[test]
+fn file_of_somebody_else_is_replaced_by_force_only() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let report = experiment.join("trace.cubex");
+    fs::write(&report, "important").unwrap();
+    let refused = analyze([&experiment]);
+    refused.expect(2);
+    assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("--force") && refused.stderr.contains(report.to_str().unwrap()));
+    assert_eq!(fs::read(&report).unwrap(), b"important");
+    analyze([&experiment, Path::new("--force")]).expect(0);
+    Table::read(&report);
+}
+
+#[test]
+fn data_loss_is_status_1_only_if_strict() {
+    let directory = fresh();
+    let experiment = incomplete(directory.path());
+    analyze([&experiment]).expect(0);
+    let report = fs::read(experiment.join("trace.cubex")).unwrap();
+    analyze([&experiment, Path::new("--strict")]).expect(1);
+    assert!(fs::read(experiment.join("trace.cubex")).unwrap() == report, "there is a report all the same");
+}
+
+#[test]
+fn complete_trace_is_status_0_even_if_strict() {
+    let directory = fresh();
+    analyze([&experiment(directory.path()), Path::new("--strict")]).expect(0);
+}
+
+/// Open MPI's launcher ends with the status of the first process that fails.
+#[test]
+fn strict_status_reaches_the_launcher() {
+    let Some(launcher) = mpirun("status of mpirun") else { return };
+    let directory = fresh();
+    let experiment = incomplete(directory.path());
+    analyze_with(launcher, 3, [&experiment, Path::new("--strict")]).expect(1);
+    analyze_with(launcher, 3, [&experiment]).expect(0);
+}
+
+#[test]
+fn quiet_prints_nothing_but_errors() {
+    let directory = fresh();
+    let experiment = incomplete(directory.path());
+    let quiet = analyze([&experiment, Path::new("--quiet")]);
+    quiet.expect(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let failed = analyze(["-q", "/nowhere"]);
+    failed.expect(2);
+    assert_eq!((failed.stdout.as_str(), failed.messages().len()), ("", 1));
+}
+
+#[test]
+fn phases_go_to_the_log_and_the_summary_to_the_output() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let said = analyze([&experiment]);
+    said.expect(0);
+    let log = said.stderr.lines().collect::<Vec<_>>();
+    assert!(log.iter().all(|line| line.ends_with(" s")), "phases with their times, no bar: {log:?}");
+    assert!(log.len() >= 4, "{log:?}");
+    for part in ["waiting", "Wait at Barrier in patterns/main/barrier/MPI_Barrier", "rank 3", "Coverage"] {
+        assert!(said.stdout.contains(part), "{part} is missing:\n{}", said.stdout);
+    }
+    let report = experiment.join("trace.cubex");
+    assert!(said.stdout.contains(report.to_str().unwrap()), "{}", said.stdout);
+    let verbose = analyze([&experiment, Path::new("-v")]);
+    verbose.expect(0);
+    assert!(verbose.stderr.lines().count() > said.stderr.lines().count(), "{}", verbose.stderr);
+}
+
+#[test]
+fn only_one_process_talks() {
+    let Some(launcher) = mpirun("output of several processes") else { return };
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let alone = analyze([&experiment]);
+    let said = analyze_with(launcher, 3, [&experiment]);
+    said.expect(0);
+    assert_eq!(said.stdout, alone.stdout, "the same summary, once");
+    assert_eq!(said.stderr.lines().count(), alone.stderr.lines().count(), "{}", said.stderr);
+}
+
+#[test]
+fn reader_that_goes_away_is_no_error() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let mut child = analyzer([&experiment]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// A batch job's log often lies on the disk that is full.
+#[test]
+fn log_that_cannot_be_written_costs_neither_report_nor_status() {
+    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+        eprintln!("skipped: a log that cannot be written: there is no /dev/full");
+        return;
+    };
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let status = |arguments: &[&Path]| {
+        let mut command = analyzer(arguments);
+        let full = || Stdio::from(full.try_clone().unwrap());
+        command.stdin(Stdio::null()).stdout(full()).stderr(full()).status().unwrap().code()
+    };
+    assert_eq!(status(&[&experiment]), Some(0));
+    assert!(experiment.join("trace.cubex").exists());
+    assert_eq!(status(&[Path::new("/nowhere")]), Some(2));
+}

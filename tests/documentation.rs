@@ -1,0 +1,207 @@
+//! The documentation is complete: it names every metric, wait state, finding, option and difference, and no file that
+//! does not exist.
+
+use std::path::Path;
+use std::process::Command;
+
+use patterns::{PATTERNS, Unit};
+use replay::coverage::Fate;
+use replay::findings::Finding;
+
+const METRICS: &str = include_str!("../docs/metrics.md");
+const DIFFERENCES: &str = include_str!("../docs/differences.md");
+const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
+const README: &str = include_str!("../README.md");
+
+/// The cells of the rows of all tables, without the rows that head them.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix('|'));
+    rows.map(|row| row.split('|').map(str::trim).collect()).collect()
+}
+
+/// The part of a text below a heading, up to the next heading of the same level.
+fn section<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
+    let start = text.find(&format!("\n{heading}\n"))? + 1;
+    let body = &text[start + heading.len()..];
+    let level = heading.split(' ').next()?;
+    Some(&body[..body.find(&format!("\n{level} ")).unwrap_or(body.len())])
+}
+
+/// Words in backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn every_metric_has_a_row_below_its_unit() {
+    for metric in patterns::metrics() {
+        let heading = match metric.unit {
+            Unit::Seconds => "## Time",
+            Unit::Occurrences => "## Counts",
+            Unit::Bytes => "## Bytes",
+        };
+        let rows = rows(section(METRICS, heading).unwrap());
+        let id = format!("`{}`", metric.id);
+        let row = rows.iter().find(|row| row[0] == id);
+        let row = row.unwrap_or_else(|| panic!("docs/metrics.md: no row for {id} in {heading}"));
+        let name = row[1].trim_start_matches(['·', ' ']);
+        assert_eq!(name, metric.name, "docs/metrics.md: name of {id}");
+    }
+}
+
+#[test]
+fn rows_of_metrics_are_in_the_order_and_depth_of_their_tree() {
+    let metrics = patterns::metrics();
+    for heading in ["## Time", "## Counts", "## Bytes"] {
+        let mut above: Vec<&str> = Vec::new();
+        for row in rows(section(METRICS, heading).unwrap()).iter().filter(|row| row[0].starts_with('`')) {
+            let id = row[0].trim_matches('`');
+            let metric = metrics.iter().find(|metric| metric.id == id);
+            let metric = metric.unwrap_or_else(|| panic!("docs/metrics.md: there is no metric {id}"));
+            above.truncate(row[1].matches('·').count());
+            assert_eq!(above.last().copied(), metric.parent, "docs/metrics.md: place of {id}");
+            above.push(id);
+        }
+    }
+}
+
+#[test]
+fn every_pattern_has_a_section_that_names_its_metric_and_advises() {
+    let wait_states = section(METRICS, "## Wait states").unwrap();
+    for pattern in PATTERNS {
+        let heading = format!("### {}", pattern.title);
+        let text = section(wait_states, &heading);
+        let text = text.unwrap_or_else(|| panic!("docs/metrics.md: no section \"{}\"", pattern.title));
+        let metric = format!("`{}`", pattern.metric.id);
+        for part in [metric.as_str(), "*What to do.*"] {
+            assert!(text.contains(part), "docs/metrics.md: no {part} in \"{}\"", pattern.title);
+        }
+        let says_completion = text.contains("completion time, no wait state");
+        assert_eq!(says_completion, !pattern.is_waiting, "docs/metrics.md: kind of \"{}\"", pattern.title);
+    }
+}
+
+#[test]
+fn every_finding_and_reason_of_coverage_has_a_row() {
+    let rows = rows(section(METRICS, "## Coverage and findings").unwrap());
+    for finding in Finding::ALL {
+        let name = format!("`{}`", finding.name());
+        let row = rows.iter().find(|row| row[0] == name);
+        let row = row.unwrap_or_else(|| panic!("docs/metrics.md: no row for finding {name}"));
+        assert_eq!(row[1], finding.class().name(), "docs/metrics.md: class of {name}");
+    }
+    for fate in Fate::ALL.iter().skip(1) {
+        let name = format!("`{}`", fate.name());
+        assert!(rows.iter().any(|row| row[0] == name), "docs/metrics.md: no row for {name}");
+    }
+}
+
+#[test]
+fn every_difference_is_named() {
+    let corrected = section(DIFFERENCES, "## Corrected and reference semantics").unwrap();
+    let first_cells = rows(corrected);
+    for name in ["Order of matching", "Q5", "Q6", "MPI regions", "Q7", "Q13", "Q15", "Q19"] {
+        assert!(
+            first_cells.iter().any(|row| row[0].starts_with(name)),
+            "docs/differences.md: no row for {name} among the corrections"
+        );
+    }
+    let kept = rows(section(DIFFERENCES, "## Oddities that both semantics keep").unwrap());
+    for name in ["Q1", "Q3", "Q4", "Q8", "`MPI_Alltoallv`"] {
+        assert!(kept.iter().any(|row| row[0].starts_with(name)), "docs/differences.md: {name} is not kept");
+    }
+    let both = section(DIFFERENCES, "## Differences in both semantics").unwrap();
+    let topics = [
+        "integers",
+        "stored exclusive",
+        "absent, instead of zero",
+        "one root of the call tree",
+        "numbered by (rank, thread)",
+        "Artificial regions",
+        "`Replay::Coverage::…`",
+        "`Replay::Findings::…`",
+    ];
+    for topic in topics {
+        assert!(both.contains(topic), "docs/differences.md: nothing about \"{topic}\"");
+    }
+    assert!(section(DIFFERENCES, "## Traces that the reference refuses").is_some());
+}
+
+#[test]
+fn metrics_that_are_said_not_to_be_computed_are_not_computed() {
+    let metrics = patterns::metrics();
+    let rows = rows(section(DIFFERENCES, "## Metrics that are not computed").unwrap());
+    for row in rows.iter().skip(1) {
+        // What stands behind a semicolon is what is there instead.
+        for id in quoted(row[1].split(';').next().unwrap()) {
+            assert!(metrics.iter().all(|metric| metric.id != id), "docs/differences.md: {id} is computed");
+        }
+    }
+}
+
+#[test]
+fn every_option_is_in_the_readme() {
+    let help = Command::new(env!("CARGO_BIN_EXE_replay-analyze")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let options = help.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.starts_with('-').then(|| line.split([' ', ',']).find(|word| word.starts_with("--")))?
+    });
+    let options: Vec<&str> = options.collect();
+    assert!(options.len() > 5, "{help}");
+    for option in options {
+        assert!(README.contains(&format!("{option}`")) || README.contains(&format!("{option} ")), "{option}");
+    }
+}
+
+#[test]
+fn example_in_the_readme_is_what_the_analyzer_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_replay-analyze"))
+        .arg("-o")
+        .arg(folder.path().join("trace.cubex"))
+        .arg("tests/archives/imbalance_chain.4")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let summary = String::from_utf8(output.stdout).unwrap();
+    assert!(summary.lines().count() > 10, "{summary}");
+    for line in summary.lines().filter(|line| !line.is_empty() && !line.starts_with("Report: ")) {
+        assert!(README.contains(&format!("\n    {line}\n")), "README.md: no line \"{line}\"");
+    }
+}
+
+#[test]
+fn readme_asks_for_the_version_of_rust_that_is_needed() {
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    assert!(README.contains(&format!("Rust ({version} or newer)")), "README.md: needs Rust {version}");
+}
+
+#[test]
+fn files_that_are_named_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (document, text) in [("README.md", README), ("docs/architecture.md", ARCHITECTURE)] {
+        for name in quoted(text) {
+            let is_path = name.contains('/') && (name.ends_with('/') || name.ends_with(".rs"));
+            if is_path && !name.contains(['*', '<', ' ', '\n']) && !name.starts_with("target/") {
+                assert!(root.join(name).exists(), "{document} names {name}, which does not exist");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_analyzer_is_in_the_tour() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("replay")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_str().unwrap();
+            assert!(ARCHITECTURE.contains(&format!("| `{name}` |")), "docs/architecture.md: no {name}");
+        }
+    }
+}

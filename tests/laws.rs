@@ -1,0 +1,348 @@
+//! Laws that hold for every trace: real archives, the scripts of `tests/golden`, and hundreds of random ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use model::{Paradigm, RegionRole};
+use otf2::{Archive, Event, MappingType};
+use replay::Semantics;
+
+use crate::support::parse::Case;
+use crate::support::report::Table;
+use crate::support::{SEMANTICS, analyze, archives, fresh, golden, name, random, workers, write};
+
+/// Random traces of a run.
+const TRACES: u64 = 240;
+
+/// Differences in seconds that are rounding.
+const ROUNDING: f64 = 1e-9;
+
+#[test]
+fn laws_hold_for_real_archives() {
+    let mut problems = Vec::new();
+    for archive in archives() {
+        check_all(&archive, &name(&archive), true, &mut problems);
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn laws_hold_for_golden_scripts() {
+    let mut problems = Vec::new();
+    for script in golden() {
+        let case = Case::read(&script);
+        let directory = fresh();
+        write::write(&case.trace, directory.path());
+        // A region that is MPI in only one of two senses has waiting without MPI time in the reference's semantics.
+        let is_odd = !case.trace.regions.is_empty();
+        for semantics in SEMANTICS {
+            if is_odd && semantics == Semantics::Reference {
+                continue;
+            }
+            let has_lifetime = case.trace.contexts.is_empty()
+                && case.trace.streams.iter().all(|s| s.cut == 0 && !s.missing)
+                && case.findings(semantics).is_some_and(|found| !found.contains_key("time going backwards"));
+            let path = directory.path();
+            check(path, &name(&script), semantics, has_lifetime, &mut problems);
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn laws_hold_for_random_traces_and_both_semantics_agree_on_them() {
+    let mut problems = Vec::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..TRACES {
+        let directory = fresh();
+        write::write(&random::trace(seed), directory.path());
+        let what = format!("random trace {seed}");
+        let tables = check_all(directory.path(), &what, true, &mut problems);
+        if let [reference, corrected] = &tables[..] {
+            if reference.values != corrected.values {
+                problems.push(format!("{what}: the semantics differ"));
+            }
+            let names: Vec<&String> =
+                corrected.values.keys().map(|key| &corrected.metrics[key.0].0).collect();
+            for metric in patterns::PATTERNS.iter().map(|pattern| pattern.metric.id) {
+                *seen.entry(metric.into()).or_default() +=
+                    usize::from(names.iter().any(|name| *name == metric));
+            }
+        }
+        let finding = tables.iter().flat_map(Table::findings).find(|(name, _)| {
+            !["message received before it was sent", "collective left before it was entered"]
+                .contains(&name.as_str())
+        });
+        if let Some((name, _)) = finding {
+            problems.push(format!("{what}: finding {name}, though nothing but clocks is odd"));
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    // A law about what never happens proves nothing.
+    for (metric, traces) in seen {
+        assert!(traces >= 10, "{metric} occurs in only {traces} of {TRACES} random traces");
+    }
+}
+
+#[test]
+fn report_of_a_random_trace_is_the_same_for_any_number_of_workers() {
+    for seed in 0..60 {
+        let directory = fresh();
+        write::write(&random::trace(seed), directory.path());
+        let report = directory.path().join("one.cubex");
+        analyze(directory.path(), &report, Semantics::Corrected).unwrap();
+        let one = std::fs::read(&report).unwrap();
+        for (processes, threads) in [(2, 1), (3, 2), (7, 1), (1, 3)] {
+            let (path, corrected) = (directory.path(), Semantics::Corrected);
+            let report = path.join(format!("{processes}.{threads}.cubex"));
+            for outcome in workers::analyze(path, &report, corrected, processes, threads) {
+                outcome.unwrap();
+            }
+            let what = format!("random trace {seed} with {processes} processes of {threads} threads");
+            assert!(std::fs::read(&report).unwrap() == one, "{what}");
+        }
+    }
+}
+
+/// Checks the laws in both semantics; answers the reports.
+fn check_all(path: &Path, what: &str, has_lifetime: bool, problems: &mut Vec<String>) -> Vec<Table> {
+    let tables = SEMANTICS.map(|semantics| check(path, what, semantics, has_lifetime, problems));
+    tables.into_iter().flatten().collect()
+}
+
+fn check(
+    path: &Path,
+    what: &str,
+    semantics: Semantics,
+    has_lifetime: bool,
+    problems: &mut Vec<String>,
+) -> Option<Table> {
+    let directory = fresh();
+    let report: PathBuf = directory.path().join("laws.cubex");
+    if let Err(error) = analyze(path, &report, semantics) {
+        problems.push(format!("{what}: {error}"));
+        return None;
+    }
+    let table = Table::read(&report);
+    let mut found = negative(&table);
+    found.extend(parents(&table));
+    found.extend(waiting(&table));
+    found.extend(coverage(&table));
+    if has_lifetime {
+        found.extend(lifetimes(path, &table));
+    }
+    let semantics = semantics.name();
+    problems.extend(found.into_iter().map(|problem| format!("{what}, {semantics}: {problem}")));
+    Some(table)
+}
+
+fn place(table: &Table, path: usize, location: usize) -> String {
+    format!("{} @{location}", table.paths[path])
+}
+
+/// No severity is negative.
+fn negative(table: &Table) -> Vec<String> {
+    let below_zero = table.values.iter().filter(|(_, value)| **value < 0.0);
+    below_zero
+        .map(|(&(metric, path, location), value)| {
+            format!("{} is {value} at {}", table.metrics[metric].0, place(table, path, location))
+        })
+        .collect()
+}
+
+/// A metric is at least the sum of those below it, at each call path and location. Late receivers are counted where the
+/// send completes, but sends where they start: for these it holds at each location only.
+fn parents(table: &Table) -> Vec<String> {
+    let is_elsewhere = |metric: usize| matches!(&*table.metrics[metric].0, "mpi_slr_count" | "mpi_clr_count");
+    let mut sums: BTreeMap<(usize, Option<usize>, usize), (f64, f64)> = BTreeMap::new();
+    for (&(metric, path, location), value) in &table.values {
+        sums.entry((metric, Some(path), location)).or_default().0 += value;
+        sums.entry((metric, None, location)).or_default().0 += value;
+        if let Some(parent) = table.metrics[metric].2 {
+            sums.entry((parent, None, location)).or_default().1 += value;
+            if !is_elsewhere(metric) {
+                sums.entry((parent, Some(path), location)).or_default().1 += value;
+            }
+        }
+    }
+    let exceeded = sums.into_iter().filter(|(_, (value, below))| *below > value + ROUNDING);
+    exceeded
+        .map(|((metric, path, location), (value, below))| {
+            let place = path.map_or(format!("@{location}"), |path| place(table, path, location));
+            let name = &table.metrics[metric].0;
+            format!("{name} is {value} at {place}, the metrics below it sum up to {below}")
+        })
+        .collect()
+}
+
+/// Waiting is part of the time of its class of MPI calls, at each call path and location.
+fn waiting(table: &Table) -> Vec<String> {
+    const CLASSES: [(&str, &[&str]); 4] = [
+        ("mpi_point2point", &["mpi_latesender", "mpi_latereceiver"]),
+        ("mpi_sync_collective", &["mpi_barrier_wait", "mpi_barrier_completion"]),
+        (
+            "mpi_collective",
+            &["mpi_earlyreduce", "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn", "mpi_nxn_completion"],
+        ),
+        ("mpi_init_exit", &["mpi_init_completion", "mpi_finalize_wait"]),
+    ];
+    let mut problems = Vec::new();
+    for path in 0..table.paths.len() {
+        for location in 0..table.locations {
+            for (class, waits) in CLASSES {
+                let time = table.value(class, path, location);
+                let waiting: f64 = waits.iter().map(|wait| table.value(wait, path, location)).sum();
+                if waiting > time + ROUNDING {
+                    let place = place(table, path, location);
+                    problems.push(format!("{waiting} s of waiting in {time} s of {class} at {place}"));
+                }
+                let mpi = table.value("mpi", path, location);
+                if time > mpi + ROUNDING {
+                    let place = place(table, path, location);
+                    problems.push(format!("{class} is {time} at {place}, MPI {mpi}"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// The shares of MPI time by what became of it add up to all of it.
+fn coverage(table: &Table) -> Vec<String> {
+    let shares: Vec<f64> = table
+        .attributes
+        .iter()
+        .filter(|(key, _)| key.starts_with("Replay::Coverage::"))
+        .map(|(_, value)| value.parse().unwrap())
+        .collect();
+    let sum: f64 = shares.iter().sum();
+    let is_share = |share: &f64| (0.0..=1.0).contains(share);
+    if shares.len() > 1 && shares.iter().all(is_share) && (sum - 1.0).abs() < 1e-5 {
+        return Vec::new();
+    }
+    vec![format!("coverage: the shares {shares:?} sum up to {sum}")]
+}
+
+/// The exclusive times of a location add up to its lifetime.
+fn lifetimes(path: &Path, table: &Table) -> Vec<String> {
+    let archive = Archive::open(path).unwrap();
+    let lifetimes = Lifetimes::read(&archive);
+    let mut problems = Vec::new();
+    if lifetimes.len() != table.locations {
+        problems.push(format!("{} locations, expected {}", table.locations, lifetimes.len()));
+    }
+    for (location, want) in lifetimes.into_iter().enumerate() {
+        let got = table.sum("time", location);
+        if (want - got).abs() > ROUNDING {
+            problems.push(format!("time @{location} sums up to {got}, the lifetime is {want}"));
+        }
+    }
+    problems
+}
+
+/// A stretch in which a location was inside of some region, in ticks.
+struct Stretch {
+    begin: i64,
+    end: i64,
+    /// The outermost region is a parallel region.
+    is_parallel: bool,
+}
+
+/// What a location's events say about its lifetime, found without the analyzer.
+#[derive(Default)]
+struct Lifetimes {
+    stretches: Vec<Stretch>,
+    /// Fork and join of teams.
+    teams: Vec<(i64, i64)>,
+}
+
+impl Lifetimes {
+    /// Lifetimes in seconds, in the order of rank and thread.
+    fn read(archive: &Archive) -> Vec<f64> {
+        let definitions = archive.definitions().unwrap();
+        let count = definitions.locations.len();
+        let mut references: Vec<u64> = (0..count).map(|at| definitions.locations.reference(at)).collect();
+        references.sort_by_key(|reference| (reference & 0xffff_ffff, reference >> 32));
+        let mut seconds = Vec::new();
+        let mut teams = Vec::new();
+        for reference in references {
+            let location = Lifetimes::of(archive, &definitions, reference);
+            let is_main = reference >> 32 == 0;
+            if is_main {
+                teams = location.teams;
+            }
+            let length = |stretch: &Stretch| {
+                let is_part = |team: &&(i64, i64)| team.0 < stretch.end && team.1 > stretch.begin;
+                match teams.iter().find(is_part).filter(|_| stretch.is_parallel && !is_main) {
+                    // A member's time reaches from the fork to the join.
+                    Some(&(fork, join)) => stretch.end.max(join) - stretch.begin.min(fork),
+                    None => stretch.end - stretch.begin,
+                }
+            };
+            let ticks: i64 = location.stretches.iter().map(length).sum();
+            seconds.push(definitions.clock.seconds(ticks.into()));
+        }
+        seconds
+    }
+
+    fn of(archive: &Archive, definitions: &model::Definitions, reference: u64) -> Lifetimes {
+        let mut local = archive.local_definitions(reference).unwrap();
+        let file = archive.event_file(reference).unwrap();
+        let mut cursor = archive.events(&file);
+        let mut lifetimes = Lifetimes::default();
+        let (mut depth, mut fork, mut last, mut is_off) = (0, None, 0, false);
+        while let Some(record) = cursor.next().unwrap() {
+            let time = local.clock.correct(record.time) as i64;
+            last = time;
+            let mut open = |lifetimes: &mut Lifetimes, is_parallel| {
+                if depth == 0 {
+                    lifetimes.stretches.push(Stretch { begin: time, end: time, is_parallel });
+                }
+                depth += 1;
+            };
+            let mut closed = 0;
+            match record.event {
+                Event::Enter { region } => {
+                    let region = local.mappings.global(MappingType::Region, region);
+                    let region = definitions.regions.find(region.into()).unwrap();
+                    let is_parallel =
+                        region.paradigm == Paradigm::OPENMP && region.role == RegionRole::PARALLEL;
+                    open(&mut lifetimes, is_parallel);
+                }
+                Event::ProgramBegin { .. } => open(&mut lifetimes, false),
+                Event::MeasurementOnOff { measurement_mode } => {
+                    let goes_off = measurement_mode == model::MeasurementMode::OFF;
+                    if goes_off {
+                        open(&mut lifetimes, false);
+                    } else {
+                        closed = i32::from(is_off);
+                    }
+                    is_off = goes_off;
+                }
+                Event::Leave { .. } => closed = 1.min(depth),
+                Event::ProgramEnd { .. } => closed = depth,
+                Event::BufferFlush { stop_time } if depth == 0 => {
+                    let end = local.clock.correct(stop_time.0) as i64;
+                    lifetimes.stretches.push(Stretch { begin: time, end, is_parallel: false });
+                }
+                Event::ThreadFork { .. } => fork = Some(time),
+                Event::ThreadJoin { .. } => lifetimes.teams.extend(fork.take().map(|fork| (fork, time))),
+                _ => {}
+            }
+            if closed > 0 {
+                depth -= closed;
+                if depth == 0
+                    && let Some(stretch) = lifetimes.stretches.last_mut()
+                {
+                    stretch.end = time;
+                }
+            }
+        }
+        if depth > 0
+            && let Some(stretch) = lifetimes.stretches.last_mut()
+        {
+            stretch.end = last;
+        }
+        lifetimes
+    }
+}

@@ -1,0 +1,87 @@
+//! What tests share: fresh directories, commands with a deadline, readable traces, and reports as tables.
+
+pub(crate) mod parse;
+pub(crate) mod random;
+pub(crate) mod regions;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod trace;
+pub(crate) mod workers;
+pub(crate) mod write;
+
+use std::path::{Path, PathBuf};
+
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Outcome, Semantics};
+
+/// Both semantics, the default last.
+pub(crate) const SEMANTICS: [Semantics; 2] = [Semantics::Reference, Semantics::Corrected];
+
+/// A directory that disappears with the value.
+pub(crate) fn fresh() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("replay-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A path of the project.
+pub(crate) fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The real archives, by name.
+pub(crate) fn archives() -> Vec<PathBuf> {
+    let folder = project("tests/archives");
+    let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| path.join("traces.otf2").is_file()).collect();
+    found.sort();
+    assert!(found.len() >= 30, "{} is incomplete", folder.display());
+    found
+}
+
+/// A real archive.
+pub(crate) fn archive(name: &str) -> PathBuf {
+    project("tests/archives").join(name)
+}
+
+/// The scripts of `tests/golden`, by name.
+pub(crate) fn golden() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project("tests/golden")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "trace")).collect();
+    found.sort();
+    found
+}
+
+/// The last part of a path, without its extension where that is `.trace`.
+pub(crate) fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap().to_string_lossy();
+    name.strip_suffix(".trace").unwrap_or(&name).to_owned()
+}
+
+/// Copies an archive, so that a test may damage it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::write(&target, std::fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
+/// Analyses in this process, with one worker.
+pub(crate) fn analyze(
+    experiment: &Path,
+    report: &Path,
+    semantics: Semantics,
+) -> Result<Outcome, replay::Error> {
+    replay::analyze(&options(experiment, report, semantics), &mut Solo, &mut Progress::silent())
+}
+
+/// The options for a report in a place of its own, with one thread.
+pub(crate) fn options(experiment: &Path, report: &Path, semantics: Semantics) -> Options {
+    let (experiment, report) = (experiment.to_owned(), Some(report.to_owned()));
+    Options { experiment, report, semantics, threads: 1, force: false }
+}

@@ -1,0 +1,70 @@
+//! What Score-P says about a region, by the region's name: paradigm, role, source file.
+
+use model::{Paradigm, RegionRole};
+
+/// What a definition of a region holds beside its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Properties {
+    pub(crate) paradigm: Paradigm,
+    pub(crate) role: RegionRole,
+    pub(crate) file: String,
+}
+
+/// The properties that Score-P gives to a region of this name.
+pub(crate) fn properties(name: &str) -> Properties {
+    if let Some(call) = name.strip_prefix("MPI_") {
+        return Properties { paradigm: Paradigm::MPI, role: mpi_role(call), file: "MPI".into() };
+    }
+    let openmp = |role| Properties { paradigm: Paradigm::OPENMP, role, file: "prog.c".into() };
+    match name {
+        "!$omp parallel" => openmp(RegionRole::PARALLEL),
+        "!$omp implicit barrier" => openmp(RegionRole::IMPLICIT_BARRIER),
+        "!$omp barrier" => openmp(RegionRole::BARRIER),
+        "!$omp for" => openmp(RegionRole::LOOP),
+        _ => Properties { paradigm: Paradigm::COMPILER, role: RegionRole::FUNCTION, file: "prog.c".into() },
+    }
+}
+
+/// Collective calls have the same role whether they block or not.
+fn mpi_role(call: &str) -> RegionRole {
+    // MPI_Isend, MPI_Improbe, MPI_Iallreduce, but not MPI_Init.
+    let blocking = call.strip_prefix('I').filter(|rest| *rest != "nit").map(capitalised);
+    let call = blocking.as_deref().unwrap_or(call);
+    match call {
+        "Send" | "Ssend" | "Bsend" | "Rsend" | "Send_init" | "Recv" | "Recv_init" | "Sendrecv" | "Mrecv"
+        | "Probe" | "Mprobe" => RegionRole::POINT2POINT,
+        "Barrier" => RegionRole::BARRIER,
+        "Bcast" | "Scatter" | "Scatterv" => RegionRole::COLL_ONE2ALL,
+        "Reduce" | "Gather" | "Gatherv" => RegionRole::COLL_ALL2ONE,
+        "Allreduce"
+        | "Allgather"
+        | "Allgatherv"
+        | "Alltoall"
+        | "Alltoallv"
+        | "Alltoallw"
+        | "Reduce_scatter"
+        | "Reduce_scatter_block" => RegionRole::COLL_ALL2ALL,
+        "Scan" | "Exscan" => RegionRole::COLL_OTHER,
+        _ => RegionRole::FUNCTION,
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// OTF2's number of a collective operation, by the name that reports use.
+pub(crate) fn operation(name: &str) -> Option<model::CollectiveOp> {
+    (0..=22)
+        .map(model::CollectiveOp)
+        .find(|op| op.name().is_some_and(|known| known.replace(' ', "_") == name))
+}
+
+/// A paradigm or role by name.
+pub(crate) fn by_name<T>(name: &str, make: fn(u8) -> T, name_of: fn(T) -> Option<&'static str>) -> Option<T>
+where
+    T: Copy,
+{
+    (0..=60).map(make).find(|&value| name_of(value) == Some(name))
+}

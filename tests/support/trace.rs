@@ -1,0 +1,177 @@
+//! A trace as its script says it: processes, threads, and what each of them did when.
+
+use std::collections::BTreeMap;
+
+use model::CollectiveOp;
+
+use super::regions::Properties;
+
+/// A whole trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    /// Ticks per second.
+    pub(crate) resolution: u64,
+    /// The clock's reading at the trace's begin; times of the script count from there.
+    pub(crate) offset: u64,
+    pub(crate) big_endian: bool,
+    /// The program that every process runs, unless its stream says otherwise.
+    pub(crate) program: Option<String>,
+    /// Communicators beside `world` and `self`.
+    pub(crate) communicators: Vec<(String, Members)>,
+    /// Regions that are not what their name says.
+    pub(crate) regions: BTreeMap<String, Properties>,
+    /// Calling contexts; parents come first.
+    pub(crate) contexts: Vec<Context>,
+    pub(crate) streams: Vec<Stream>,
+}
+
+impl Default for Trace {
+    fn default() -> Trace {
+        Trace {
+            resolution: 1_000_000_000,
+            offset: 1000,
+            big_endian: false,
+            program: None,
+            communicators: Vec::new(),
+            regions: BTreeMap::new(),
+            contexts: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
+}
+
+/// Who takes part in a communicator; ranks are those of `world`.
+#[derive(Clone, Debug)]
+pub(crate) enum Members {
+    Ranks(Vec<u64>),
+    Sides(Vec<u64>, Vec<u64>),
+}
+
+/// A calling context by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) name: String,
+    pub(crate) region: String,
+    pub(crate) parent: Option<String>,
+    /// Line of the call in `prog.c`.
+    pub(crate) line: Option<u32>,
+}
+
+/// What a stream of events belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Thread,
+    Accelerator,
+    Metric,
+}
+
+/// The events of one location.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    pub(crate) rank: u32,
+    pub(crate) thread: u32,
+    pub(crate) kind: Kind,
+    /// Another program than the trace's.
+    pub(crate) program: Option<String>,
+    /// Clock comparisons: local time and what the global clock was ahead.
+    pub(crate) clock: Vec<(u64, i64)>,
+    /// Its events use numbers of its own, and mapping tables say what they mean.
+    pub(crate) mapped: bool,
+    /// Its event file is deleted after writing.
+    pub(crate) missing: bool,
+    /// So many bytes are cut off the end of its event file.
+    pub(crate) cut: u64,
+    pub(crate) events: Vec<(u64, Step)>,
+}
+
+impl Stream {
+    /// The main thread of a process, without events yet.
+    pub(crate) fn new(rank: u32) -> Stream {
+        Stream {
+            rank,
+            thread: 0,
+            kind: Kind::Thread,
+            program: None,
+            clock: Vec::new(),
+            mapped: false,
+            missing: false,
+            cut: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// The number by which the archive knows the location, made as Score-P does.
+    pub(crate) fn reference(&self) -> u64 {
+        u64::from(self.thread) << 32 | u64::from(self.rank)
+    }
+
+    /// Appends an event.
+    pub(crate) fn at(&mut self, time: u64, step: Step) {
+        self.events.push((time, step));
+    }
+}
+
+/// A message as one side sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) peer: u32,
+    pub(crate) tag: u32,
+    pub(crate) bytes: u64,
+    pub(crate) communicator: String,
+}
+
+/// An event, with names instead of numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    Enter(String),
+    /// Leaves the innermost region that the script entered.
+    Leave,
+    LeaveRegion(String),
+    Send(Message),
+    Isend(Message, u64),
+    IsendComplete(u64),
+    IrecvRequest(u64),
+    Recv(Message),
+    Irecv(Message, u64),
+    Test(u64),
+    Cancel(u64),
+    Probe(Message, u64),
+    Mrecv {
+        message: u64,
+        bytes: u64,
+    },
+    ImrecvRequest {
+        message: u64,
+        request: u64,
+    },
+    Imrecv {
+        request: u64,
+        bytes: u64,
+    },
+    CollectiveBegin,
+    CollectiveEnd {
+        operation: CollectiveOp,
+        root: Option<u32>,
+        sent: u64,
+        received: u64,
+        communicator: String,
+    },
+    NonBlockingRequest(u64),
+    NonBlockingComplete {
+        operation: CollectiveOp,
+        communicator: String,
+        request: u64,
+    },
+    Fork,
+    Join,
+    TeamBegin,
+    TeamEnd,
+    Recording(bool),
+    Flush {
+        until: u64,
+    },
+    ContextEnter(String, u32),
+    ContextLeave(String),
+    Sample(String, u32),
+    Metric(u64),
+}

@@ -1,0 +1,87 @@
+//! Several processes of an analysis as threads of the test: what an exchange has to do, without MPI.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use replay::exchange::Batch;
+use replay::progress::Progress;
+use replay::{Error, Exchange, Semantics};
+
+/// What a worker tells another one: a batch, or that it has failed.
+type Parcel = Option<Batch>;
+
+/// What stands for one process.
+struct Process {
+    number: usize,
+    to: Vec<Sender<Parcel>>,
+    from: Vec<Receiver<Parcel>>,
+}
+
+impl Process {
+    fn swap(&mut self, outgoing: Vec<Parcel>) -> Vec<Parcel> {
+        for (to, parcel) in self.to.iter().zip(outgoing) {
+            // Who has gone away has failed, and is heard below.
+            let _ = to.send(parcel);
+        }
+        self.from.iter().map(|from| from.recv().unwrap_or(None)).collect()
+    }
+}
+
+impl Exchange for Process {
+    fn worker(&self) -> usize {
+        self.number
+    }
+
+    fn workers(&self) -> usize {
+        self.to.len()
+    }
+
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
+        assert_eq!(outgoing.len(), self.workers());
+        let incoming = self.swap(outgoing.into_iter().map(Some).collect());
+        match incoming.iter().position(Option::is_none) {
+            Some(failed) => Err(Error::worker_failed(failed)),
+            None => Ok(incoming.into_iter().flatten().collect()),
+        }
+    }
+
+    fn fail(&mut self) -> usize {
+        let incoming = self.swap(vec![None; self.to.len()]);
+        incoming.iter().position(Option::is_none).unwrap_or(self.number)
+    }
+}
+
+/// Analyses with so many processes of so many threads; answers what each process says, in their order.
+pub(crate) fn analyze(
+    experiment: &Path,
+    report: &Path,
+    semantics: Semantics,
+    processes: usize,
+    threads: usize,
+) -> Vec<Result<replay::Outcome, Error>> {
+    let options = replay::Options { threads, ..super::options(experiment, report, semantics) };
+    let (mut to, mut from): (Vec<Vec<_>>, Vec<Vec<_>>) =
+        (0..processes).map(|_| (Vec::new(), Vec::new())).unzip();
+    for sender in &mut to {
+        for receiver in &mut from {
+            let (send, receive) = channel();
+            sender.push(send);
+            receiver.push(receive);
+        }
+    }
+    std::thread::scope(|scope| {
+        let all: Vec<_> = to
+            .into_iter()
+            .zip(from)
+            .enumerate()
+            .map(|(number, (to, from))| {
+                let options = &options;
+                scope.spawn(move || {
+                    let mut process = Process { number, to, from };
+                    replay::analyze(options, &mut process, &mut Progress::silent())
+                })
+            })
+            .collect();
+        all.into_iter().map(|worker| worker.join().unwrap()).collect()
+    })
+}

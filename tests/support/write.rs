@@ -1,0 +1,512 @@
+//! Writes a trace as an OTF2 archive, with the definitions that Score-P makes.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use model::{GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm};
+use otf2::{
+    Anchor, ArchiveWriter, Attributes, ByteOrder, Definition, Event, IdMap, List, MappingType, MetricValue,
+    ROOT_NONE, Timestamp, UNDEFINED, ValueType,
+};
+
+use super::regions::properties;
+use super::trace::{Kind, Members, Message, Step, Stream, Trace};
+
+const WORLD: u32 = 0;
+const SELF: u32 = 1;
+const TEAM: u32 = 2;
+
+/// The anchor of archives that tests write.
+pub(crate) fn anchor(big_endian: bool) -> Anchor {
+    let byte_order = if big_endian { ByteOrder::Big } else { ByteOrder::Little };
+    Anchor { byte_order, creator: "test".into(), ..Anchor::default() }
+}
+
+/// Writes the archive `directory/traces.otf2`.
+pub(crate) fn write(trace: &Trace, directory: &Path) {
+    let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(trace.big_endian)).unwrap();
+    let mut names = Names::default();
+    names.collect(trace);
+    let streams: Vec<Vec<(u64, Event<'static>)>> =
+        trace.streams.iter().map(|stream| names.events(trace, stream)).collect();
+
+    let length = streams.iter().flatten().map(|event| event.0).max().unwrap_or(0);
+    define(
+        &mut archive,
+        Definition::ClockProperties {
+            timer_resolution: trace.resolution,
+            global_offset: trace.offset,
+            trace_length: length.saturating_sub(trace.offset),
+            realtime_timestamp: u64::MAX,
+        },
+    );
+    names.define(&mut archive, trace, &streams);
+    for (stream, events) in trace.streams.iter().zip(&streams) {
+        let mut writer = archive.events(stream.reference()).unwrap();
+        for (time, event) in events {
+            writer.write(*time, *event, Attributes::EMPTY).unwrap();
+        }
+        writer.finish().unwrap();
+        names.define_locally(&archive, trace, stream);
+    }
+    archive.finish().unwrap();
+    for stream in &trace.streams {
+        let path = directory.join(format!("traces/{}.evt", stream.reference()));
+        if stream.missing {
+            std::fs::remove_file(&path).unwrap();
+        } else if stream.cut > 0 {
+            let bytes = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &bytes[..bytes.len() - stream.cut as usize]).unwrap();
+        }
+    }
+}
+
+fn define(archive: &mut ArchiveWriter, definition: Definition<'_>) {
+    archive.define(definition).unwrap();
+}
+
+/// Numbers of what events refer to.
+#[derive(Default)]
+struct Names {
+    strings: Vec<String>,
+    string_of: HashMap<String, u32>,
+    regions: Vec<String>,
+    region_of: HashMap<String, u32>,
+    communicators: HashMap<String, u32>,
+    contexts: HashMap<String, u32>,
+}
+
+impl Names {
+    fn string(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.string_of.get(text) {
+            return known;
+        }
+        let number = self.strings.len() as u32;
+        self.strings.push(text.into());
+        self.string_of.insert(text.into(), number);
+        number
+    }
+
+    fn region(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.region_of.get(name) {
+            return known;
+        }
+        let number = self.regions.len() as u32;
+        self.regions.push(name.into());
+        self.region_of.insert(name.into(), number);
+        number
+    }
+
+    /// Numbers everything that the trace names.
+    fn collect(&mut self, trace: &Trace) {
+        self.string("");
+        self.communicators.extend([("world".into(), WORLD), ("self".into(), SELF), ("team".into(), TEAM)]);
+        for (at, (name, _)) in trace.communicators.iter().enumerate() {
+            self.communicators.insert(name.clone(), TEAM + 1 + at as u32);
+        }
+        for (at, context) in trace.contexts.iter().enumerate() {
+            self.contexts.insert(context.name.clone(), at as u32);
+            self.region(&context.region);
+        }
+        for stream in &trace.streams {
+            for (_, step) in &stream.events {
+                if let Step::Enter(name) | Step::LeaveRegion(name) = step {
+                    self.region(name);
+                }
+            }
+            if let Some(program) = stream.program.as_ref().or(trace.program.as_ref()) {
+                self.string(program);
+            }
+        }
+        for name in self.regions.clone() {
+            self.string(&name);
+            let file = trace.regions.get(&name).cloned().unwrap_or_else(|| properties(&name)).file;
+            self.string(&file);
+        }
+        for text in ["machine", "node", "master thread", "worker thread", "stream", "values", "PAPI", "#"] {
+            self.string(text);
+        }
+        for rank in 0..processes(trace) {
+            self.string(&format!("MPI Rank {rank}"));
+        }
+        for (name, _) in &trace.communicators {
+            self.string(name);
+        }
+        self.string("prog.c");
+    }
+
+    fn define(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<(u64, Event<'_>)>]) {
+        for (reference, string) in self.strings.iter().enumerate() {
+            define(archive, Definition::String { reference: reference as u32, string: string.as_bytes() });
+        }
+        let string = |text: &str| self.string_of[text];
+        let node = |reference, name, class_name, parent| Definition::SystemTreeNode {
+            reference,
+            name: string(name),
+            class_name: string(class_name),
+            parent,
+        };
+        define(archive, node(0, "machine", "machine", UNDEFINED));
+        define(archive, node(1, "node", "node", 0));
+        for rank in 0..processes(trace) {
+            define(
+                archive,
+                Definition::LocationGroup {
+                    reference: rank,
+                    name: string(&format!("MPI Rank {rank}")),
+                    location_group_type: LocationGroupType::PROCESS,
+                    system_tree_parent: 1,
+                    creating_location_group: UNDEFINED,
+                },
+            );
+        }
+        self.define_locations(archive, trace, streams);
+        self.define_regions(archive, trace);
+        self.define_communicators(archive, trace);
+    }
+
+    fn define_locations(
+        &self,
+        archive: &mut ArchiveWriter,
+        trace: &Trace,
+        streams: &[Vec<(u64, Event<'_>)>],
+    ) {
+        let mut groups = processes(trace);
+        for (stream, events) in trace.streams.iter().zip(streams) {
+            let mut group = stream.rank;
+            if stream.kind == Kind::Accelerator {
+                define(
+                    archive,
+                    Definition::LocationGroup {
+                        reference: groups,
+                        name: self.string_of["stream"],
+                        location_group_type: LocationGroupType::ACCELERATOR,
+                        system_tree_parent: 1,
+                        creating_location_group: stream.rank,
+                    },
+                );
+                group = groups;
+                groups += 1;
+            }
+            let (name, location_type) = match (stream.kind, stream.thread) {
+                (Kind::Thread, 0) => ("master thread", LocationType::CPU_THREAD),
+                (Kind::Thread, _) => ("worker thread", LocationType::CPU_THREAD),
+                (Kind::Accelerator, _) => ("stream", LocationType::ACCELERATOR_STREAM),
+                (Kind::Metric, _) => ("values", LocationType::METRIC),
+            };
+            define(
+                archive,
+                Definition::Location {
+                    reference: stream.reference(),
+                    name: self.string_of[name],
+                    location_type,
+                    number_of_events: events.len() as u64,
+                    location_group: group,
+                },
+            );
+        }
+        define(
+            archive,
+            Definition::MetricMember {
+                reference: 0,
+                name: self.string_of["PAPI"],
+                description: 0,
+                metric_type: 0,
+                metric_mode: 0,
+                value_type: ValueType::UINT64,
+                base: 1,
+                exponent: 0,
+                unit: self.string_of["#"],
+            },
+        );
+        define(
+            archive,
+            Definition::MetricClass {
+                reference: 0,
+                metric_members: [0].as_slice().into(),
+                metric_occurrence: 1,
+                recorder_kind: 1,
+            },
+        );
+    }
+
+    fn define_regions(&self, archive: &mut ArchiveWriter, trace: &Trace) {
+        for (reference, name) in self.regions.iter().enumerate() {
+            let is = trace.regions.get(name).cloned().unwrap_or_else(|| properties(name));
+            define(
+                archive,
+                Definition::Region {
+                    reference: reference as u32,
+                    name: self.string_of[name],
+                    description: 0,
+                    source_file: self.string_of[&is.file],
+                    begin_line_number: 0,
+                    end_line_number: 0,
+                    canonical_name: self.string_of[name],
+                    region_role: is.role,
+                    paradigm: is.paradigm,
+                    region_flags: 0,
+                },
+            );
+        }
+        for (reference, context) in trace.contexts.iter().enumerate() {
+            let source = context.line.map_or(UNDEFINED, |line_number| {
+                let file = self.string_of["prog.c"];
+                define(
+                    archive,
+                    Definition::SourceCodeLocation { reference: reference as u32, file, line_number },
+                );
+                reference as u32
+            });
+            define(
+                archive,
+                Definition::CallingContext {
+                    reference: reference as u32,
+                    region: self.region_of[&context.region],
+                    source_code_location: source,
+                    parent: context.parent.as_ref().map_or(UNDEFINED, |parent| self.contexts[parent]),
+                },
+            );
+        }
+        define(
+            archive,
+            Definition::InterruptGenerator {
+                reference: 0,
+                name: self.string_of["PAPI"],
+                interrupt_generator_mode: 0,
+                base: 1,
+                exponent: -9,
+                period: 1000,
+            },
+        );
+    }
+
+    fn define_communicators(&self, archive: &mut ArchiveWriter, trace: &Trace) {
+        let mut groups = 0;
+        let mut group = |archive: &mut ArchiveWriter, group_type, paradigm, members: &[u64]| {
+            define(
+                archive,
+                Definition::Group {
+                    reference: groups,
+                    name: 0,
+                    members: members.into(),
+                    group_type,
+                    paradigm,
+                    group_flags: 0,
+                },
+            );
+            groups += 1;
+            groups - 1
+        };
+        let ranks: Vec<u64> = (0..processes(trace)).map(u64::from).collect();
+        let threads: Vec<u64> =
+            trace.streams.iter().filter(|s| s.kind == Kind::Thread).map(Stream::reference).collect();
+        group(archive, GroupType::COMM_LOCATIONS, Paradigm::MPI, &ranks);
+        let world = group(archive, GroupType::COMM_GROUP, Paradigm::MPI, &ranks);
+        let alone = group(archive, GroupType::COMM_SELF, Paradigm::MPI, &[]);
+        group(archive, GroupType::COMM_LOCATIONS, Paradigm::OPENMP, &threads);
+        let all: Vec<u64> = (0..threads.len() as u64).collect();
+        let team = group(archive, GroupType::COMM_GROUP, Paradigm::OPENMP, &all);
+        let comm =
+            |reference, group, parent| Definition::Comm { reference, name: 0, group, parent, flags: 0 };
+        define(archive, comm(WORLD, world, UNDEFINED));
+        define(archive, comm(SELF, alone, UNDEFINED));
+        define(archive, comm(TEAM, team, UNDEFINED));
+        for (name, members) in &trace.communicators {
+            let reference = self.communicators[name];
+            let mut side = |ranks: &[u64]| group(archive, GroupType::COMM_GROUP, Paradigm::MPI, ranks);
+            let definition = match members {
+                Members::Ranks(ranks) => comm(reference, side(ranks), WORLD),
+                Members::Sides(a, b) => Definition::InterComm {
+                    reference,
+                    name: self.string_of[name],
+                    group_a: side(a),
+                    group_b: side(b),
+                    common_communicator: WORLD,
+                    flags: 0,
+                },
+            };
+            define(archive, definition);
+        }
+    }
+
+    /// Mapping tables and clock comparisons of a location.
+    fn define_locally(&self, archive: &ArchiveWriter, trace: &Trace, stream: &Stream) {
+        let mut local = archive.local_definitions(stream.reference()).unwrap();
+        if stream.mapped {
+            for (kind, count) in self.mapped(trace) {
+                let globals: Vec<u64> = (0..count).rev().map(u64::from).collect();
+                let id_map = IdMap::Dense(globals.as_slice().into());
+                let mapping_type = kind.code();
+                local.write(Definition::MappingTable { mapping_type, id_map }).unwrap();
+            }
+        }
+        for &(time, offset) in &stream.clock {
+            let time = Timestamp(trace.offset + time);
+            local.write(Definition::ClockOffset { time, offset, standard_deviation: 0.0 }).unwrap();
+        }
+        local.finish().unwrap();
+    }
+
+    /// The kinds of references that a mapped stream counts backwards, with how many there are.
+    fn mapped(&self, trace: &Trace) -> Vec<(MappingType, u32)> {
+        let communicators = TEAM + 1 + trace.communicators.len() as u32;
+        [
+            (MappingType::String, self.strings.len() as u32),
+            (MappingType::Region, self.regions.len() as u32),
+            (MappingType::Comm, communicators),
+            (MappingType::CallingContext, trace.contexts.len() as u32),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+    }
+
+    /// The events of a stream with numbers for names, the program around them.
+    fn events(&self, trace: &Trace, stream: &Stream) -> Vec<(u64, Event<'static>)> {
+        let mapped = self.mapped(trace);
+        let local = |kind: MappingType, global: u32| match mapped.iter().find(|it| it.0 == kind) {
+            Some((_, count)) if stream.mapped && global < *count => count - 1 - global,
+            _ => global,
+        };
+        let region = |name: &str| local(MappingType::Region, self.region_of[name]);
+        let comm = |name: &str| {
+            let known = self.communicators.get(name);
+            local(MappingType::Comm, *known.unwrap_or_else(|| panic!("no communicator {name:?}")))
+        };
+        let context = |name: &str| {
+            let known = self.contexts.get(name);
+            local(MappingType::CallingContext, *known.unwrap_or_else(|| panic!("no context {name:?}")))
+        };
+        let mut stack: Vec<&str> = Vec::new();
+        let mut events = Vec::new();
+        let is_main = stream.kind == Kind::Thread && stream.thread == 0;
+        let program = stream.program.as_ref().or(trace.program.as_ref()).filter(|_| is_main);
+        let times = stream.events.first().zip(stream.events.last()).map(|(a, b)| (a.0, b.0));
+        if let (Some(program), Some((first, _))) = (program, times) {
+            let program_name = local(MappingType::String, self.string_of[program]);
+            events.push((first, Event::ProgramBegin { program_name, program_arguments: List::EMPTY }));
+        }
+        for (time, step) in &stream.events {
+            let event = match step {
+                Step::Enter(name) => {
+                    stack.push(name);
+                    Event::Enter { region: region(name) }
+                }
+                Step::Leave => {
+                    let name = stack.pop().unwrap_or_else(|| panic!("{time} <: nothing is open"));
+                    Event::Leave { region: region(name) }
+                }
+                Step::LeaveRegion(name) => {
+                    if stack.last() == Some(&name.as_str()) {
+                        stack.pop();
+                    }
+                    Event::Leave { region: region(name) }
+                }
+                Step::ContextEnter(name, unwind_distance) => Event::CallingContextEnter {
+                    calling_context: context(name),
+                    unwind_distance: *unwind_distance,
+                },
+                Step::ContextLeave(name) => Event::CallingContextLeave { calling_context: context(name) },
+                Step::Sample(name, unwind_distance) => Event::CallingContextSample {
+                    calling_context: context(name),
+                    unwind_distance: *unwind_distance,
+                    interrupt_generator: 0,
+                },
+                Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
+                _ => communication(step, &comm).or_else(|| threading(step, &comm)).expect("every step"),
+            };
+            events.push((*time, event));
+        }
+        if let (Some(_), Some((_, last))) = (program, times) {
+            events.push((last, Event::ProgramEnd { exit_status: 0 }));
+        }
+        events.into_iter().map(|(time, event)| (trace.offset + time, event)).collect()
+    }
+}
+
+fn processes(trace: &Trace) -> u32 {
+    trace.streams.iter().map(|stream| stream.rank + 1).max().unwrap_or(0)
+}
+
+fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {
+    let parts = |m: &Message| (m.peer, comm(&m.communicator), m.tag, m.bytes);
+    Some(match step {
+        Step::Send(message) => {
+            let (receiver, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiSend { receiver, communicator, msg_tag, msg_length }
+        }
+        Step::Isend(message, request_id) => {
+            let (receiver, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id: *request_id }
+        }
+        Step::Recv(message) => {
+            let (sender, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiRecv { sender, communicator, msg_tag, msg_length }
+        }
+        Step::Irecv(message, request_id) => {
+            let (sender, communicator, msg_tag, msg_length) = parts(message);
+            Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id: *request_id }
+        }
+        Step::Probe(message, message_id) => {
+            let (sender, communicator, tag, _) = parts(message);
+            Event::MpiProbe { sender, communicator, tag, message_id: *message_id }
+        }
+        Step::IsendComplete(request_id) => Event::MpiIsendComplete { request_id: *request_id },
+        Step::IrecvRequest(request_id) => Event::MpiIrecvRequest { request_id: *request_id },
+        Step::Test(request_id) => Event::MpiRequestTest { request_id: *request_id },
+        Step::Cancel(request_id) => Event::MpiRequestCancelled { request_id: *request_id },
+        Step::Mrecv { message, bytes } => Event::MpiMrecv { message_id: *message, msg_length: *bytes },
+        Step::ImrecvRequest { message, request } => {
+            Event::MpiImrecvRequest { message_id: *message, request_id: *request }
+        }
+        Step::Imrecv { request, bytes } => Event::MpiImrecv { request_id: *request, msg_length: *bytes },
+        Step::CollectiveBegin => Event::MpiCollectiveBegin {},
+        Step::CollectiveEnd { operation, root, sent, received, communicator } => Event::MpiCollectiveEnd {
+            collective_op: *operation,
+            communicator: comm(communicator),
+            root: root.unwrap_or(ROOT_NONE),
+            size_sent: *sent,
+            size_received: *received,
+        },
+        Step::NonBlockingRequest(request_id) => {
+            Event::NonBlockingCollectiveRequest { request_id: *request_id }
+        }
+        Step::NonBlockingComplete { operation, communicator, request } => {
+            Event::NonBlockingCollectiveComplete {
+                collective_op: *operation,
+                communicator: comm(communicator),
+                root: ROOT_NONE,
+                size_sent: 8,
+                size_received: 8,
+                request_id: *request,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// The metric values that a script can record; an event borrows its list.
+static VALUES: [[MetricValue; 1]; 3] = [
+    [MetricValue { kind: ValueType::UINT64, bits: 0 }],
+    [MetricValue { kind: ValueType::UINT64, bits: 1 }],
+    [MetricValue { kind: ValueType::UINT64, bits: 2 }],
+];
+
+fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {
+    let model = Paradigm::OPENMP;
+    Some(match step {
+        Step::Fork => Event::ThreadFork { model, number_of_requested_threads: 2 },
+        Step::Join => Event::ThreadJoin { model },
+        Step::TeamBegin => Event::ThreadTeamBegin { thread_team: comm("team") },
+        Step::TeamEnd => Event::ThreadTeamEnd { thread_team: comm("team") },
+        Step::Recording(on) => Event::MeasurementOnOff {
+            measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
+        },
+        Step::Metric(value) => {
+            let values = VALUES.get(*value as usize).expect("a metric value below 3");
+            Event::Metric { metric: 0, metric_values: values.as_slice().into() }
+        }
+        _ => return None,
+    })
+}

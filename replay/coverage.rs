@@ -20,18 +20,21 @@ pub enum Fate {
     OtherCollective,
     /// Alltoallv and Alltoallw.
     VariableAllToAll,
+    /// Probes that block until there is a message: their waiting is not computed.
+    Probe,
     /// Its operation found no partner in the trace.
     Unmatched,
 }
 
 impl Fate {
     /// All fates, in the order of reports.
-    pub const ALL: [Fate; 6] = [
+    pub const ALL: [Fate; 7] = [
         Fate::Analysed,
         Fate::OneSided,
         Fate::FileAccess,
         Fate::OtherCollective,
         Fate::VariableAllToAll,
+        Fate::Probe,
         Fate::Unmatched,
     ];
 
@@ -43,6 +46,7 @@ impl Fate {
             Fate::FileAccess => "MPI file access",
             Fate::OtherCollective => "non-blocking and other collectives",
             Fate::VariableAllToAll => "Alltoallv and Alltoallw",
+            Fate::Probe => "blocking probes",
             Fate::Unmatched => "no partner in the trace",
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! At its end a hung program is in calls that never returned. Of those a trace tells whom they wait for only where they
 //! send: a send is recorded when it starts, a receive and a collective operation when they are complete. So a circle is
-//! found if its calls are sends, or wait for sends.
+//! found if its calls are sends, or wait for sends. A process that has posted a receive, or does so in the same call
+//! (`MPI_Sendrecv`), can still get what it waits for: a trace may just end in the middle of an exchange.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,13 +79,19 @@ pub fn find(
 /// The calls of a process that never returned and wait for a receiver; the last one if threads have several.
 fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option<Blocked> {
     let operations = &profile.operations;
+    if operations.has_open_receives {
+        return None;
+    }
     let (_, open) = operations.calls.iter().enumerate().rev().find(|(_, call)| call.never_returned)?;
     let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
     let unmatched = operations.sends.iter().zip(&matches.postings).filter(|(_, posting)| posting.is_none());
     let partners: BTreeSet<u32> = unmatched
         .filter(|(send, _)| match send.completion {
             NO_CALL => waits_for_requests,
-            call => operations.call(call).never_returned,
+            call => {
+                let call = operations.call(call);
+                call.never_returned && call.completion == Completion::BlockingSend
+            }
         })
         .map(|(send, _)| send.to)
         .collect();

@@ -68,6 +68,8 @@ findings! {
         "A location has not as many events as its definition says.";
     BackwardTime, Wrong, "time going backwards",
         "An event is earlier than the one before it on its location; the later time was used for both.";
+    FarTime, Wrong, "time far from the trace",
+        "An event is further from the begin of the trace than times can be; a nearer time was used.";
     UndefinedReference, Wrong, "undefined reference",
         "An event refers to a region, communicator or calling context that is not defined; it was ignored.";
     LeaveWithoutEnter, Wrong, "leave without enter",
@@ -148,13 +150,17 @@ impl Findings {
         let at = finding as usize;
         self.counts[at] += 1;
         let location = location as u32;
-        let is_first = match &self.first[at] {
-            Some(first) => (time, location) < (first.time, first.location),
-            None => true,
-        };
-        if is_first {
-            self.first[at] = Some(Example { time, location, text: text().to_string() });
+        if let Some(first) = &self.first[at]
+            && (time, location) > (first.time, first.location)
+        {
+            return;
         }
+        // Of two at once the text decides: which of them is counted first depends on who counts.
+        let new = Example { time, location, text: text().to_string() };
+        self.first[at] = Some(match self.first[at].take() {
+            Some(first) => first.min(new),
+            None => new,
+        });
     }
 
     /// How often a finding occurred.
@@ -233,6 +239,16 @@ mod tests {
             assert_eq!(merged.count(Finding::UnmatchedSend), 3);
             assert_eq!(merged.first(Finding::UnmatchedSend).unwrap().text, "earlier");
         }
+    }
+
+    #[test]
+    fn of_two_at_once_the_same_is_first_whoever_counts() {
+        let example = |texts: [&str; 2]| {
+            let mut findings = Findings::default();
+            texts.iter().for_each(|text| findings.add(Finding::OpenCall, 5, 1, || text));
+            findings.first(Finding::OpenCall).unwrap().text.clone()
+        };
+        assert_eq!(example(["a", "b"]), example(["b", "a"]));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn derive(severities: &mut Severities, tree: &CallTree, metrics: &Metrics, s
         let mut column = Vec::new();
         for (child, below) in metrics.list.iter().enumerate() {
             if below.parent == Some(metric.id) {
-                combine(&mut column, severities.column(child), |sum, value| sum + value);
+                combine(&mut column, severities.column(child), i64::saturating_add);
             }
         }
         severities.set_column(at, column);
@@ -74,7 +74,7 @@ pub fn derive(severities: &mut Severities, tree: &CallTree, metrics: &Metrics, s
         if let Source::Rest(of, without) = metric.source {
             let mut column = number(of).map_or(Vec::new(), |of| severities.column(of).to_vec());
             for part in without.iter().filter_map(|id| number(id)) {
-                combine(&mut column, severities.column(part), |rest, value| rest - value);
+                combine(&mut column, severities.column(part), i64::saturating_sub);
             }
             severities.set_column(at, trimmed(column));
         }

@@ -202,7 +202,9 @@ impl Job {
 
 /// Where the report goes.
 fn target(options: &Options, archive: &Archive) -> PathBuf {
-    options.report.clone().unwrap_or_else(|| archive.directory().join("trace.cubex"))
+    let report = options.report.clone().unwrap_or_else(|| archive.directory().join("trace.cubex"));
+    // A link stays a link: what it points to is replaced.
+    if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
 }
 
 /// The bytes of each process's event files. Each worker asks the file system for a part of them.

@@ -71,6 +71,8 @@ fn print(summary: &Summary) {
 
 /// Prints why there is no report.
 fn complain(error: &Error) {
+    // Names from a command line or a trace must not control the terminal.
+    let error = error.to_string().replace(char::is_control, "\u{fffd}");
     let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 

@@ -34,8 +34,8 @@ pub struct Metrics {
     pub list: Vec<Metric>,
     /// All patterns.
     pub patterns: Vec<NumberedPattern>,
-    /// The patterns at received messages, with their rules.
-    pub at_receive: Rules<fn(&ReceivedMessage) -> Ticks>,
+    /// The patterns of late messages, with their rules.
+    pub at_late_message: Rules<fn(&ReceivedMessage) -> Ticks>,
     /// The patterns at sent messages.
     pub at_send: Rules<fn(&SentMessage) -> Ticks>,
     /// The patterns at late messages that are overtaken.
@@ -75,7 +75,7 @@ impl Metrics {
     pub fn new() -> Metrics {
         let list = patterns::metrics();
         let id = |name: &str| list.iter().position(|metric| metric.id == name).expect("a metric of the tree");
-        let (mut at_receive, mut at_send) = (Vec::new(), Vec::new());
+        let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let mut patterns = Vec::new();
         for pattern in PATTERNS {
@@ -86,7 +86,7 @@ impl Metrics {
             };
             patterns.push(numbered);
             match pattern.detect {
-                Detect::Receive(rule) => at_receive.push((numbered, rule)),
+                Detect::LateMessage(rule) => at_late_message.push((numbered, rule)),
                 Detect::Send(rule) => at_send.push((numbered, rule)),
                 Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
                 Detect::Collective(rule) => at_collective.push((numbered, rule)),
@@ -94,7 +94,7 @@ impl Metrics {
         }
         Metrics {
             patterns,
-            at_receive,
+            at_late_message,
             at_send,
             at_overtaking,
             at_collective,

@@ -77,6 +77,8 @@ pub struct Receive {
     pub bytes: u64,
     /// Of the receives that its call completed, this is the last: the longest wait among them is known now.
     pub is_last_of_call: bool,
+    /// As the last of its call: the longest wait is forgotten, not reported (reference semantics, Q5).
+    pub is_lost: bool,
     /// The longest wait of this call so far is forgotten before this receive (reference semantics, Q5).
     pub forgets: bool,
 }
@@ -126,6 +128,8 @@ pub struct Gap {
 pub struct Operations {
     /// Where the recording was interrupted first, if it was.
     pub gap: Option<Gap>,
+    /// Whether receives were posted that the trace does not complete.
+    pub has_open_receives: bool,
     /// Calls, in the order of their first operation.
     pub calls: Vec<Call>,
     /// Messages sent, in the order of their sends.

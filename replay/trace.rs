@@ -233,7 +233,8 @@ fn kind(region: &Region) -> RegionKind {
     if region.source_file != "MPI" {
         return RegionKind { is_parallel, ..RegionKind::default() };
     }
-    let name = region.canonical_name.to_ascii_lowercase();
+    let name = if region.canonical_name.is_empty() { &region.name } else { &region.canonical_name };
+    let name = name.to_ascii_lowercase();
     let name = name.strip_prefix("mpi_").unwrap_or(&name);
     RegionKind {
         is_mpi: true,
@@ -264,10 +265,38 @@ fn fate(region: &Region, name: &str) -> Fate {
         | RegionRole::COLL_ALL2ONE
         | RegionRole::COLL_ALL2ALL
         | RegionRole::COLL_OTHER => Fate::OtherCollective,
+        _ if matches!(name, "probe" | "mprobe") => Fate::Probe,
+        _ if makes_communicator(name) => Fate::OtherCollective,
         // Score-P gives accumulate and its relatives OTF2's role for atomic operations.
         RegionRole::ATOMIC => Fate::OneSided,
         _ => Fate::Analysed,
     }
+}
+
+/// Calls that make or end communicators and wait for others in doing so.
+fn makes_communicator(name: &str) -> bool {
+    matches!(
+        name,
+        "comm_accept"
+            | "comm_connect"
+            | "comm_create"
+            | "comm_create_group"
+            | "comm_disconnect"
+            | "comm_dup"
+            | "comm_dup_with_info"
+            | "comm_join"
+            | "comm_spawn"
+            | "comm_spawn_multiple"
+            | "comm_split"
+            | "comm_split_type"
+            | "cart_create"
+            | "cart_sub"
+            | "graph_create"
+            | "dist_graph_create"
+            | "dist_graph_create_adjacent"
+            | "intercomm_create"
+            | "intercomm_merge"
+    )
 }
 
 /// Orders location groups by (rank of the process, accelerators behind their process, definition), and locations by

@@ -12,7 +12,7 @@ use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, SendFacts};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{CallId, Operations, Receive};
+use crate::operations::{CallId, NO_CALL, Operations, Receive};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
 
@@ -96,6 +96,9 @@ impl Finder<'_> {
             if posting.is_none() && !send.is_cancelled {
                 let location = self.operations.call(send.call).location as usize;
                 lost.push(send.call);
+                if send.completion != NO_CALL {
+                    lost.push(send.completion);
+                }
                 self.profile.findings.add(Finding::UnmatchedSend, send.time, location, || {
                     format!("to process {} with tag {}", send.to, send.tag)
                 });
@@ -126,7 +129,7 @@ impl Finder<'_> {
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
                 if receive.is_last_of_call {
-                    self.report_longest(&mut longest, receive.call, sends, &mut remembered);
+                    self.report_longest(&mut longest, receive, sends, &mut remembered);
                 }
                 continue;
             };
@@ -134,7 +137,7 @@ impl Finder<'_> {
             if receive.forgets {
                 longest.retain(|longest| longest.call != receive.call);
             }
-            for (number, (pattern, rule)) in self.metrics.at_receive.iter().enumerate() {
+            for (number, (pattern, rule)) in self.metrics.at_late_message.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
@@ -166,7 +169,7 @@ impl Finder<'_> {
             }
             self.count_receive(receive, send.bytes);
             if receive.is_last_of_call {
-                self.report_longest(&mut longest, receive.call, sends, &mut remembered);
+                self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
         }
         calls_with_late_sender
@@ -188,18 +191,19 @@ impl Finder<'_> {
     fn report_longest(
         &mut self,
         longest: &mut Vec<Longest>,
-        call: CallId,
+        last: &Receive,
         sends: &[Option<SendFacts>],
         remembered: &mut LateMessages,
     ) {
         longest.retain(|known| {
+            let call = last.call;
             if known.call != call {
                 return true;
             }
-            if let Some(send) = &sends[known.message] {
+            if let Some(send) = sends[known.message].as_ref().filter(|_| !last.is_lost) {
                 let receive = &self.operations.receives[known.message];
                 let message = self.received(receive, send);
-                self.report(&self.metrics.at_receive[known.rule].0, call, known.idle, send.bytes);
+                self.report(&self.metrics.at_late_message[known.rule].0, call, known.idle, send.bytes);
                 remembered.remember(Late {
                     message: late(&message),
                     idle: known.idle,
@@ -213,7 +217,7 @@ impl Finder<'_> {
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
         self.add_at(receive.call, self.metrics.receives[usize::from(bytes > 0)], 1);
-        self.add_at(receive.call, self.metrics.bytes_received, bytes as i64);
+        self.add_at(receive.call, self.metrics.bytes_received, bytes.min(i64::MAX as u64) as i64);
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.

@@ -40,7 +40,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     advice: "Let the sender do less before it sends, or give the receiver work to do meanwhile: post the receive early \
              with MPI_Irecv and wait for it after that work. If always the same ranks send late, they have more work \
              than the others: balance it.",
-    detect: Detect::Receive(late_sender),
+    detect: Detect::LateMessage(late_sender),
 };
 
 fn late_sender(message: &ReceivedMessage) -> Ticks {

@@ -31,8 +31,9 @@ pub struct Pattern {
 /// Functions have no state: the history that a rule needs is a field of what it looks at.
 #[derive(Clone, Copy, Debug)]
 pub enum Detect {
-    /// At each received message. Of the messages that one call completes, only the one with the longest time counts.
-    Receive(fn(&ReceivedMessage) -> Ticks),
+    /// At each received message: the time that it was late. Of the messages that one call completes, only the one with the
+    /// longest time counts, and that call has no late receivers. What is found is remembered until it is overtaken.
+    LateMessage(fn(&ReceivedMessage) -> Ticks),
     /// At each sent message. Of the messages that one call completes, only the one with the longest time counts.
     Send(fn(&SentMessage) -> Ticks),
     /// At a late message once a later received message turns out to have been sent before it; the time is the late

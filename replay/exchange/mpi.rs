@@ -6,6 +6,7 @@
 use std::env;
 use std::time::Duration;
 
+use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::request::Request;
 use mpi::topology::SimpleCommunicator;
@@ -53,9 +54,13 @@ impl Processes {
     /// If the launcher is of another MPI than this program: then each process would believe to be alone.
     pub fn start() -> Result<Option<Processes>, Error> {
         let Some(launched) = launched() else { return Ok(None) };
-        let Some(universe) = mpi::initialize() else {
+        // Of several threads only the first calls MPI.
+        let Some((universe, level)) = mpi::initialize_with_threading(Threading::Funneled) else {
             return Err(Error::new("MPI could not be started: it is running already"));
         };
+        if level < Threading::Funneled {
+            return Err(Error::new("this MPI does not support processes with threads; use another one"));
+        }
         let processes = Processes { world: universe.world(), _universe: universe };
         if processes.workers() == 1 && launched > 1 {
             return Err(Error::new(format!(

@@ -221,6 +221,6 @@ impl fmt::Display for Summary {
             writeln!(f, "  {:9} {:>9} x {name}: {}", class, self.findings.count(finding), finding.meaning())?;
             writeln!(f, "  {:9} {:>9}   {}", "", "", printable(example))?;
         }
-        write!(f, "Report: {}", self.report.display())
+        write!(f, "Report: {}", printable(&self.report.display().to_string()))
     }
 }

@@ -33,6 +33,12 @@ pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
             report.display()
         )));
     }
+    if report.exists() && !report.is_file() {
+        return Err(Error::new(format!(
+            "{}: there is something that is not a file; choose another name with -o",
+            report.display()
+        )));
+    }
     if !force && report.exists() && !is_ours(report) {
         return Err(Error::new(format!(
             "{}: there is a file that Replay has not written; choose another name with -o, or replace it with --force",

@@ -12,6 +12,9 @@ mod stream;
 mod teams;
 mod thread;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use model::Ticks;
 use otf2::Archive;
 
@@ -83,18 +86,25 @@ pub fn walk(
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
     // Always the stream with the earliest event goes on, until another one has an earlier event; ties go to the lower
-    // thread. A stream that waits for a fork comes last, whatever its clock says.
-    loop {
-        let turn = |at: usize| streams[at].turn(&state).map(|turn| (turn, at));
-        let mut ready: Vec<_> = (0..streams.len()).filter_map(turn).collect();
-        ready.sort_unstable();
-        let Some(&(_, at)) = ready.first() else { break };
-        let (second, forks) = (ready.get(1).copied(), state.forks());
+    // thread. A stream that waits for a fork comes last, whatever its clock says; so each fork changes the order.
+    let order = |streams: &[stream::Stream<'_>], state: &process::ProcessWalk<'_>| -> BinaryHeap<_> {
+        let turns =
+            streams.iter().enumerate().filter_map(|(at, stream)| Some(Reverse((stream.turn(state)?, at))));
+        turns.collect()
+    };
+    let mut turns = order(&streams, &state);
+    while let Some(Reverse((_, at))) = turns.pop() {
+        let (next, forks) = (turns.peek().map(|Reverse(next)| *next), state.forks());
         while let Some(turn) = streams[at].turn(&state)
-            && second.is_none_or(|second| (turn, at) < second)
+            && next.is_none_or(|next| (turn, at) < next)
             && state.forks() == forks
         {
             streams[at].step(&mut state);
+        }
+        if state.forks() == forks {
+            turns.extend(streams[at].turn(&state).map(|turn| Reverse((turn, at))));
+        } else {
+            turns = order(&streams, &state);
         }
     }
     Ok(state.finish())

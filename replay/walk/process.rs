@@ -85,7 +85,8 @@ impl<'t> ProcessWalk<'t> {
                 LocationType::CPU_THREAD => Artificial::Threads,
                 _ => Artificial::Kernels,
             };
-            let root = if self.tree.is_empty() { NO_PATH } else { 0 };
+            let is_program = self.tree.paths().first().is_some_and(|root| self.trace.is_program(root.region));
+            let root = if is_program { 0 } else { NO_PATH };
             let path = self.tree.enter(root, self.trace.artificial(region), NO_SITE);
             self.threads[thread].base = path;
         }
@@ -108,7 +109,7 @@ impl<'t> ProcessWalk<'t> {
             if kind.is_finalize && !self.was_finalized {
                 for (at, other) in self.threads.iter_mut().enumerate() {
                     if at == thread {
-                        other.account(other.path(), time);
+                        other.account_innermost(time);
                     }
                     other.at_finalize.get_or_insert(other.elapsed);
                 }
@@ -193,7 +194,8 @@ impl<'t> ProcessWalk<'t> {
         if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
             // The reference forgets the longest wait whenever a region inside the call is left (Q5).
             let is_forgotten = self.trace.semantics == Semantics::Reference && frame.inner_leave;
-            self.operations.receives[frame.last_receive as usize].is_last_of_call = !is_forgotten;
+            let receive = &mut self.operations.receives[frame.last_receive as usize];
+            (receive.is_last_of_call, receive.is_lost) = (true, is_forgotten);
         }
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.at_init = thread.elapsed);
@@ -266,28 +268,33 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// A program ends, and with it everything that is open.
+    /// A program ends, and with it everything that is open. Sampled regions are never left otherwise.
     pub(super) fn end_program(&mut self, thread: usize, time: Ticks) {
         let program = self.threads[thread].stack.iter().find(|frame| self.trace.is_program(frame.region));
-        if let Some(region) = program.map(|frame| frame.region) {
-            self.leave(thread, region, time);
+        let Some(program) = program.map(|frame| frame.region) else { return };
+        while self.threads[thread].stack.last().is_some_and(|frame| frame.context != NONE) {
+            self.leave_innermost(thread, time);
         }
+        self.leave(thread, program, time);
     }
 
     /// Closes what is still open and hands over everything.
     pub(super) fn finish(mut self) -> ProcessProfile {
         self.close_teams();
         for thread in 0..self.threads.len() {
-            while let Some(frame) = self.threads[thread].stack.last() {
+            while let Some(&frame) = self.threads[thread].stack.last() {
                 let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
                 if self.is_in_mpi(thread)
                     && let Some(call) = self.call(thread)
                 {
                     self.operations.calls[call as usize].never_returned = true;
                 }
-                self.find(Finding::OpenCall, thread, || {
-                    format!("{} is never left", trace.region_name(region))
-                });
+                // A sampled region is never left; it is gone with the next sample.
+                if frame.context == NONE || self.is_in_mpi(thread) {
+                    self.find(Finding::OpenCall, thread, || {
+                        format!("{} is never left", trace.region_name(region))
+                    });
+                }
                 self.leave_innermost(thread, now);
             }
         }

@@ -128,7 +128,10 @@ impl ProcessWalk<'_> {
             }
             Event::ThreadFork { .. } | Event::OmpFork { .. } => self.fork(thread, time),
             Event::ThreadJoin { .. } | Event::OmpJoin {} => self.join(thread, time),
-            Event::ThreadTeamBegin { .. } => self.begin_team(thread),
+            Event::ThreadTeamBegin { thread_team } => {
+                self.begin_team(thread, mappings.global(MappingType::Comm, thread_team));
+            }
+            Event::ThreadTeamEnd { .. } => self.end_team(thread),
             Event::CallingContextEnter { calling_context, unwind_distance } => {
                 if let Some(context) = self.context(thread, mappings, calling_context) {
                     self.change_context(thread, context, unwind_distance.max(2), time);
@@ -191,8 +194,8 @@ impl ProcessWalk<'_> {
         }
         let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
         self.count(thread, self.metrics.collectives[moved], 1);
-        self.count(thread, self.metrics.bytes_out, sent as i64);
-        self.count(thread, self.metrics.bytes_in, received as i64);
+        self.count(thread, self.metrics.bytes_out, sent.min(i64::MAX as u64) as i64);
+        self.count(thread, self.metrics.bytes_in, received.min(i64::MAX as u64) as i64);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
         let class = class(operation);
         self.decide(

@@ -70,7 +70,7 @@ impl ProcessWalk<'_> {
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
         self.count(thread, self.metrics.sends[with_data], 1);
-        self.count(thread, self.metrics.bytes_sent, message.bytes as i64);
+        self.count(thread, self.metrics.bytes_sent, message.bytes.min(i64::MAX as u64) as i64);
         let mut position = NONE;
         if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;
@@ -171,6 +171,8 @@ impl ProcessWalk<'_> {
     /// Requests that are left over at the end.
     pub(super) fn drop_requests(&mut self) {
         // In the order of their numbers, so that the first example is always the same.
+        self.operations.has_open_receives =
+            self.requests.pending.values().any(|pending| matches!(pending, Pending::Receive(_)));
         let mut open: Vec<u64> = self.requests.pending.drain().map(|(request, _)| request).collect();
         open.sort_unstable();
         for request in open {
@@ -200,6 +202,7 @@ impl ProcessWalk<'_> {
             tag: message.tag,
             bytes: message.bytes,
             is_last_of_call: false,
+            is_lost: false,
             forgets: forgets && completion == Completion::WaitMany,
         });
     }

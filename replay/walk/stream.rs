@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::findings::Finding;
 use crate::trace::{Location, Trace};
 
-/// Times are cut to this distance from the trace's begin, so that no sum of them overflows: 12 years at 3 GHz.
-const FARTHEST: Ticks = 1 << 60;
+/// Times are cut to this distance from the trace's begin, so that no difference of two overflows: 146 years in
+/// nanoseconds.
+const FARTHEST: Ticks = (1 << 62) - 1;
 
 /// What the event files of a location hold.
 #[derive(Debug)]
@@ -114,8 +115,11 @@ impl<'a> Stream<'a> {
     }
 
     /// Raw local time as ticks since the trace's begin.
-    fn ticks(&mut self, time: u64) -> Ticks {
+    fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
         let time = self.clock.correct(time).wrapping_sub(self.global_offset) as Ticks;
+        if !(-FARTHEST..=FARTHEST).contains(&time) {
+            state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
+        }
         time.clamp(-FARTHEST, FARTHEST)
     }
 
@@ -125,7 +129,7 @@ impl<'a> Stream<'a> {
         self.next = match self.cursor.next() {
             Ok(Some(record)) => {
                 self.read += 1;
-                Some((self.ticks(record.time), record.event))
+                Some((self.ticks(record.time, state), record.event))
             }
             Ok(None) => {
                 // A writer that did not know has put 0.
@@ -156,7 +160,7 @@ impl<'a> Stream<'a> {
         }
         let time = state.observe(self.thread, time);
         if let Event::BufferFlush { stop_time } = event {
-            self.flush = Some((time, self.ticks(stop_time.0)));
+            self.flush = Some((time, self.ticks(stop_time.0, state)));
         } else {
             state.handle(self.thread, event, self.mappings, time);
         }

@@ -6,13 +6,15 @@
 use model::Ticks;
 
 use super::process::ProcessWalk;
-use crate::call_tree::PathId;
+use crate::call_tree::{NO_PATH, PathId};
 
 /// A team of threads between fork and join.
 #[derive(Clone, Debug)]
 struct Team {
     /// Which fork of the process made it, from 1.
     number: u32,
+    /// The reference of its communicator, once a member has begun in it.
+    communicator: Option<u32>,
     /// The thread that forked it.
     master: usize,
     /// Where it was forked.
@@ -40,11 +42,12 @@ impl ProcessWalk<'_> {
     /// A thread forks a team.
     pub(super) fn fork(&mut self, thread: usize, time: Ticks) {
         let path = self.threads[thread].path();
-        self.threads[thread].account(path, time);
+        self.threads[thread].account_innermost(time);
         self.teams.forks += 1;
         let number = self.teams.forks;
-        self.teams.open.push(Team { number, master: thread, path, fork: time, left: Vec::new() });
-        self.threads[thread].team = number;
+        let team = Team { number, communicator: None, master: thread, path, fork: time, left: Vec::new() };
+        self.teams.open.push(team);
+        self.threads[thread].member_of.push(number);
     }
 
     /// Number of forks so far.
@@ -57,24 +60,42 @@ impl ProcessWalk<'_> {
         self.threads[thread].teams >= self.teams.forks
     }
 
-    /// A thread becomes a member of the innermost team; what it does hangs below the fork.
-    pub(super) fn begin_team(&mut self, thread: usize) {
+    /// A thread becomes a member of the innermost team with this communicator, or of the innermost one that nobody has begun
+    /// in; what it does hangs below the fork.
+    pub(super) fn begin_team(&mut self, thread: usize, communicator: u32) {
         let state = &mut self.threads[thread];
         state.teams += 1;
-        if let Some(team) = self.teams.open.last()
-            && team.master != thread
-        {
-            state.team = team.number;
+        let is_it = |team: &Team, wanted| team.communicator == wanted;
+        let teams = &mut self.teams.open;
+        let known = teams.iter().rposition(|team| is_it(team, Some(communicator)));
+        let Some(at) = known.or_else(|| teams.iter().rposition(|team| is_it(team, None))) else { return };
+        let team = &mut teams[at];
+        team.communicator = Some(communicator);
+        if team.master != thread {
+            state.member_of.push(team.number);
             if state.stack.is_empty() {
                 state.base = team.path;
             }
         }
     }
 
+    /// A thread leaves its innermost team; the one that forked it stays until the join.
+    pub(super) fn end_team(&mut self, thread: usize) {
+        let innermost = self.threads[thread].member_of.last().copied();
+        let is_master =
+            innermost.and_then(|number| self.teams.find(number)).is_some_and(|t| t.master == thread);
+        if !is_master {
+            let state = &mut self.threads[thread];
+            state.member_of.pop();
+            // What comes next does not hang below the fork any more.
+            state.base = NO_PATH;
+        }
+    }
+
     /// Charges the fork to a parallel region that a thread is about to enter.
     pub(super) fn enter_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
         let state = &mut self.threads[thread];
-        let Some(team) = self.teams.find(state.team) else { return };
+        let Some(team) = state.member_of.last().and_then(|&number| self.teams.find(number)) else { return };
         let started = (time - team.fork).max(0);
         state.severities.add(self.metrics.omp_management, path, started);
         state.severities.add(self.metrics.omp_fork, path, started);
@@ -87,8 +108,8 @@ impl ProcessWalk<'_> {
 
     /// Remembers when a thread left its parallel region: until the join it waits in there.
     pub(super) fn leave_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
-        let number = self.threads[thread].team;
-        if let Some(team) = self.teams.find(number) {
+        let number = self.threads[thread].member_of.last();
+        if let Some(team) = number.and_then(|&number| self.teams.find(number)) {
             team.left.push((thread, path, time));
         }
     }
@@ -107,9 +128,7 @@ impl ProcessWalk<'_> {
                 state.add_time(path, waited);
             }
         }
-        // The master goes on in the team from which it forked this one, if it is in any.
-        let outer = self.teams.open.iter().rev().find(|team| team.master == thread);
-        self.threads[thread].team = outer.map_or(0, |team| team.number);
+        self.threads[thread].member_of.retain(|&number| number != team.number);
     }
 
     /// Forgets teams that were never joined.

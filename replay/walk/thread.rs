@@ -61,8 +61,8 @@ pub(super) struct Thread {
     pub(super) stack: Vec<Frame>,
     /// The path above the lowest frame.
     pub(super) base: PathId,
-    /// The team that it is a member of, by the number of its fork; 0 for none.
-    pub(super) team: u32,
+    /// The teams that it is a member of, by the numbers of their forks; the last is the innermost.
+    pub(super) member_of: Vec<u32>,
     /// How often it became a member of a team.
     pub(super) teams: u32,
     /// The time up to which exclusive time was given to paths.
@@ -87,7 +87,7 @@ impl Thread {
             location: location as u32,
             stack: Vec::new(),
             base: NO_PATH,
-            team: 0,
+            member_of: Vec::new(),
             teams: 0,
             accounted: Ticks::MIN,
             now: Ticks::MIN,
@@ -114,6 +114,14 @@ impl Thread {
         self.accounted = time;
     }
 
+    /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing.
+    pub(super) fn account_innermost(&mut self, time: Ticks) {
+        match self.stack.last() {
+            Some(frame) => self.account(frame.path, time),
+            None => self.skip(time),
+        }
+    }
+
     /// Forgets the time since the last account: nothing ran.
     pub(super) fn skip(&mut self, time: Ticks) {
         self.accounted = time;
@@ -133,10 +141,7 @@ impl Thread {
     /// Pushes a frame at the current time; time so far goes to the frame above.
     #[inline]
     pub(super) fn push(&mut self, frame: Frame) {
-        match self.stack.last() {
-            Some(above) => self.account(above.path, frame.enter),
-            None => self.skip(frame.enter),
-        }
+        self.account_innermost(frame.enter);
         let at = frame.path as usize;
         if at >= self.visits.len() {
             self.visits.resize(at + 1, 0);

@@ -51,11 +51,12 @@ impl FileBytes {
 }
 
 fn content(path: &Path) -> std::io::Result<Content> {
-    let mut file = File::open(path)?;
-    let status = file.metadata()?;
+    // Asked before opening: to open a pipe would wait for somebody to write into it.
+    let status = std::fs::metadata(path)?;
     if !status.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
+    let mut file = File::open(path)?;
     if status.len() >= SMALLEST_MAPPED
         && let Some(slot) = guard::free_slot()
     {

@@ -85,7 +85,7 @@ findings! {
     RankOutsideCommunicator, Wrong, "rank outside of its communicator",
         "A message or root names a rank that its communicator does not have; it was ignored.";
     UnknownRequest, Wrong, "unknown request",
-        "A request was completed or cancelled that had not been started; the completion was ignored.";
+        "A request was completed or cancelled that had not been started; a received message counts as if it was posted then.";
     ReusedRequest, Wrong, "request started twice",
         "A request was started again before it was completed; the first start was dropped.";
     OpenRequest, Note, "request never completed",

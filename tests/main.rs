@@ -7,5 +7,7 @@ mod equivalence;
 mod golden;
 mod interop;
 mod laws;
+mod oracle;
 mod reference;
+mod second_implementation;
 mod support;

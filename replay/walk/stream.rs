@@ -71,8 +71,8 @@ pub(super) struct Stream<'a> {
     read: u64,
     /// The event to come, with its time.
     next: Option<(Ticks, Event<'a>)>,
-    /// A buffer flush that waits for events which are not later: begin and end.
-    flush: Option<(Ticks, Ticks)>,
+    /// Buffer flushes that wait for events which are not later: begin and end.
+    flushes: Vec<(Ticks, Ticks)>,
 }
 
 impl<'a> Stream<'a> {
@@ -93,7 +93,7 @@ impl<'a> Stream<'a> {
             promised: trace.definitions.locations[location.definition].events,
             read: 0,
             next: None,
-            flush: None,
+            flushes: Vec::new(),
         }
     }
 
@@ -152,23 +152,29 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
         let Some((time, event)) = self.next.take() else { return };
-        if let Some((begin, end)) = self.flush
-            && time > begin
-        {
-            self.flush = None;
-            state.flush(self.thread, begin, end.min(time));
+        // Nothing comes after the end of the program.
+        let is_end = matches!(event, Event::ProgramEnd { .. });
+        if self.flushes.first().is_some_and(|&(begin, _)| time > begin || is_end) {
+            self.flush(state, time);
         }
         let time = state.observe(self.thread, time);
         if let Event::BufferFlush { stop_time } = event {
-            self.flush = Some((time, self.ticks(stop_time.0, state)));
+            let end = self.ticks(stop_time.0, state);
+            self.flushes.push((time, end));
         } else {
             state.handle(self.thread, event, self.mappings, time);
         }
         self.advance(state);
-        if self.next.is_none()
-            && let Some((begin, end)) = self.flush.take()
-        {
-            state.flush(self.thread, begin, end);
+        if self.next.is_none() {
+            self.flush(state, Ticks::MAX);
+        }
+    }
+
+    /// Handles the flushes that wait, up to the time of the next event.
+    #[inline]
+    fn flush(&mut self, state: &mut ProcessWalk<'_>, next: Ticks) {
+        for (begin, end) in self.flushes.drain(..) {
+            state.flush(self.thread, begin, end.min(next));
         }
     }
 }

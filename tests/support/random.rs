@@ -27,11 +27,13 @@ impl Random {
         (self.next() >> 16) as usize % bound
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    /// Whether something happens that does so in so many of a hundred cases.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    /// One of some.
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }

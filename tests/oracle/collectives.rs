@@ -1,0 +1,176 @@
+//! Wait states of collective operations (§6).
+
+use super::operations::{Operations, is_init};
+use super::{Analysis, Place};
+
+/// One rank's participation: b, n, and what it moved.
+#[derive(Clone, Copy)]
+struct Member {
+    b: i64,
+    n: i64,
+    sent: i64,
+    received: i64,
+    /// Where the severities go.
+    place: Place,
+}
+
+impl Member {
+    /// The general clamp: waiting for X, and completion after Y.
+    fn wait_and_completion(&self, x: i64, y: i64) -> (i64, i64) {
+        let x = x.min(self.n);
+        let y = y.max(x);
+        ((x - self.b).max(0), (self.n - y).max(0))
+    }
+}
+
+fn latest_begin(members: &[Member]) -> Option<i64> {
+    members.iter().map(|member| member.b).max()
+}
+
+fn earliest_end(members: &[Member]) -> Option<i64> {
+    members.iter().map(|member| member.n).min()
+}
+
+/// Q9: who moves nothing takes no part.
+fn with_data(members: &[Member]) -> Vec<Member> {
+    members.iter().copied().filter(|member| member.sent > 0 || member.received > 0).collect()
+}
+
+impl Analysis {
+    pub(super) fn collectives(&mut self, operations: &Operations, instances: &[Vec<usize>]) {
+        for instance in instances {
+            let first = &operations.collectives[instance[0]];
+            let (operation, root) = (first.operation.0, first.root.map(|root| root as usize));
+            let members: Vec<Member> = instance
+                .iter()
+                .map(|&at| {
+                    let one = &operations.collectives[at];
+                    let (sent, received, place) = (one.sent, one.received, one.end);
+                    Member { b: one.begin, n: place.time, sent, received, place }
+                })
+                .collect();
+            // §3.2: codes of OTF2. 9 and 10 (Alltoallv, Alltoallw) are counted only.
+            match (operation, root) {
+                (0, _) => self.barrier(&members),
+                (1 | 4 | 5, Some(root)) => self.one_to_n(&members, root),
+                (2 | 3 | 12, Some(root)) => self.n_to_one(&members, root),
+                (6 | 7 | 8 | 11 | 13 | 16, _) => self.n_to_n(&members),
+                (14 | 15, _) => self.scan(&members),
+                _ => {}
+            }
+        }
+    }
+
+    /// §6.2
+    fn barrier(&mut self, members: &[Member]) {
+        let (Some(x), Some(y)) = (latest_begin(members), earliest_end(members)) else { return };
+        for member in members {
+            let (wait, completion) = member.wait_and_completion(x, y);
+            self.add_at("mpi_barrier_wait", member.place, wait);
+            self.add_at("mpi_barrier_completion", member.place, completion);
+        }
+    }
+
+    /// §6.3
+    fn one_to_n(&mut self, members: &[Member], root: usize) {
+        let x = members[root].b;
+        if members[root].sent == 0 {
+            return;
+        }
+        let waiting: Vec<Member> =
+            members.iter().copied().filter(|member| member.received > 0 && member.b < x).collect();
+        let Some(y) = earliest_end(&waiting) else { return };
+        for member in waiting {
+            self.add_at("mpi_latebroadcast", member.place, member.wait_and_completion(x, y).0);
+        }
+    }
+
+    /// §6.4
+    fn n_to_one(&mut self, members: &[Member], root: usize) {
+        let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+        let (root, Some(x)) = (members[root], latest_begin(&senders)) else { return };
+        if root.received > 0 && root.b < x {
+            self.add_at("mpi_earlyreduce", root.place, root.wait_and_completion(x, root.n).0);
+        }
+    }
+
+    /// §6.5
+    fn n_to_n(&mut self, members: &[Member]) {
+        let members = with_data(members);
+        let (Some(x1), Some(y1)) = (latest_begin(&members), earliest_end(&members)) else { return };
+        if y1 > x1 {
+            return self.wait_at_n_to_n(&members, x1);
+        }
+        let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+        let Some(x) = latest_begin(&senders) else { return };
+        // Of several last senders the lowest rank takes part.
+        let last = members.iter().position(|member| member.sent > 0 && member.b == x);
+        let synchronising: Vec<Member> = members
+            .iter()
+            .enumerate()
+            .filter(|(at, member)| member.received > 0 && member.b < x || Some(*at) == last)
+            .map(|(_, member)| *member)
+            .collect();
+        self.wait_at_n_to_n(&synchronising, x);
+    }
+
+    fn wait_at_n_to_n(&mut self, synchronising: &[Member], x: i64) {
+        let Some(y) = earliest_end(synchronising) else { return };
+        for member in synchronising {
+            let (wait, completion) = member.wait_and_completion(x, y);
+            self.add_at("mpi_wait_nxn", member.place, wait);
+            self.add_at("mpi_nxn_completion", member.place, completion);
+        }
+    }
+
+    /// §6.6
+    fn scan(&mut self, members: &[Member]) {
+        let mut x: Option<i64> = None;
+        for member in with_data(members) {
+            if member.sent > 0 {
+                x = x.max(Some(member.b));
+            }
+            let wait = x.map_or(0, |x| x.min(member.n) - member.b).max(0);
+            self.add_at("mpi_earlyscan", member.place, wait);
+        }
+    }
+
+    /// §6.1: of each process the first call.
+    pub(super) fn init_and_finalize(&mut self, processes: usize) {
+        if let Some(inits) = self.first_calls(processes, is_init) {
+            let (x, y) = (latest_begin(&inits), earliest_end(&inits));
+            for init in &inits {
+                let (_, completion) = init.wait_and_completion(x.unwrap_or(0), y.unwrap_or(0));
+                self.add_at("mpi_init_completion", init.place, completion);
+            }
+        }
+        if let Some(finalizes) = self.first_calls(processes, |name| name == "finalize") {
+            let (x, y) = (latest_begin(&finalizes), earliest_end(&finalizes));
+            for finalize in &finalizes {
+                let (wait, _) = finalize.wait_and_completion(x.unwrap_or(0), y.unwrap_or(0));
+                self.add_at("mpi_finalize_wait", finalize.place, wait);
+            }
+        }
+    }
+
+    /// The call of each process that is left first; nothing unless all have one.
+    fn first_calls(&self, processes: usize, is: impl Fn(&str) -> bool) -> Option<Vec<Member>> {
+        (0..processes)
+            .map(|process| {
+                let locations = self.locations.iter().enumerate().filter(|(_, it)| it.process == process);
+                let calls = locations.flat_map(|(at, it)| {
+                    it.calls.iter().enumerate().map(move |(number, call)| (at, number, call))
+                });
+                let first =
+                    calls.filter(|(_, _, call)| is(&call.mpi_name)).min_by_key(|(_, _, call)| call.leave);
+                first.map(|(location, number, call)| Member {
+                    b: call.enter,
+                    n: call.leave,
+                    sent: 0,
+                    received: 0,
+                    place: Place { location, call: number, time: call.leave, order: 0 },
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! Which operations belong together.
+//!
+//! The k-th send of a channel belongs to its k-th receive; the k-th operation on a communicator is the same on all
+//! members. Where something was not recorded and the numbers differ, only what came before the gap is sure.
+
+use std::collections::BTreeSet;
+
+use replay::Semantics;
+
+use super::operations::{Channel, Collective, Operations};
+use super::read::{Group, World};
+
+/// How many of the operations of each side are sure to belong together: `sides` has the positions of each side's
+/// operations and its gap.
+fn sure(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
+    let recorded = |side: &(Vec<usize>, Option<usize>)| side.0.len();
+    if sides.iter().all(|side| recorded(side) == recorded(&sides[0])) {
+        return recorded(&sides[0]);
+    }
+    let before_gap = |(orders, gap): &(Vec<usize>, Option<usize>)| match gap {
+        Some(gap) => orders.iter().filter(|&order| order < gap).count(),
+        None => orders.len(),
+    };
+    sides.iter().map(before_gap).min().unwrap_or(0)
+}
+
+/// The messages: numbers of send and receive.
+pub(crate) fn messages(operations: &Operations, semantics: Semantics) -> Vec<(usize, usize)> {
+    let channels: BTreeSet<Channel> = operations.receives.iter().map(|receive| receive.channel).collect();
+    channels.into_iter().flat_map(|channel| of_channel(operations, semantics, channel)).collect()
+}
+
+fn of_channel(operations: &Operations, semantics: Semantics, channel: Channel) -> Vec<(usize, usize)> {
+    // §2.4: a cancelled send takes no part.
+    let sends: Vec<usize> = (0..operations.sends.len())
+        .filter(|&at| operations.sends[at].channel == channel && !operations.sends[at].is_cancelled)
+        .collect();
+    let mut receives: Vec<usize> =
+        (0..operations.receives.len()).filter(|&at| operations.receives[at].channel == channel).collect();
+    // §5: the reference takes receives as they complete. MPI says: as they were posted.
+    let order = |receive: usize| match semantics {
+        Semantics::Reference => operations.receives[receive].done.order,
+        Semantics::Corrected => operations.receives[receive].claimed.order,
+    };
+    receives.sort_by_key(|&receive| order(receive));
+    let sent = sends.iter().map(|&send| operations.sends[send].at.order).collect();
+    // A receive is before a gap if it was complete by then, whenever it was posted.
+    let received = receives.iter().map(|&receive| operations.receives[receive].done.order).collect();
+    let sides = [(sent, operations.gaps[channel.source]), (received, operations.gaps[channel.destination])];
+    sends.into_iter().zip(receives).take(sure(&sides)).collect()
+}
+
+/// The collective operations on communicators of several members: numbers of what the members did, by rank.
+pub(crate) fn instances(operations: &Operations, world: &World) -> Vec<Vec<usize>> {
+    let mut instances = Vec::new();
+    for (communicator, group) in world.communicators.iter().enumerate() {
+        let Group::One(members) = group else { continue };
+        if members.len() < 2 {
+            continue;
+        }
+        let of_member = |&process: &usize| -> Vec<usize> {
+            let is_this = |one: &Collective| one.process == process && one.communicator == communicator;
+            (0..operations.collectives.len()).filter(|&at| is_this(&operations.collectives[at])).collect()
+        };
+        let all: Vec<Vec<usize>> = members.iter().map(of_member).collect();
+        let orders = |of: &[usize]| of.iter().map(|&one| operations.collectives[one].end.order).collect();
+        let sides: Vec<(Vec<usize>, Option<usize>)> =
+            members.iter().zip(&all).map(|(&process, of)| (orders(of), operations.gaps[process])).collect();
+        for number in 0..sure(&sides) {
+            let instance: Vec<usize> = all.iter().map(|of_member| of_member[number]).collect();
+            if agree(operations, &instance) {
+                instances.push(instance);
+            }
+        }
+    }
+    instances
+}
+
+/// All members have done the same operation with the same root.
+fn agree(operations: &Operations, instance: &[usize]) -> bool {
+    let what = |&one: &usize| (operations.collectives[one].operation, operations.collectives[one].root);
+    instance.iter().all(|one| what(one) == what(&instance[0]))
+}

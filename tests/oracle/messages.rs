@@ -1,0 +1,165 @@
+//! Wait states of messages (§5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use replay::Semantics;
+
+use super::operations::Operations;
+use super::{Analysis, Place};
+
+/// How many late senders the reference remembers (Q6).
+const REMEMBERED: usize = 100;
+
+/// A late sender that has been reported.
+struct Late {
+    send: usize,
+    receive: usize,
+    idle: i64,
+}
+
+/// What a process remembers while its events are replayed.
+#[derive(Default)]
+struct Memory {
+    /// Of each location: the longest wait of the Waitall or Waitsome under way, with that call.
+    longest: BTreeMap<usize, (usize, Late)>,
+    /// The order of messages is the process's, whichever threads receive them.
+    reported: Vec<Late>,
+}
+
+/// Calls that complete several requests at once.
+fn is_multiple(name: &str) -> bool {
+    name == "waitall" || name == "waitsome"
+}
+
+/// What happens in a process, in order: messages are received, calls are left.
+fn receives_and_leaves(
+    operations: &Operations,
+    messages: &[(usize, usize)],
+    is_here: impl Fn(Place) -> bool,
+) -> Vec<(Place, Option<(usize, usize)>)> {
+    let received = messages.iter().map(|&message| (operations.receives[message.1].done, Some(message)));
+    let left = operations.leaves.iter().map(|&place| (place, None));
+    let mut all: Vec<_> = received.chain(left).filter(|(place, _)| is_here(*place)).collect();
+    all.sort_by_key(|(place, _)| place.order);
+    all
+}
+
+impl Analysis {
+    /// §5.2 and §5.3. Answers the calls of Waitall and Waitsome that had a late sender: location and call.
+    pub(super) fn late_senders(
+        &mut self,
+        operations: &Operations,
+        messages: &[(usize, usize)],
+    ) -> BTreeSet<(usize, usize)> {
+        let mut with_late_sender = BTreeSet::new();
+        for process in 0..operations.gaps.len() {
+            let mut memory = Memory::default();
+            let is_here = |place: Place| self.locations[place.location].process == process;
+            for (place, message) in receives_and_leaves(operations, messages, is_here) {
+                if let Some((send, receive)) = message {
+                    match self.late_sender(operations, send, receive) {
+                        Some(late) if is_multiple(self.name(place)) => {
+                            let longest = memory.longest.get(&place.location);
+                            if longest.is_none_or(|(_, longest)| late.idle > longest.idle) {
+                                memory.longest.insert(place.location, (place.call, late));
+                                with_late_sender.insert((place.location, place.call));
+                            }
+                        }
+                        Some(late) => self.report(operations, &mut memory, late),
+                        None => {}
+                    }
+                    self.wrong_order(operations, &mut memory, send, receive);
+                } else {
+                    self.left(operations, &mut memory, place);
+                }
+            }
+        }
+        with_late_sender
+    }
+
+    /// A call is left: if it is the Waitall or Waitsome with a late sender, that is reported.
+    fn left(&mut self, operations: &Operations, memory: &mut Memory, place: Place) {
+        match memory.longest.remove(&place.location) {
+            Some((call, late)) if call == place.call => self.report(operations, memory, late),
+            Some(longest) if self.semantics == Semantics::Corrected => {
+                memory.longest.insert(place.location, longest);
+            }
+            // Q5: the reference forgets it, whatever is left.
+            _ => {}
+        }
+    }
+
+    /// §5.2: the receiver was there before the sender entered its call.
+    fn late_sender(&self, operations: &Operations, send: usize, receive: usize) -> Option<Late> {
+        let (s, r) = (operations.sends[send].at, operations.receives[receive].done);
+        let idle = self.enter(s).min(self.leave(r)) - self.enter(r);
+        (!self.name(r).starts_with("test") && idle > 0).then_some(Late { send, receive, idle })
+    }
+
+    fn report(&mut self, operations: &Operations, memory: &mut Memory, late: Late) {
+        let r = operations.receives[late.receive].done;
+        let is_empty = operations.sends[late.send].bytes == 0;
+        self.add_at("mpi_latesender", r, late.idle);
+        self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
+        memory.reported.push(late);
+        if self.semantics == Semantics::Reference && memory.reported.len() > REMEMBERED {
+            memory.reported.remove(0);
+        }
+    }
+
+    /// §5.3: a message that arrives now was sent before one that was waited for earlier.
+    fn wrong_order(&mut self, operations: &Operations, memory: &mut Memory, send: usize, receive: usize) {
+        let sent = operations.sends[send].at.time;
+        for late in std::mem::take(&mut memory.reported) {
+            if operations.sends[late.send].at.time <= sent {
+                memory.reported.push(late);
+                continue;
+            }
+            let (before, now) = (&operations.receives[late.receive], &operations.receives[receive]);
+            let is_same = before.source_rank == now.source_rank;
+            let is_empty = operations.sends[late.send].bytes == 0;
+            self.add_at("mpi_latesender_wo", before.done, late.idle);
+            self.add_at(if is_same { "mpi_lswo_same" } else { "mpi_lswo_different" }, before.done, late.idle);
+            self.add_at(if is_empty { "mpi_slswo_count" } else { "mpi_clswo_count" }, before.done, 1);
+        }
+    }
+
+    /// §5.4, §5.5: the sender was there before the receive was posted.
+    pub(super) fn late_receivers(
+        &mut self,
+        operations: &Operations,
+        messages: &[(usize, usize)],
+        with_late_sender: &BTreeSet<(usize, usize)>,
+    ) {
+        // The longest wait of each Waitall and Waitsome; of equals, the one that was sent last.
+        let mut longest: BTreeMap<(usize, usize), (i64, usize, Place, usize)> = BTreeMap::new();
+        for &(send, receive) in messages {
+            let Some(c) = operations.sends[send].completion else { continue };
+            let posted = self.enter(operations.receives[receive].posted);
+            let idle = posted - self.enter(c);
+            if self.leave(c) <= posted || idle <= 0 {
+                continue;
+            }
+            match self.name(c) {
+                "send" | "ssend" | "wait" | "waitany" => self.late_receiver(operations, send, c, idle),
+                name if is_multiple(name) && !with_late_sender.contains(&(c.location, c.call)) => {
+                    let this = (idle, operations.sends[send].at.order, c, send);
+                    let known = longest.entry((c.location, c.call)).or_insert(this);
+                    if (known.0, known.1) < (this.0, this.1) {
+                        *known = this;
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (idle, _, c, send) in longest.into_values() {
+            self.late_receiver(operations, send, c, idle);
+        }
+    }
+
+    fn late_receiver(&mut self, operations: &Operations, send: usize, c: Place, idle: i64) {
+        self.add_at("mpi_latereceiver", c, idle);
+        let is_empty = operations.sends[send].bytes == 0;
+        self.add_at(if is_empty { "mpi_slr_count" } else { "mpi_clr_count" }, c, 1);
+    }
+}

@@ -1,0 +1,194 @@
+//! The analysis a second time, as plainly as possible: what the words of the definitions say, written down.
+//!
+//! All events of all locations lie in memory, and every question is answered by looking through them. Nothing is cut
+//! into batches, no worker knows less than another one, nothing is fast. Severities are integers: ticks, counts, bytes.
+//! Numbers of sections (§) are those of the specification of wait states.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `read` | events of an archive, on the global clock, with their calls and call paths (§2, §11.1) |
+//! | `operations` | messages and collective operations of each process (§2.1) |
+//! | `matching` | which send belongs to which receive, which calls are one collective operation |
+//! | `messages` | wait states of messages (§5) |
+//! | `collectives` | wait states of collective operations (§6) |
+//! | `random` | random programs that do whatever MPI allows |
+//! | `script` | traces as scripts, for people |
+
+mod collectives;
+mod matching;
+mod messages;
+mod operations;
+pub(crate) mod random;
+mod read;
+pub(crate) mod script;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use replay::Semantics;
+
+use operations::Operations;
+use read::{Location, Role};
+
+/// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along the path.
+pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
+
+/// The metrics that are computed here.
+pub(crate) const METRICS: [&str; 36] = [
+    "time",
+    "visits",
+    "omp_management",
+    "omp_fork",
+    "syncs_send",
+    "comms_send",
+    "bytes_sent",
+    "syncs_recv",
+    "comms_recv",
+    "bytes_rcvd",
+    "syncs_coll",
+    "comms_cxch",
+    "comms_csrc",
+    "comms_cdst",
+    "bytes_cout",
+    "bytes_cin",
+    "mpi_latesender",
+    "mpi_latesender_wo",
+    "mpi_lswo_same",
+    "mpi_lswo_different",
+    "mpi_latereceiver",
+    "mpi_sls_count",
+    "mpi_cls_count",
+    "mpi_slswo_count",
+    "mpi_clswo_count",
+    "mpi_slr_count",
+    "mpi_clr_count",
+    "mpi_init_completion",
+    "mpi_finalize_wait",
+    "mpi_barrier_wait",
+    "mpi_barrier_completion",
+    "mpi_latebroadcast",
+    "mpi_earlyreduce",
+    "mpi_earlyscan",
+    "mpi_wait_nxn",
+    "mpi_nxn_completion",
+];
+
+/// An event of communication: where and when it happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// Number of the location.
+    location: usize,
+    /// The innermost call around it, as a number within the location.
+    call: usize,
+    time: i64,
+    /// Position among all events of the process, in order of time.
+    order: usize,
+}
+
+/// An analysis under way.
+struct Analysis {
+    semantics: Semantics,
+    locations: Vec<Location>,
+    severities: Severities,
+}
+
+impl Analysis {
+    /// Adds to a severity at a call.
+    fn add(&mut self, metric: &str, location: usize, call: usize, value: i64) {
+        let path = self.locations[location].calls[call].path.clone();
+        *self.severities.entry((metric.into(), path, location)).or_default() += value;
+    }
+
+    fn add_at(&mut self, metric: &str, place: Place, value: i64) {
+        self.add(metric, place.location, place.call, value);
+    }
+
+    /// E(e): when the region around an event was entered.
+    fn enter(&self, place: Place) -> i64 {
+        self.locations[place.location].calls[place.call].enter
+    }
+
+    /// L(e): when the region around an event was left.
+    fn leave(&self, place: Place) -> i64 {
+        self.locations[place.location].calls[place.call].leave
+    }
+
+    /// What MPI calls the region around an event, without `mpi_`.
+    fn name(&self, place: Place) -> &str {
+        &self.locations[place.location].calls[place.call].mpi_name
+    }
+
+    /// §4.1 and §11.1: time and visits.
+    fn time_and_visits(&mut self) {
+        for at in 0..self.locations.len() {
+            for call in 0..self.locations[at].calls.len() {
+                let it = self.locations[at].calls[call].clone();
+                self.add("visits", at, call, 1);
+                self.add("time", at, call, it.leave - it.enter);
+                if let Some(parent) = it.parent {
+                    self.add("time", at, parent, it.enter - it.leave);
+                }
+                if it.role == Role::Parallel {
+                    self.fork_and_join(at, call);
+                }
+            }
+        }
+    }
+
+    /// §11.1: the time between fork and join is the parallel region's, on the main thread at the cost of its parent.
+    fn fork_and_join(&mut self, at: usize, call: usize) {
+        let it = self.locations[at].calls[call].clone();
+        let fork = it.fork.map_or(0, |fork| (it.enter - fork).max(0));
+        let join = it.join.map_or(0, |join| (join - it.leave).max(0));
+        self.add("omp_fork", at, call, fork);
+        self.add("omp_management", at, call, fork + join);
+        self.add("time", at, call, fork + join);
+        if let Some(parent) = it.parent.filter(|_| self.locations[at].thread == 0) {
+            self.add("time", at, parent, -fork - join);
+        }
+    }
+
+    /// §4.1: counts and bytes. What is received counts with the sender's length, if there is one.
+    fn counts(&mut self, operations: &Operations, messages: &[(usize, usize)]) {
+        for send in &operations.sends {
+            let metric = if send.bytes == 0 { "syncs_send" } else { "comms_send" };
+            self.add_at(metric, send.at, 1);
+            self.add_at("bytes_sent", send.at, send.bytes);
+        }
+        for (at, receive) in operations.receives.iter().enumerate() {
+            let message = messages.iter().find(|message| message.1 == at);
+            let bytes = message.map_or(receive.bytes, |&(send, _)| operations.sends[send].bytes);
+            let metric = if bytes == 0 { "syncs_recv" } else { "comms_recv" };
+            self.add_at(metric, receive.done, 1);
+            self.add_at("bytes_rcvd", receive.done, bytes);
+        }
+        for one in &operations.collectives {
+            let metric = match (one.sent, one.received) {
+                (0, 0) => "syncs_coll",
+                (_, 0) => "comms_csrc",
+                (0, _) => "comms_cdst",
+                _ => "comms_cxch",
+            };
+            self.add_at(metric, one.end, 1);
+            self.add_at("bytes_cout", one.end, one.sent);
+            self.add_at("bytes_cin", one.end, one.received);
+        }
+    }
+}
+
+/// Everything that is not zero in the archive of a directory.
+pub(crate) fn severities(directory: &Path, semantics: Semantics) -> Severities {
+    let (locations, world) = read::read(directory, semantics);
+    let operations = operations::collect(&locations, &world);
+    let messages = matching::messages(&operations, semantics);
+    let instances = matching::instances(&operations, &world);
+    let mut analysis = Analysis { semantics, locations, severities: Severities::new() };
+    analysis.time_and_visits();
+    analysis.counts(&operations, &messages);
+    let with_late_sender = analysis.late_senders(&operations, &messages);
+    analysis.late_receivers(&operations, &messages, &with_late_sender);
+    analysis.collectives(&operations, &instances);
+    analysis.init_and_finalize(world.processes);
+    analysis.severities.retain(|_, value| *value != 0);
+    analysis.severities
+}

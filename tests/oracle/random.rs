@@ -1,0 +1,214 @@
+//! Random programs that do whatever MPI allows, the same in every run.
+//!
+//! A small MPI: messages arrive at once, where the first receive that was posted for them takes them, or they are kept
+//! until somebody asks. Which thread does what next, which requests complete and in which order is drawn. Clocks need not
+//! agree, the recorder may be switched off, and the program may die.
+
+use crate::support::random::Random;
+use crate::support::trace::{Members, Message, Step, Stream, Trace};
+
+mod calls;
+mod group;
+mod program;
+
+/// What a receive asks for.
+#[derive(Clone, Debug)]
+struct Pattern {
+    communicator: String,
+    source: Option<u32>,
+    tag: Option<u32>,
+}
+
+impl Pattern {
+    fn takes(&self, message: &Message) -> bool {
+        self.communicator == message.communicator
+            && self.source.is_none_or(|source| source == message.peer)
+            && self.tag.is_none_or(|tag| tag == message.tag)
+    }
+}
+
+/// A message that has arrived, as its receiver sees it.
+#[derive(Clone, Debug)]
+struct Arrived {
+    message: Message,
+    sent_at: u64,
+    /// Process and request of a sender that could still cancel it.
+    sender: Option<(usize, u64)>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Sends,
+    Posted(Pattern),
+    Received(Arrived),
+    /// By a matched probe.
+    Claimed(Arrived),
+}
+
+/// A request that is under way.
+#[derive(Clone, Debug)]
+struct Request {
+    number: u64,
+    state: State,
+    /// It can be started again.
+    persistent: Option<Persistent>,
+}
+
+/// What a persistent request does when it is started.
+#[derive(Clone, Debug)]
+enum Persistent {
+    Send { to: usize, sent: Message, received: Message },
+    Receive(Pattern),
+}
+
+/// A call that has been entered; what happens in it comes later.
+#[derive(Clone, Debug)]
+enum Open {
+    Receive,
+    Complete(&'static str),
+    Leave,
+}
+
+#[derive(Debug)]
+struct Thread {
+    stream: Stream,
+    /// Functions that are open, and how many of them were when the parallel region began.
+    depth: usize,
+    floor: usize,
+    open: Option<Open>,
+}
+
+/// A process while its events are made.
+#[derive(Debug)]
+struct Process {
+    now: u64,
+    threads: Vec<Thread>,
+    /// All of its threads may call MPI.
+    is_multiple: bool,
+    is_parallel: bool,
+    /// There was a parallel region: from then on workers work in such only.
+    has_forked: bool,
+    /// The recorder is off, with what happens meanwhile lost.
+    is_off: bool,
+    requests: Vec<Request>,
+    inactive: Vec<(u64, Persistent)>,
+    arrived: Vec<Arrived>,
+    claimed: Vec<(u64, Arrived)>,
+}
+
+struct Generator {
+    random: Random,
+    processes: Vec<Process>,
+    communicators: Vec<(String, Members)>,
+    /// Clocks agree.
+    is_synchronous: bool,
+    /// Threads use tags of their own.
+    has_own_tags: bool,
+    /// Percentages.
+    switches_off: usize,
+    contradicts: usize,
+    numbers: u64,
+}
+
+/// The random trace with this number.
+pub(crate) fn trace(seed: u64) -> Trace {
+    let mut random = Random::new(seed.wrapping_mul(2_654_435_761) + 77);
+    let ranks = 1 + random.below(5);
+    let threads = if random.chance(30) { 1 + random.below(3) } else { 1 };
+    let communicators = group::communicators(&mut random, ranks);
+    let is_synchronous = random.chance(50);
+    let is_multiple = random.chance(60);
+    let process = |rank: usize, random: &mut Random| Process {
+        now: if is_synchronous { 0 } else { random.below(300) as u64 },
+        threads: (0..threads)
+            .map(|thread| Thread {
+                stream: Stream { thread: thread as u32, ..Stream::new(rank as u32) },
+                depth: 0,
+                floor: 0,
+                open: None,
+            })
+            .collect(),
+        is_multiple,
+        is_parallel: false,
+        has_forked: false,
+        is_off: false,
+        requests: Vec::new(),
+        inactive: Vec::new(),
+        arrived: Vec::new(),
+        claimed: Vec::new(),
+    };
+    let processes = (0..ranks).map(|rank| process(rank, &mut random)).collect();
+    let has_own_tags = random.chance(50);
+    let switches_off = if random.chance(25) { 4 } else { 0 };
+    let contradicts = if random.chance(5) { 10 } else { 0 };
+    let mut generator = Generator {
+        random,
+        processes,
+        communicators,
+        is_synchronous,
+        has_own_tags,
+        switches_off,
+        contradicts,
+        numbers: 0,
+    };
+    generator.run();
+    generator.finish(seed)
+}
+
+impl Process {
+    /// How many threads may do something now.
+    fn active(&self) -> usize {
+        if self.has_forked && !self.is_parallel { 1 } else { self.threads.len() }
+    }
+}
+
+impl Generator {
+    /// The trace of what has happened: streams with clocks and numbers of their own, some cut short.
+    fn finish(mut self, seed: u64) -> Trace {
+        let is_aborted = self.random.chance(20);
+        let mut streams = Vec::new();
+        for mut process in std::mem::take(&mut self.processes) {
+            let clock = self.clock(process.now);
+            let has_fork =
+                process.threads.iter().any(|it| it.stream.events.iter().any(|event| event.1 == Step::Fork));
+            let end = if is_aborted && !has_fork && self.random.chance(50) {
+                self.random.below(process.now as usize + 1) as u64
+            } else {
+                u64::MAX
+            };
+            for thread in &mut process.threads {
+                let mut stream = thread.stream.clone();
+                stream.events.retain(|event| event.0 <= end);
+                // The buffer is written out before the end.
+                let last = stream.events.last().map_or(0, |event| event.0);
+                stream.events.retain(|event| event.0 < last || !matches!(event.1, Step::Flush { .. }));
+                stream.mapped = self.random.chance(25);
+                stream.clock.clone_from(&clock);
+                streams.push(stream);
+            }
+        }
+        Trace {
+            resolution: self.random.pick(&[1_000_000_000, 2_600_032_510, 1_000_000]),
+            // Clocks may be behind.
+            offset: 1_000_000 * (1 + seed % 3),
+            big_endian: self.random.chance(20),
+            program: self.random.chance(85).then(|| "/bin/prog".into()),
+            communicators: self.communicators,
+            streams,
+            ..Trace::default()
+        }
+    }
+
+    /// Comparisons of a clock with the global one, that never let time stand still for long.
+    fn clock(&mut self, end: u64) -> Vec<(u64, i64)> {
+        if self.random.chance(60) {
+            return Vec::new();
+        }
+        let (mut time, mut clock) = (self.random.below(50) as u64, Vec::new());
+        for _ in 0..self.random.below(4) {
+            clock.push((time, self.random.below(end as usize / 20 + 20) as i64 - end as i64 / 40));
+            time += end / 3 + 100;
+        }
+        clock
+    }
+}

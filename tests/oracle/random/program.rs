@@ -1,0 +1,268 @@
+//! What happens next, and the frame around it: start, threads, functions, the recorder, the end.
+
+use crate::support::trace::{Message, Step};
+
+use super::{Generator, Open, State};
+
+impl Generator {
+    pub(super) fn run(&mut self) {
+        let has_init = self.random.chance(85);
+        for rank in 0..self.processes.len() {
+            self.step(rank, 0, Step::Enter("main".into()));
+            if has_init || self.random.chance(50) {
+                let init = self.random.pick(&["MPI_Init", "MPI_Init_thread"]);
+                self.enter(rank, 0, init);
+                self.processes[rank].now += self.random.below(40) as u64;
+                self.leave(rank, 0);
+            }
+        }
+        for _ in 0..20 + self.random.below(150) {
+            self.something();
+        }
+        let has_finalize = self.random.chance(90);
+        for rank in 0..self.processes.len() {
+            self.wind_up(rank, has_finalize);
+        }
+    }
+
+    fn something(&mut self) {
+        let rank = self.random.below(self.processes.len());
+        let thread = self.random.below(self.processes[rank].active());
+        self.pass(rank, 2);
+        if self.random.chance(self.switches_off) {
+            return self.switch_recorder(rank);
+        }
+        if self.processes[rank].threads[thread].open.is_some() {
+            return self.continue_call(rank, thread);
+        }
+        if !self.processes[rank].is_off {
+            match self.random.below(20) {
+                0 | 1 => return self.function(rank, thread),
+                2 => return self.flush(rank, thread),
+                3 if self.processes[rank].threads.len() > 1 => return self.fork_or_join(rank),
+                _ => {}
+            }
+        }
+        if thread == 0 || self.processes[rank].is_multiple {
+            match self.random.below(16) {
+                0..=3 => self.send(rank, thread),
+                4 | 5 => self.post(rank, thread),
+                6 | 7 => self.open_receive(rank, thread),
+                8 => self.probe(rank, thread),
+                9 => self.sendrecv(rank, thread),
+                10 => self.cancel(rank, thread),
+                11..=13 => self.open_completion(rank, thread),
+                14 => self.persistent(rank, thread),
+                _ => self.collective(),
+            }
+        }
+    }
+
+    /// Time passes on a process.
+    pub(super) fn pass(&mut self, rank: usize, at_least: u64) {
+        let longest = self.random.pick(&[1, 8, 30]);
+        self.processes[rank].now += at_least + self.random.below(longest) as u64;
+    }
+
+    /// A process is not earlier than this, if clocks agree.
+    pub(super) fn wait_for(&mut self, rank: usize, time: u64) {
+        if self.is_synchronous {
+            self.processes[rank].now = self.processes[rank].now.max(time);
+        }
+    }
+
+    /// Something happens now. It is recorded, unless the recorder is off.
+    pub(super) fn step(&mut self, rank: usize, thread: usize, step: Step) {
+        let process = &mut self.processes[rank];
+        if !process.is_off {
+            process.threads[thread].stream.at(process.now, step);
+        }
+    }
+
+    pub(super) fn enter(&mut self, rank: usize, thread: usize, region: &str) {
+        self.pass(rank, 1);
+        self.step(rank, thread, Step::Enter(region.into()));
+    }
+
+    /// Leaves a call, sometimes after something else was in it.
+    pub(super) fn leave(&mut self, rank: usize, thread: usize) {
+        self.inside(rank, thread);
+        self.pass(rank, 0);
+        self.step(rank, thread, Step::Leave);
+    }
+
+    /// What is recorded inside of calls of MPI now and then.
+    pub(super) fn inside(&mut self, rank: usize, thread: usize) {
+        match self.random.below(30) {
+            0 => self.flush(rank, thread),
+            1 => {
+                let region = self.random.pick(&["callback", "MPI_Comm_rank"]);
+                self.enter(rank, thread, region);
+                self.pass(rank, 0);
+                self.step(rank, thread, Step::Leave);
+            }
+            _ => {}
+        }
+    }
+
+    fn flush(&mut self, rank: usize, thread: usize) {
+        self.pass(rank, 0);
+        let now = self.processes[rank].now;
+        let mut events = self.processes[rank].threads[thread].stream.events.iter().rev();
+        if events.any(|event| event.0 == now && matches!(event.1, Step::Flush { .. })) {
+            return;
+        }
+        let until = now + self.random.below(12) as u64;
+        self.step(rank, thread, Step::Flush { until });
+        if self.random.chance(70) {
+            self.pass(rank, 0);
+        }
+    }
+
+    fn function(&mut self, rank: usize, thread: usize) {
+        let it = &self.processes[rank].threads[thread];
+        let is_open = it.depth > it.floor;
+        if is_open && (it.depth > 3 || self.random.chance(50)) {
+            self.leave_function(rank, thread);
+        } else {
+            let name = self.random.pick(&["f", "g"]);
+            self.enter(rank, thread, name);
+            self.processes[rank].threads[thread].depth += 1;
+        }
+    }
+
+    fn leave_function(&mut self, rank: usize, thread: usize) {
+        self.pass(rank, 1);
+        self.step(rank, thread, Step::Leave);
+        self.processes[rank].threads[thread].depth -= 1;
+    }
+
+    /// Finishes what all threads have begun.
+    pub(super) fn settle(&mut self, rank: usize) {
+        for thread in 0..self.processes[rank].threads.len() {
+            while self.processes[rank].threads[thread].open.is_some() {
+                self.pass(rank, 2);
+                self.continue_call(rank, thread);
+            }
+        }
+    }
+
+    fn fork_or_join(&mut self, rank: usize) {
+        self.settle(rank);
+        if self.processes[rank].is_parallel {
+            return self.join(rank);
+        }
+        for thread in 1..self.processes[rank].threads.len() {
+            while self.processes[rank].threads[thread].depth > 0 {
+                self.leave_function(rank, thread);
+            }
+        }
+        self.pass(rank, 2);
+        self.step(rank, 0, Step::Fork);
+        for thread in 0..self.processes[rank].threads.len() {
+            self.pass(rank, 2);
+            self.step(rank, thread, Step::TeamBegin);
+            self.enter(rank, thread, "!$omp parallel");
+            let it = &mut self.processes[rank].threads[thread];
+            it.floor = it.depth;
+        }
+        self.processes[rank].is_parallel = true;
+        self.processes[rank].has_forked = true;
+    }
+
+    fn join(&mut self, rank: usize) {
+        for thread in 0..self.processes[rank].threads.len() {
+            while self.processes[rank].threads[thread].depth > self.processes[rank].threads[thread].floor {
+                self.leave_function(rank, thread);
+            }
+            self.pass(rank, 2);
+            self.step(rank, thread, Step::Leave);
+            self.step(rank, thread, Step::TeamEnd);
+            self.processes[rank].threads[thread].floor = 0;
+        }
+        self.pass(rank, 2);
+        self.step(rank, 0, Step::Join);
+        self.processes[rank].is_parallel = false;
+    }
+
+    /// The recorder is switched off or on. What happens in between is lost; sometimes nothing does.
+    fn switch_recorder(&mut self, rank: usize) {
+        self.settle(rank);
+        if !self.processes[rank].is_off {
+            self.pass(rank, 2);
+            self.step(rank, 0, Step::Recording(false));
+            self.processes[rank].is_off = true;
+            if self.random.chance(60) {
+                return;
+            }
+        }
+        self.pass(rank, 5);
+        self.processes[rank].is_off = false;
+        self.step(rank, 0, Step::Recording(true));
+    }
+
+    /// Receives and completes what is left, most of the time, and comes to an end.
+    fn wind_up(&mut self, rank: usize, has_finalize: bool) {
+        self.settle(rank);
+        if self.processes[rank].is_off {
+            self.switch_recorder(rank);
+        }
+        while self.processes[rank].arrived.len() > self.random.below(40) / 39 {
+            self.open_receive(rank, 0);
+            self.settle(rank);
+        }
+        while !self.processes[rank].claimed.is_empty() {
+            self.receive_claimed(rank, 0);
+        }
+        while self.is_completable(rank) && !self.random.chance(2) {
+            self.open_completion(rank, 0);
+            self.settle(rank);
+        }
+        while self.processes[rank].requests.iter().any(|it| matches!(it.state, State::Posted(_))) {
+            self.cancel(rank, 0);
+        }
+        if self.processes[rank].is_parallel {
+            self.join(rank);
+        }
+        for thread in 0..self.processes[rank].threads.len() {
+            while self.processes[rank].threads[thread].depth > 0 {
+                self.leave_function(rank, thread);
+            }
+        }
+        if has_finalize {
+            self.enter(rank, 0, "MPI_Finalize");
+            self.processes[rank].now += self.random.below(40) as u64;
+            self.leave(rank, 0);
+        }
+        self.pass(rank, 2);
+        self.step(rank, 0, Step::Leave);
+    }
+
+    /// A call goes on at once, or when its thread is next. Without recorder always at once.
+    pub(super) fn go_on(&mut self, rank: usize, thread: usize, open: Open) {
+        let is_off = self.processes[rank].is_off;
+        self.processes[rank].threads[thread].open = Some(open);
+        if is_off || self.random.chance(60) {
+            self.continue_call(rank, thread);
+        }
+    }
+
+    /// A tag of this thread.
+    pub(super) fn tag(&mut self, thread: usize) -> u32 {
+        let tag = self.random.below(3);
+        (if self.has_own_tags { 3 * thread + tag } else { tag }) as u32
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// A message from a process: to whom, and how both sides see it.
+    pub(super) fn message(&mut self, rank: usize, thread: usize) -> (usize, Message, Message) {
+        let (communicator, to, source, destination) = self.pair(rank);
+        let (tag, bytes) = (self.tag(thread), self.random.pick(&[0, 8, 8, 100_000]));
+        let seen = |peer| Message { peer, tag, bytes, communicator: communicator.clone() };
+        (to, seen(destination), seen(source))
+    }
+}

@@ -1,0 +1,406 @@
+//! Reads an archive into plain structures: calls with their call paths, and events on the global clock.
+
+use std::path::Path;
+
+use model::{
+    CollectiveOp, Definitions, GroupType, LocationType, MeasurementMode, Members, Paradigm, RegionRole,
+};
+use otf2::{Archive, Definition, Event, ROOT_NONE};
+use replay::Semantics;
+
+/// What matters about a region beside its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Parallel,
+    Other,
+}
+
+/// A visit of a region.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// Names from the root, joined by `/`.
+    pub(crate) path: String,
+    /// Its canonical name in lower case without `mpi_`, if it belongs to MPI; otherwise empty.
+    pub(crate) mpi_name: String,
+    pub(crate) is_mpi: bool,
+    pub(crate) role: Role,
+    pub(crate) parent: Option<usize>,
+    pub(crate) enter: i64,
+    pub(crate) leave: i64,
+    /// When the master forked and joined, if it is a parallel region.
+    pub(crate) fork: Option<i64>,
+    pub(crate) join: Option<i64>,
+}
+
+/// A message as one side sees it, ranks as the communicator counts them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) communicator: usize,
+    pub(crate) peer: u32,
+    pub(crate) tag: u32,
+    pub(crate) bytes: i64,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Send(Envelope),
+    Isend(Envelope, u64),
+    IsendComplete(u64),
+    IrecvRequest(u64),
+    Recv(Envelope),
+    Irecv(Envelope, u64),
+    Cancelled(u64),
+    Probe(Envelope, u64),
+    Mrecv {
+        message: u64,
+        bytes: i64,
+    },
+    ImrecvRequest {
+        message: u64,
+        request: u64,
+    },
+    Imrecv {
+        request: u64,
+        bytes: i64,
+    },
+    Collective {
+        operation: CollectiveOp,
+        communicator: usize,
+        root: Option<u32>,
+        begin: i64,
+        sent: i64,
+        received: i64,
+    },
+    RecordingOff,
+    Left(usize),
+}
+
+/// Something that happened on a location.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Happening {
+    pub(crate) time: i64,
+    /// The innermost call around it.
+    pub(crate) call: Option<usize>,
+    pub(crate) kind: Kind,
+}
+
+/// A thread of a process.
+#[derive(Clone, Debug)]
+pub(crate) struct Location {
+    pub(crate) process: usize,
+    pub(crate) thread: usize,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) happenings: Vec<Happening>,
+}
+
+/// Who takes part in a communicator, as numbers of processes.
+#[derive(Clone, Debug)]
+pub(crate) enum Group {
+    /// Everyone alone.
+    Alone,
+    One(Vec<usize>),
+    Two(Vec<usize>, Vec<usize>),
+}
+
+/// What all processes share.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) processes: usize,
+    pub(crate) communicators: Vec<Group>,
+}
+
+/// A parallel region as its master sees it.
+struct Fork {
+    path: String,
+    time: i64,
+    join: Option<i64>,
+}
+
+/// Reads all locations of an archive, in the order of processes and threads.
+pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, World) {
+    let archive = Archive::open(directory).unwrap();
+    let definitions = archive.definitions().unwrap();
+    let mut threads: Vec<(usize, u64)> = (0..definitions.locations.len())
+        .filter(|&at| definitions.locations[at].kind == LocationType::CPU_THREAD)
+        .map(|at| (definitions.locations[at].group, definitions.locations.reference(at)))
+        .collect();
+    threads.sort();
+    let root = root(&archive, &definitions, &threads);
+    let (mut locations, mut forks) = (Vec::<Location>::new(), Vec::new());
+    for (process, reference) in threads {
+        let thread = locations.iter().filter(|it| it.process == process).count();
+        let mut reader = Reader {
+            definitions: &definitions,
+            semantics,
+            root: &root,
+            forks: if thread == 0 { Vec::new() } else { std::mem::take(&mut forks) },
+            team: None,
+            teams: 0,
+            stack: Vec::new(),
+            begin: None,
+            location: Location { process, thread, calls: Vec::new(), happenings: Vec::new() },
+        };
+        reader.events(&archive, reference);
+        let Reader { forks: all, location, .. } = reader;
+        forks = all;
+        locations.push(location);
+    }
+    let communicators = (0..definitions.communicators.len()).map(|at| group(&definitions, at)).collect();
+    (locations, World { processes: definitions.location_groups.len(), communicators })
+}
+
+/// The members of a communicator. Groups count the locations of MPI, and these name locations.
+fn group(definitions: &Definitions, communicator: usize) -> Group {
+    let all = definitions
+        .groups
+        .iter()
+        .find(|group| group.kind == GroupType::COMM_LOCATIONS && group.paradigm == Paradigm::MPI)
+        .expect("locations of MPI");
+    let process = |&member: &u64| definitions.locations.find(all.members[member as usize]).unwrap().group;
+    let side = |group: usize| definitions.groups[group].members.iter().map(process).collect();
+    match definitions.communicators[communicator].members {
+        Members::Group(group) if definitions.groups[group].kind == GroupType::COMM_SELF => Group::Alone,
+        Members::Group(group) if definitions.groups[group].paradigm != Paradigm::MPI => Group::Alone,
+        Members::Group(group) => Group::One(side(group)),
+        Members::Inter(a, b) => Group::Two(side(a), side(b)),
+    }
+}
+
+/// The root of all call paths: the program, as all processes run the same one here.
+fn root(archive: &Archive, definitions: &Definitions, threads: &[(usize, u64)]) -> String {
+    for &(_, reference) in threads {
+        let local = archive.local_definitions(reference).unwrap();
+        let file = archive.event_file(reference).unwrap();
+        let mut events = archive.events(&file);
+        while let Some(record) = events.next().unwrap() {
+            if let Event::ProgramBegin { program_name, .. } = record.event.map(&local.mappings) {
+                let name = definitions.strings.find(program_name.into()).unwrap();
+                return name.rsplit('/').next().unwrap().to_owned();
+            }
+        }
+    }
+    "PROGRAM".into()
+}
+
+/// §2.2: the clock of a location made global, by its comparisons with the global clock.
+fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
+    if offsets.len() < 2 {
+        return time;
+    }
+    let last = offsets.len() - 2;
+    let segment = (0..last).find(|&at| time <= offsets[at + 1].0).unwrap_or(last);
+    let ((t, o), (next_t, next_o)) = (offsets[segment], offsets[segment + 1]);
+    let slope = (next_o - o) as f64 / (next_t - t) as f64;
+    time + o + (slope * (time - t) as f64).round_ties_even() as i64
+}
+
+struct Reader<'a> {
+    definitions: &'a Definitions,
+    semantics: Semantics,
+    root: &'a str,
+    /// The parallel regions of the process.
+    forks: Vec<Fork>,
+    /// The parallel region in which the thread is.
+    team: Option<usize>,
+    teams: usize,
+    stack: Vec<usize>,
+    /// When the collective operation under way began.
+    begin: Option<i64>,
+    location: Location,
+}
+
+impl Reader<'_> {
+    fn events(&mut self, archive: &Archive, reference: u64) {
+        let local = archive.local_definitions(reference).unwrap();
+        let file = archive.local_definition_file(reference).unwrap();
+        let mut records = archive.local_definition_records(&file);
+        let mut offsets = Vec::new();
+        while let Some(record) = records.next().unwrap() {
+            if let Definition::ClockOffset { time, offset, .. } = record.definition {
+                offsets.push((time.0 as i64, offset));
+            }
+        }
+        let file = archive.event_file(reference).unwrap();
+        let mut events = archive.events(&file);
+        let (mut flushes, mut last) = (Vec::<(i64, i64)>::new(), 0);
+        while let Some(record) = events.next().unwrap() {
+            let time = correct(&offsets, record.time as i64);
+            // §2.3: a flush stands behind the events of its tick; it ends before the next event.
+            if flushes.first().is_some_and(|flush| flush.0 < time) {
+                self.flush(&mut flushes, Some(time));
+            }
+            if let Event::BufferFlush { stop_time } = record.event {
+                flushes.push((time, correct(&offsets, stop_time.0 as i64)));
+            } else {
+                self.event(time, record.event.map(&local.mappings));
+            }
+            last = last.max(time);
+        }
+        self.flush(&mut flushes, None);
+        while !self.stack.is_empty() {
+            self.leave(last);
+        }
+    }
+
+    fn flush(&mut self, flushes: &mut Vec<(i64, i64)>, next: Option<i64>) {
+        for (start, stop) in flushes.drain(..) {
+            self.enter_named(start, "TRACE BUFFER FLUSH");
+            self.leave(next.map_or(stop, |next| stop.min(next)).max(start));
+        }
+    }
+
+    /// §2.1: what becomes of each record.
+    fn event(&mut self, time: i64, event: Event<'_>) {
+        match event {
+            Event::ProgramBegin { .. } => {
+                let root = self.root.to_owned();
+                self.push(time, root, String::new(), false, Role::Other);
+            }
+            Event::ProgramEnd { .. } => {
+                while !self.stack.is_empty() {
+                    self.leave(time);
+                }
+            }
+            Event::Enter { region } => self.enter(time, region),
+            Event::Leave { .. } => self.leave(time),
+            Event::MeasurementOnOff { measurement_mode } if measurement_mode == MeasurementMode::ON => {
+                self.leave(time)
+            }
+            Event::MeasurementOnOff { .. } => {
+                self.happen(time, Kind::RecordingOff);
+                self.enter_named(time, "MEASUREMENT OFF");
+            }
+            Event::ThreadFork { .. } => {
+                let path =
+                    self.stack.last().map_or(self.root, |&call| &self.location.calls[call].path).to_owned();
+                self.forks.push(Fork { path, time, join: None });
+            }
+            Event::ThreadJoin { .. } => self.join(time),
+            Event::ThreadTeamBegin { .. } => {
+                self.team = Some(self.teams);
+                self.teams += 1;
+            }
+            Event::ThreadTeamEnd { .. } => self.team = None,
+            Event::MpiCollectiveBegin {} => self.begin = Some(time),
+            _ => {
+                if let Some(kind) = self.communication(event) {
+                    self.happen(time, kind);
+                }
+            }
+        }
+    }
+
+    fn communication(&mut self, event: Event<'_>) -> Option<Kind> {
+        let envelope = |communicator: u32, peer, tag, bytes: u64| Envelope {
+            communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
+            peer,
+            tag,
+            bytes: bytes as i64,
+        };
+        Some(match event {
+            Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
+                Kind::Send(envelope(communicator, receiver, msg_tag, msg_length))
+            }
+            Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id } => {
+                Kind::Isend(envelope(communicator, receiver, msg_tag, msg_length), request_id)
+            }
+            Event::MpiIsendComplete { request_id } => Kind::IsendComplete(request_id),
+            Event::MpiIrecvRequest { request_id } => Kind::IrecvRequest(request_id),
+            Event::MpiRecv { sender, communicator, msg_tag, msg_length } => {
+                Kind::Recv(envelope(communicator, sender, msg_tag, msg_length))
+            }
+            Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id } => {
+                Kind::Irecv(envelope(communicator, sender, msg_tag, msg_length), request_id)
+            }
+            Event::MpiRequestCancelled { request_id } => Kind::Cancelled(request_id),
+            Event::MpiProbe { sender, communicator, tag, message_id } => {
+                Kind::Probe(envelope(communicator, sender, tag, 0), message_id)
+            }
+            Event::MpiMrecv { message_id, msg_length } => {
+                Kind::Mrecv { message: message_id, bytes: msg_length as i64 }
+            }
+            Event::MpiImrecvRequest { message_id, request_id } => {
+                Kind::ImrecvRequest { message: message_id, request: request_id }
+            }
+            Event::MpiImrecv { request_id, msg_length } => {
+                Kind::Imrecv { request: request_id, bytes: msg_length as i64 }
+            }
+            Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
+                Kind::Collective {
+                    operation: collective_op,
+                    communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
+                    root: Some(root).filter(|&root| root != ROOT_NONE),
+                    begin: self.begin.take()?,
+                    sent: size_sent as i64,
+                    received: size_received as i64,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    fn happen(&mut self, time: i64, kind: Kind) {
+        self.location.happenings.push(Happening { time, call: self.stack.last().copied(), kind });
+    }
+
+    fn enter(&mut self, time: i64, region: u32) {
+        let region = self.definitions.regions.find(region.into()).unwrap();
+        // §3.1: by the name of its file; corrected, its paradigm does as well.
+        let is_mpi = region.source_file == "MPI"
+            || self.semantics == Semantics::Corrected && region.paradigm == Paradigm::MPI;
+        let lower = region.canonical_name.to_lowercase();
+        let mpi_name = if is_mpi { lower.trim_start_matches("mpi_").to_owned() } else { String::new() };
+        let is_parallel = region.paradigm == Paradigm::OPENMP && region.role == RegionRole::PARALLEL;
+        let role = if is_parallel { Role::Parallel } else { Role::Other };
+        self.push(time, region.name.clone(), mpi_name, is_mpi, role);
+    }
+
+    fn enter_named(&mut self, time: i64, name: &str) {
+        self.push(time, name.to_owned(), String::new(), false, Role::Other);
+    }
+
+    /// Opens a call. What a worker does hangs below the fork of its team, or below `THREADS`.
+    fn push(&mut self, time: i64, name: String, mpi_name: String, is_mpi: bool, role: Role) {
+        let parent = self.stack.last().copied();
+        let fork = self.fork();
+        let path = match parent {
+            Some(parent) => format!("{}/{name}", self.location.calls[parent].path),
+            None if self.location.thread > 0 => match fork {
+                Some(fork) => format!("{}/{name}", self.forks[fork].path),
+                None => format!("{}/THREADS/{name}", self.root),
+            },
+            None if name == self.root => name,
+            None => format!("{}/{name}", self.root),
+        };
+        let (fork, join) = fork
+            .filter(|_| role == Role::Parallel)
+            .map(|at| (Some(self.forks[at].time), self.forks[at].join))
+            .unzip();
+        let (fork, join) = (fork.flatten(), join.flatten());
+        self.stack.push(self.location.calls.len());
+        let call = Call { path, mpi_name, is_mpi, role, parent, enter: time, leave: time, fork, join };
+        self.location.calls.push(call);
+    }
+
+    /// The fork of the team in which the thread is.
+    fn fork(&self) -> Option<usize> {
+        self.team.filter(|&team| team < self.forks.len())
+    }
+
+    /// The join of the latest fork, also for its parallel region on the master, which has been left already.
+    fn join(&mut self, time: i64) {
+        let Some(fork) = self.forks.last_mut() else { return };
+        fork.join = Some(time);
+        let fork = fork.time;
+        for call in self.location.calls.iter_mut().filter(|call| call.fork == Some(fork)) {
+            call.join = Some(time);
+        }
+    }
+
+    fn leave(&mut self, time: i64) {
+        let Some(call) = self.stack.pop() else { return };
+        self.location.calls[call].leave = time;
+        self.happen(time, Kind::Left(call));
+    }
+}

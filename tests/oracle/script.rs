@@ -1,0 +1,70 @@
+//! Traces as scripts, so that people can read them (`tests/golden/README.md`).
+
+use std::fmt::Write;
+
+use crate::support::trace::{Members, Message, Step, Trace};
+
+/// The script of a trace.
+pub(crate) fn script(trace: &Trace) -> String {
+    let mut text = format!("resolution {}\noffset {}\n", trace.resolution, trace.offset);
+    if trace.big_endian {
+        text.push_str("big-endian\n");
+    }
+    if let Some(program) = &trace.program {
+        writeln!(text, "program {program}").unwrap();
+    }
+    let list = |ranks: &[u64]| ranks.iter().map(|rank| rank.to_string()).collect::<Vec<_>>().join(" ");
+    for (name, members) in &trace.communicators {
+        match members {
+            Members::Ranks(ranks) => writeln!(text, "comm {name} {}", list(ranks)).unwrap(),
+            Members::Sides(a, b) => writeln!(text, "intercomm {name} {} | {}", list(a), list(b)).unwrap(),
+        }
+    }
+    for stream in &trace.streams {
+        write!(text, "rank {}", stream.rank).unwrap();
+        if stream.thread > 0 {
+            write!(text, " thread {}", stream.thread).unwrap();
+        }
+        for (time, offset) in &stream.clock {
+            write!(text, " clock {time} {offset}").unwrap();
+        }
+        text.push_str(if stream.mapped { " mapped\n" } else { "\n" });
+        for (time, step) in &stream.events {
+            writeln!(text, "  {time} {}", words(step)).unwrap();
+        }
+    }
+    text
+}
+
+fn words(step: &Step) -> String {
+    let parts = |m: &Message| format!("tag {} bytes {} comm {}", m.tag, m.bytes, m.communicator);
+    match step {
+        Step::Enter(region) => format!("> {region}"),
+        Step::Leave => "<".into(),
+        Step::Send(m) => format!("send {} {}", m.peer, parts(m)),
+        Step::Isend(m, request) => format!("isend {} req {request} {}", m.peer, parts(m)),
+        Step::IsendComplete(request) => format!("sent {request}"),
+        Step::IrecvRequest(request) => format!("post {request}"),
+        Step::Recv(m) => format!("recv {} {}", m.peer, parts(m)),
+        Step::Irecv(m, request) => format!("irecv {} req {request} {}", m.peer, parts(m)),
+        Step::Test(request) => format!("test {request}"),
+        Step::Cancel(request) => format!("cancel {request}"),
+        Step::Probe(m, message) => format!("probe {} msg {message} {}", m.peer, parts(m)),
+        Step::Mrecv { message, bytes } => format!("mrecv {message} bytes {bytes}"),
+        Step::ImrecvRequest { message, request } => format!("mpost {message} req {request}"),
+        Step::Imrecv { request, bytes } => format!("imrecv {request} bytes {bytes}"),
+        Step::CollectiveBegin => "begin".into(),
+        Step::CollectiveEnd { operation, root, sent, received, communicator } => {
+            let name = operation.name().unwrap_or("?").replace(' ', "_");
+            let root = root.map_or(String::new(), |root| format!(" root {root}"));
+            format!("end {name}{root} sent {sent} received {received} comm {communicator}")
+        }
+        Step::Fork => "fork".into(),
+        Step::Join => "join".into(),
+        Step::TeamBegin => "team".into(),
+        Step::TeamEnd => "team-end".into(),
+        Step::Recording(on) => (if *on { "on" } else { "off" }).into(),
+        Step::Flush { until } => format!("flush {until}"),
+        other => panic!("no words for {other:?}"),
+    }
+}

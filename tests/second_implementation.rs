@@ -1,0 +1,112 @@
+//! The analyzer against an obvious second implementation (`tests/oracle`), on random traces.
+//!
+//! `REPLAY_SEED=N` begins with another trace, `REPLAY_TRACES=N` takes that many.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use replay::Semantics;
+
+use crate::oracle::random::trace;
+use crate::oracle::script::script;
+use crate::oracle::{METRICS, Severities, severities};
+use crate::support::random::Random;
+use crate::support::report::Table;
+use crate::support::trace::Trace;
+use crate::support::{SEMANTICS, fresh, workers, write};
+
+/// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
+const TRACES: u64 = 300;
+
+/// In how many traces of a usual run each metric has to occur.
+const AT_LEAST: usize = 5;
+
+fn variable(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |value| value.parse().unwrap_or_else(|_| panic!("{name}: {value}")))
+}
+
+#[test]
+fn random_trace_gives_the_severities_of_the_second_implementation() {
+    let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
+    let mut occurrences: BTreeMap<String, usize> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for seed in seed..seed + traces {
+        let directory = fresh();
+        let trace = trace(seed);
+        write::write(&trace, directory.path());
+        let mut found = Vec::new();
+        let mut metrics = BTreeSet::new();
+        for semantics in SEMANTICS {
+            let want = severities(directory.path(), semantics);
+            metrics.extend(want.keys().map(|key| key.0.clone()));
+            found.extend(differences(&trace, directory.path(), semantics, &want));
+        }
+        for metric in metrics {
+            *occurrences.entry(metric).or_default() += 1;
+        }
+        if !found.is_empty() {
+            let kept = directory.keep();
+            std::fs::write(kept.join("script.trace"), script(&trace)).unwrap();
+            problems.push(format!("seed {seed}, {}:\n  {}", kept.display(), found.join("\n  ")));
+        }
+    }
+    assert!(problems.is_empty(), "{} traces differ\n{}", problems.len(), problems.join("\n"));
+    for metric in METRICS {
+        let traces_with = occurrences.get(metric).copied().unwrap_or(0);
+        assert!(traces < TRACES || traces_with >= AT_LEAST, "{metric} occurs in {traces_with} traces only");
+    }
+}
+
+#[test]
+fn random_trace_gives_the_same_report_with_any_workers() {
+    let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
+    for seed in seed..seed + traces {
+        let directory = fresh();
+        write::write(&trace(seed), directory.path());
+        let mut random = Random::new(seed);
+        let semantics = random.pick(&SEMANTICS);
+        let one = report(directory.path(), semantics, 1, 1);
+        let (processes, threads) = (1 + random.below(3), 2 + random.below(3));
+        let many = report(directory.path(), semantics, processes, threads);
+        if one != many {
+            let kept = directory.keep();
+            panic!("seed {seed}, {}: {processes} processes of {threads} threads", kept.display());
+        }
+    }
+}
+
+/// The bytes of the report of so many workers.
+fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: usize) -> Vec<u8> {
+    let report = experiment.join(format!("{processes}x{threads}.cubex"));
+    for outcome in workers::analyze(experiment, &report, semantics, processes, threads) {
+        outcome.unwrap();
+    }
+    std::fs::read(&report).unwrap()
+}
+
+/// What the analyzer says otherwise.
+fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &Severities) -> Vec<String> {
+    let path = experiment.join(format!("{}.cubex", semantics.name()));
+    if let Err(error) = crate::support::analyze(experiment, &path, semantics) {
+        return vec![format!("{}: no report: {error}", semantics.name())];
+    }
+    let table = Table::read(&path);
+    let got: BTreeMap<_, f64> = table
+        .named()
+        .into_iter()
+        .filter(|((metric, ..), _)| METRICS.contains(&metric.as_str()))
+        .map(|(key, value)| {
+            let is_time = table.metric(&key.0).is_some_and(|at| table.metrics[at].1 == "sec");
+            (key, if is_time { value * trace.resolution as f64 } else { value })
+        })
+        .collect();
+    let mut problems = Vec::new();
+    for key in want.keys().chain(got.keys()).collect::<BTreeSet<_>>() {
+        let (want, got) = (want.get(key).copied().unwrap_or(0), got.get(key).copied().unwrap_or(0.0));
+        if (want as f64 - got).abs() > 1e-3 {
+            let ((metric, path, location), semantics) = (key, semantics.name());
+            problems.push(format!("{semantics}: {metric} {path} @{location}: expected {want}, found {got}"));
+        }
+    }
+    problems
+}

@@ -7,19 +7,23 @@ CARGO_FLAGS ?=
 # Where make install puts the analyzer.
 PREFIX ?= /usr/local
 DESTDIR ?=
+# What make fuzz runs, and for how long each.
+TARGETS ?= anchor definitions local_definitions events cubex command_line
+SECONDS ?= 60
 
 export MPICC
 
 IN := . tools/environment.sh &&
 
 .PHONY: help build demo test check-format check-lints check-tests check-without-mpi check-documentation \
-	install clean prerequisites judges
+	install fuzz clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
 	@echo 'make test                 run all checks and tests'
 	@echo 'make build                build the analyzer only'
 	@echo 'make install PREFIX=DIR   install it as DIR/bin/replay-analyze [$(PREFIX)]'
+	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make clean                remove everything that was built'
 	@echo
 	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
@@ -55,6 +59,9 @@ check-documentation:
 
 install: build
 	$(IN) install -D -m 755 "$$CARGO_TARGET_DIR/release/replay-analyze" '$(DESTDIR)$(PREFIX)/bin/replay-analyze'
+
+fuzz:
+	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/fuzz.sh run $(SECONDS) $(TARGETS)
 
 clean:
 	rm -rf target

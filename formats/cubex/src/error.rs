@@ -3,7 +3,7 @@
 //! Prints as `report.cubex: member 3.index: byte 18: 9 rows, expected at most 4`; parts that are not known
 //! are left out. Opaque on purpose: callers show it, they do not branch on it.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,11 @@ impl fmt::Display for Error {
         if let Some(byte) = self.0.byte {
             write!(f, "byte {byte}: ")?;
         }
-        f.write_str(&self.0.message)
+        // The message may quote the file, which must not reach a terminal's controls.
+        self.0.message.chars().try_for_each(|c| match c.is_control() {
+            true => write!(f, "{}", c.escape_debug()),
+            false => f.write_char(c),
+        })
     }
 }
 

@@ -131,3 +131,16 @@ fn announced_sizes_are_not_believed() {
         assert!(Report::open(&path).unwrap().rows(MetricId(0)).is_err());
     }
 }
+
+#[test]
+fn message_is_one_line_whatever_the_file_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.cubex");
+    let derived = "<cube><metrics><metric id=\"0\" type=\"POSTDERIVED\"><uniq_name>\r\x1b[2J</uniq_name></metric></metrics></cube>";
+    for text in ["<cube></\r\0>", derived] {
+        std::fs::write(&path, archive(&[("anchor.xml", text.as_bytes())], Padding::Standard)).unwrap();
+        let error =
+            Report::open(&path).and_then(|report| report.severities(MetricId(0))).unwrap_err().to_string();
+        assert!(error.contains("\\r") && !error.contains(char::is_control), "{error:?}");
+    }
+}

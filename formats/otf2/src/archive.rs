@@ -7,7 +7,6 @@ use crate::Error;
 use crate::anchor::Anchor;
 use crate::cursor::EventCursor;
 use crate::definition_cursor::DefinitionCursor;
-use crate::definitions;
 use crate::local::LocalDefinitions;
 use crate::map::FileBytes;
 use std::ffi::{OsStr, OsString};
@@ -94,7 +93,7 @@ impl Archive {
     /// If the file is missing or corrupt, or definitions contradict each other.
     pub fn definitions(&self) -> Result<model::Definitions, Error> {
         let file = self.definition_file()?;
-        definitions::resolve(self.definition_records(&file))
+        self.definition_records(&file).resolve()
     }
 
     /// The file of the global definitions.

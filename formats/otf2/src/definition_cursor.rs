@@ -5,6 +5,7 @@
 use crate::Error;
 use crate::chunk::Chunks;
 use crate::definition::Definition;
+use crate::definitions;
 use crate::record::{CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, FileKind};
 use std::path::Path;
 
@@ -70,6 +71,14 @@ impl<'a> DefinitionCursor<'a> {
             Some(definition) => Ok(definition),
             None => Err(self.chunks.fail(offset, id, name, Some(body))),
         }
+    }
+
+    /// The definitions that the remaining records make, with every reference checked; meant for global ones.
+    ///
+    /// # Errors
+    /// If the file is corrupt, or definitions contradict each other.
+    pub fn resolve(self) -> Result<model::Definitions, Error> {
+        definitions::resolve(self)
     }
 
     /// Size of the file in bytes.

@@ -85,7 +85,7 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
             Error::new(format!(
                 "communicator {} \"{}\": {problem}; the definitions contradict each other, record the program again",
                 definitions.communicators.reference(at),
-                communicator.name
+                communicator.name.replace(char::is_control, "\u{fffd}")
             ))
         })?);
     }

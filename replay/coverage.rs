@@ -67,8 +67,8 @@ impl Coverage {
 
     /// Moves the time of a call that was taken for analysed.
     pub fn lose(&mut self, fate: Fate, ticks: i64) {
-        self.ticks[Fate::Analysed as usize] -= ticks;
-        self.ticks[fate as usize] += ticks;
+        self.add(Fate::Analysed, -ticks);
+        self.add(fate, ticks);
     }
 
     /// The time with this fate, in ticks.
@@ -78,7 +78,7 @@ impl Coverage {
 
     /// All MPI time, in ticks.
     pub fn total(&self) -> i64 {
-        self.ticks.iter().sum()
+        self.ticks.iter().copied().fold(0, i64::saturating_add)
     }
 
     /// The share of the MPI time with this fate, from 0 to 1; all of no time is analysed.

@@ -57,7 +57,8 @@ impl Waiting {
         self.by_place.insert((metric, path), row.iter().map(|value| i128::from(value.2)).sum());
         if self.is_top[metric] {
             for &(_, location, ticks) in row {
-                self.by_location[location as usize] += ticks;
+                let sum = &mut self.by_location[location as usize];
+                *sum = sum.saturating_add(ticks);
             }
         }
     }
@@ -102,8 +103,8 @@ impl Waiting {
         let mut ranks: Vec<(i64, i64, usize)> = Vec::new();
         for process in &trace.processes {
             let locations = process.locations.clone();
-            let waiting: i64 = self.by_location[locations.clone()].iter().sum();
-            let run: i64 = run_times[locations.clone()].iter().map(|times| times.0).sum();
+            let waiting = total(self.by_location[locations.clone()].iter().copied());
+            let run = total(run_times[locations.clone()].iter().map(|times| times.0));
             if waiting > 0 {
                 ranks.push((waiting, run, locations.start));
             }
@@ -124,9 +125,9 @@ impl Waiting {
             })
             .collect();
         Summary {
-            run: seconds(run_times.iter().map(|times| times.0).sum()),
-            mpi: seconds(run_times.iter().map(|times| times.1).sum()),
-            waiting: seconds(self.by_location.iter().sum()),
+            run: seconds(total(run_times.iter().map(|times| times.0))),
+            mpi: seconds(total(run_times.iter().map(|times| times.1))),
+            waiting: seconds(total(self.by_location.iter().copied())),
             locations: trace.locations.iter().filter(|l| l.kind == LocationType::CPU_THREAD).count(),
             wait_states,
             ranks,
@@ -172,6 +173,11 @@ pub struct Summary {
     pub examples: Vec<String>,
     /// Where the report is.
     pub report: PathBuf,
+}
+
+/// A sum of ticks, which absurd times in a trace must not make overflow.
+fn total(ticks: impl Iterator<Item = i64>) -> i64 {
+    ticks.fold(0, i64::saturating_add)
 }
 
 fn percent(part: f64, whole: f64) -> f64 {

@@ -82,7 +82,7 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     if operations.has_open_receives {
         return None;
     }
-    let (_, open) = operations.calls.iter().enumerate().rev().find(|(_, call)| call.never_returned)?;
+    let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
     let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
     let unmatched = operations.sends.iter().zip(&matches.postings).filter(|(_, posting)| posting.is_none());
     let partners: BTreeSet<u32> = unmatched

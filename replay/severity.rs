@@ -5,6 +5,11 @@ use crate::call_tree::PathId;
 /// Position of a metric in [`Metrics`](crate::metrics::Metrics).
 pub type MetricId = usize;
 
+/// A number of bytes or occurrences as a severity; absurd ones from a damaged trace are cut.
+pub fn amount(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 /// Severities of one location. Ticks, bytes and occurrences are exact integers, so that their sums do not depend on any
 /// order.
 #[derive(Clone, Debug, Default)]

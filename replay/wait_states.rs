@@ -14,6 +14,7 @@ use crate::matching::{Matches, Membership, SendFacts};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{CallId, NO_CALL, Operations, Receive};
 use crate::options::Semantics;
+use crate::severity::amount;
 use crate::walk::ProcessProfile;
 
 /// Finds the wait states of a process and adds them to its severities.
@@ -217,7 +218,7 @@ impl Finder<'_> {
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
         self.add_at(receive.call, self.metrics.receives[usize::from(bytes > 0)], 1);
-        self.add_at(receive.call, self.metrics.bytes_received, bytes.min(i64::MAX as u64) as i64);
+        self.add_at(receive.call, self.metrics.bytes_received, amount(bytes));
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.

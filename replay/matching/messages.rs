@@ -117,6 +117,9 @@ impl Channels {
 
     /// Counts channels that two threads used at once: the order of their messages is not known.
     pub(super) fn check(&self, profile: &ProcessProfile, findings: &mut Findings) {
+        if profile.locations.len() < 2 {
+            return;
+        }
         let operations = &profile.operations;
         let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
             for (channel, list) in &by_channel.lists {

@@ -17,6 +17,7 @@ use crate::operations::{
     Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
 };
 use crate::options::Semantics;
+use crate::severity::amount;
 use crate::trace::{Artificial, Trace};
 
 /// One process: its locations, and what they share.
@@ -238,11 +239,11 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Adds to a metric of MPI at a thread's current path; nothing outside of MPI.
-    pub(super) fn count(&mut self, thread: usize, metric: usize, value: i64) {
+    pub(super) fn count(&mut self, thread: usize, metric: usize, value: u64) {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
         if let Some(frame) = thread.stack.last().filter(|_| is_in_mpi) {
-            thread.severities.add(metric, frame.path, value);
+            thread.severities.add(metric, frame.path, amount(value));
         }
     }
 

@@ -194,8 +194,8 @@ impl ProcessWalk<'_> {
         }
         let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
         self.count(thread, self.metrics.collectives[moved], 1);
-        self.count(thread, self.metrics.bytes_out, sent.min(i64::MAX as u64) as i64);
-        self.count(thread, self.metrics.bytes_in, received.min(i64::MAX as u64) as i64);
+        self.count(thread, self.metrics.bytes_out, sent);
+        self.count(thread, self.metrics.bytes_in, received);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
         let class = class(operation);
         self.decide(

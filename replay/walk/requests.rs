@@ -70,7 +70,7 @@ impl ProcessWalk<'_> {
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
         self.count(thread, self.metrics.sends[with_data], 1);
-        self.count(thread, self.metrics.bytes_sent, message.bytes.min(i64::MAX as u64) as i64);
+        self.count(thread, self.metrics.bytes_sent, message.bytes);
         let mut position = NONE;
         if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;

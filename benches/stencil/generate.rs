@@ -1,20 +1,9 @@
-//! Events per second on a stencil code's trace: a ring of ranks that exchange messages with both neighbours.
-//!
-//! ```text
-//! cargo bench --no-default-features --bench stencil -- [EVENTS [RANKS]]
-//! ```
-//!
-//! Makes the trace with our own writer in a temporary directory, then measures, on one core: decoding alone, and the whole
-//! analysis. Unit: events per second; an event is what OTF2 counts as one. The best of three runs is printed.
+//! The trace: a ring of ranks that exchange messages with both neighbours, made with our own writer.
 
 use std::path::Path;
-use std::time::Instant;
 
 use model::{CollectiveOp, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
-use otf2::{Anchor, Archive, ArchiveWriter, Attributes, Definition, Event, EventWriter, List};
-use replay::exchange::Solo;
-use replay::progress::Progress;
-use replay::{Options, Semantics, analyze};
+use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, EventWriter, List};
 
 /// Regions of the trace by number: name, source file, role, paradigm.
 const REGIONS: &[(&str, &str, RegionRole, Paradigm)] = &[
@@ -36,60 +25,15 @@ const ISEND: u32 = 5;
 const WAITALL: u32 = 6;
 const ALLREDUCE: u32 = 7;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
-    let wanted = numbers.next().unwrap_or(10_000_000);
-    let ranks = numbers.next().unwrap_or(4).max(2);
-    let directory = tempfile::tempdir()?;
-    let experiment = directory.path().join("stencil");
-    let events = generate(&experiment, ranks, wanted)?;
-    let archive = Archive::open(&experiment)?;
-    let bytes: u64 = (0..ranks).filter_map(|rank| archive.event_bytes(rank)).sum();
-    println!("{events} events on {ranks} ranks, {:.2} bytes/event", bytes as f64 / events as f64);
-
-    let decode = best_of_three(|| {
-        let mut count = 0;
-        for rank in 0..ranks {
-            let file = archive.event_file(rank)?;
-            let mut cursor = archive.events(&file);
-            while let Some(record) = cursor.next()? {
-                count += u64::from(matches!(record.event, Event::Enter { .. })) + record.time % 2;
-            }
-        }
-        std::hint::black_box(count);
-        Ok(())
-    })?;
-    println!("decode   {:8.1} million events/s", events as f64 / decode / 1e6);
-
-    let options = Options {
-        experiment: experiment.clone(),
-        report: Some(directory.path().join("report.cubex")),
-        semantics: Semantics::Corrected,
-        threads: 1,
-        force: false,
-    };
-    let whole = best_of_three(|| {
-        analyze(&options, &mut Solo, &mut Progress::silent())?;
-        Ok(())
-    })?;
-    println!("analyze  {:8.1} million events/s", events as f64 / whole / 1e6);
-    Ok(())
+/// What was written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Written {
+    pub(crate) events: u64,
+    pub(crate) messages: u64,
 }
 
-fn best_of_three(
-    mut run: impl FnMut() -> Result<(), Box<dyn std::error::Error>>,
-) -> Result<f64, Box<dyn std::error::Error>> {
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let start = Instant::now();
-        run()?;
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    Ok(best)
-}
-
-/// Writes the trace; answers its number of events.
-fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<u64, otf2::Error> {
+/// Writes the trace of so many ranks with about so many events.
+pub(crate) fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<Written, otf2::Error> {
     let mut archive = ArchiveWriter::create(experiment.join("traces.otf2"), Anchor::default())?;
     let mut texts: Vec<String> = ["", "machine", "node", "MPI_COMM_WORLD"].map(String::from).to_vec();
     let first_region = texts.len() as u32;
@@ -151,14 +95,14 @@ fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<u64, otf2::Err
         })?;
     }
     archive.define(Definition::Comm { reference: 0, name: 3, group: 1, parent: none, flags: 0 })?;
-    let mut events = 0;
+    let mut written = Written::default();
     for rank in 0..ranks {
         let mut location = Location { events: archive.events(rank)?, time: 1000 + rank * 7 };
-        location.run(rank as u32, ranks as u32, wanted / ranks)?;
-        events += location.events.finish()?;
+        written.messages += location.run(rank as u32, ranks as u32, wanted / ranks)?;
+        written.events += location.events.finish()?;
     }
     archive.finish()?;
-    Ok(events)
+    Ok(written)
 }
 
 /// The events of one rank while they are written.
@@ -182,12 +126,14 @@ impl Location {
     }
 
     /// Work, both messages to and from both neighbours, and a reduction every tenth time, until there are enough events.
-    fn run(&mut self, rank: u32, ranks: u32, wanted: u64) -> Result<(), otf2::Error> {
+    /// Answers how many messages it sends.
+    fn run(&mut self, rank: u32, ranks: u32, wanted: u64) -> Result<u64, otf2::Error> {
         let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
         let (communicator, msg_length) = (0, 8192);
+        let steps = wanted / 21;
         self.event(0, Event::Enter { region: MAIN })?;
         self.call(INIT, &[])?;
-        for step in 0..wanted / 21 {
+        for step in 0..steps {
             // Everyone is slow in turn, so that the others wait.
             let work = if step % u64::from(ranks) == u64::from(rank) { 9000 } else { 2000 };
             self.event(100, Event::Enter { region: RELAX })?;
@@ -235,6 +181,7 @@ impl Location {
             }
         }
         self.call(FINALIZE, &[])?;
-        self.event(10, Event::Leave { region: MAIN })
+        self.event(10, Event::Leave { region: MAIN })?;
+        Ok(2 * steps)
     }
 }

@@ -1,0 +1,70 @@
+//! Workers as threads of the benchmark that count what MPI would have to carry.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use replay::exchange::Batch;
+use replay::{Error, Exchange};
+
+/// What one worker sent to others.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Traffic {
+    /// Times that all workers exchanged something: each needs one all-to-all of lengths.
+    pub(crate) rounds: u64,
+    /// Batches that were not empty.
+    pub(crate) messages: u64,
+    /// Bytes in them.
+    pub(crate) bytes: u64,
+}
+
+/// A worker.
+pub(crate) struct Counting {
+    number: usize,
+    to: Vec<Sender<Batch>>,
+    from: Vec<Receiver<Batch>>,
+    pub(crate) traffic: Traffic,
+}
+
+/// So many workers.
+pub(crate) fn workers(number: usize) -> Vec<Counting> {
+    let mut all: Vec<Counting> = (0..number)
+        .map(|number| Counting { number, to: Vec::new(), from: Vec::new(), traffic: Traffic::default() })
+        .collect();
+    for from in 0..number {
+        for to in 0..number {
+            let (sender, receiver) = channel();
+            all[from].to.push(sender);
+            all[to].from.push(receiver);
+        }
+    }
+    all
+}
+
+impl Exchange for Counting {
+    fn worker(&self) -> usize {
+        self.number
+    }
+
+    fn workers(&self) -> usize {
+        self.to.len()
+    }
+
+    fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
+        self.traffic.rounds += 1;
+        for (to, batch) in outgoing.into_iter().enumerate() {
+            if to != self.number && !batch.is_empty() {
+                self.traffic.messages += 1;
+                self.traffic.bytes += size_of_val(&batch[..]) as u64;
+            }
+            self.to[to].send(batch).map_err(|_| Error::worker_failed(to))?;
+        }
+        let hear = |(from, receiver): (usize, &Receiver<Batch>)| {
+            receiver.recv().map_err(|_| Error::worker_failed(from))
+        };
+        self.from.iter().enumerate().map(hear).collect()
+    }
+
+    /// The others hear of it when this worker is gone.
+    fn fail(&mut self) -> usize {
+        self.number
+    }
+}

@@ -1,0 +1,137 @@
+//! What an analysis costs, on the trace of a stencil code.
+//!
+//! ```text
+//! cargo bench --no-default-features --bench stencil -- [EVENTS [RANKS]]
+//! ```
+//!
+//! Makes the trace with our own writer in a temporary directory, then prints, one figure a line:
+//!
+//! * events per second on one core, an event being what OTF2 counts as one: decoded; walked, that is decoded with call
+//!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
+//!   three runs;
+//! * anonymous memory per event: the most bytes that were allocated at once, mapped files apart;
+//! * what workers tell each other, per message of the traced program: messages and bytes that MPI would carry.
+
+mod counting;
+mod generate;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use otf2::{Archive, Event};
+use peak_alloc::PeakAlloc;
+use replay::exchange::Solo;
+use replay::metrics::Metrics;
+use replay::progress::Progress;
+use replay::trace::Trace;
+use replay::{Options, Semantics, analyze, walk};
+
+use counting::{Traffic, workers};
+use generate::{Written, generate};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Workers whose traffic is counted.
+const WORKERS: usize = 4;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
+    let wanted = numbers.next().unwrap_or(10_000_000);
+    let ranks = numbers.next().unwrap_or(4).max(2);
+    let directory = tempfile::tempdir()?;
+    let experiment = directory.path().join("stencil");
+    let Written { events, messages } = generate(&experiment, ranks, wanted)?;
+    let archive = Archive::open(&experiment)?;
+    let bytes: u64 = (0..ranks).filter_map(|rank| archive.event_bytes(rank)).sum();
+    println!("trace     {events} events on {ranks} ranks, {:.2} bytes/event", bytes as f64 / events as f64);
+
+    let rate = |seconds: f64| events as f64 / seconds / 1e6;
+    println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, ranks))?));
+    let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
+    let metrics = Metrics::new();
+    let walking = best_of_three(|| {
+        for process in 0..trace.processes.len() {
+            walk::walk(&archive, &trace, &metrics, process)?;
+        }
+        Ok(())
+    })?;
+    println!("walk     {:8.1} million events/s", rate(walking));
+    let options = options(&experiment, directory.path());
+    let whole = best_of_three(|| {
+        analyze(&options, &mut Solo, &mut Progress::silent())?;
+        Ok(())
+    })?;
+    println!("analyze  {:8.1} million events/s", rate(whole));
+
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    analyze(&options, &mut Solo, &mut Progress::silent())?;
+    let memory = ALLOCATOR.peak_usage() - before;
+    println!("memory   {:8.1} bytes/event at most", memory as f64 / events as f64);
+    let Traffic { rounds, messages: carried, bytes } = traffic(&options)?;
+    println!("exchange {rounds:8} rounds of {WORKERS} workers, {carried} messages of {bytes} bytes");
+    println!(
+        "         {:8.6} messages and {:.1} bytes per message of the trace",
+        carried as f64 / messages as f64,
+        bytes as f64 / messages as f64
+    );
+    Ok(())
+}
+
+fn options(experiment: &Path, directory: &Path) -> Options {
+    Options {
+        experiment: experiment.into(),
+        report: Some(directory.join("report.cubex")),
+        semantics: Semantics::Corrected,
+        threads: 1,
+        force: false,
+    }
+}
+
+fn decode(archive: &Archive, ranks: u64) -> Result<(), Box<dyn Error>> {
+    let mut count = 0;
+    for rank in 0..ranks {
+        let file = archive.event_file(rank)?;
+        let mut cursor = archive.events(&file);
+        while let Some(record) = cursor.next()? {
+            count += u64::from(matches!(record.event, Event::Enter { .. })) + record.time % 2;
+        }
+    }
+    std::hint::black_box(count);
+    Ok(())
+}
+
+/// What several workers tell each other in one analysis, together.
+fn traffic(options: &Options) -> Result<Traffic, replay::Error> {
+    std::thread::scope(|scope| {
+        let all: Vec<_> = workers(WORKERS)
+            .into_iter()
+            .map(|mut worker| {
+                scope.spawn(move || {
+                    analyze(options, &mut worker, &mut Progress::silent()).map(|_| worker.traffic)
+                })
+            })
+            .collect();
+        let mut sum = Traffic::default();
+        for worker in all {
+            let one = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            sum.rounds = one.rounds;
+            sum.messages += one.messages;
+            sum.bytes += one.bytes;
+        }
+        Ok(sum)
+    })
+}
+
+/// Seconds of the fastest of three runs.
+fn best_of_three(mut run: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}

@@ -50,6 +50,11 @@ impl CallTree {
         &self.paths
     }
 
+    /// All paths, in the order of their numbers, without the means to find them.
+    pub fn into_paths(self) -> Vec<CallPath> {
+        self.paths
+    }
+
     /// Number of paths.
     pub fn len(&self) -> usize {
         self.paths.len()
@@ -88,18 +93,26 @@ impl CallTree {
 
     /// All paths with children after their parent and before its next sibling; siblings in the order of their numbers.
     pub fn preorder(&self) -> Vec<PathId> {
-        let mut children: Vec<Vec<PathId>> = vec![Vec::new(); self.paths.len()];
-        let mut open: Vec<PathId> = Vec::new();
-        for (at, path) in self.paths.iter().enumerate().rev() {
-            match path.parent {
-                NO_PATH => open.push(at as PathId),
-                parent => children[parent as usize].push(at as PathId),
-            }
+        // The last child of each path, and the sibling before each.
+        let mut last = vec![NO_PATH; self.paths.len()];
+        let mut before = vec![NO_PATH; self.paths.len()];
+        let mut last_root = NO_PATH;
+        for (at, path) in self.paths.iter().enumerate() {
+            let last = if path.parent == NO_PATH { &mut last_root } else { &mut last[path.parent as usize] };
+            before[at] = std::mem::replace(last, at as PathId);
         }
+        let mut open: Vec<PathId> = Vec::new();
+        let open_all = |mut path: PathId, open: &mut Vec<PathId>| {
+            while path != NO_PATH {
+                open.push(path);
+                path = before[path as usize];
+            }
+        };
+        open_all(last_root, &mut open);
         let mut order = Vec::with_capacity(self.paths.len());
         while let Some(path) = open.pop() {
             order.push(path);
-            open.append(&mut children[path as usize]);
+            open_all(last[path as usize], &mut open);
         }
         order
     }
@@ -118,8 +131,13 @@ pub fn merge_all(tree: CallTree, exchange: &mut dyn Exchange) -> Result<CallTree
             tree.merge(&decode(words));
         },
     )?;
+    if exchange.worker() == 0 {
+        let words = if exchange.workers() > 1 { encode(tree.paths()) } else { Batch::new() };
+        broadcast(exchange, words)?;
+        return Ok(tree);
+    }
     let mut merged = CallTree::default();
-    merged.merge(&decode(&broadcast(exchange, encode(tree.paths()))?));
+    merged.merge(&decode(&broadcast(exchange, Batch::new())?));
     Ok(merged)
 }
 

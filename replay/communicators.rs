@@ -3,6 +3,8 @@
 //! OTF2 says who a rank is in two steps: a communicator's group lists ranks of its paradigm, and the paradigm's
 //! `COMM_LOCATIONS` group lists the location of each of those.
 
+use std::sync::Arc;
+
 use model::{Definitions, Group, GroupType, Members, Paradigm};
 use rustc_hash::FxHashMap;
 
@@ -11,15 +13,15 @@ use crate::error::Error;
 /// `GroupFlag` bit: ranks in events are ranks of the paradigm already.
 const GLOBAL_MEMBERS: u32 = 1;
 
-/// Who takes part in a communicator.
+/// Who takes part in a communicator. Communicators of one group share its list: a trace has many that are duplicates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Participants {
     /// Every process by itself.
     Myself,
     /// Processes by rank; positions in [`Trace::processes`](crate::trace::Trace::processes).
-    Ranks(Vec<u32>),
+    Ranks(Arc<[u32]>),
     /// The two sides of an inter-communicator, processes by rank.
-    Sides(Vec<u32>, Vec<u32>),
+    Sides(Arc<[u32]>, Arc<[u32]>),
     /// Not a communicator of MPI.
     NotMpi,
 }
@@ -50,6 +52,7 @@ pub struct World {
 pub fn world(definitions: &Definitions) -> World {
     let mut world = World::default();
     let Some(group) = paradigm_locations(definitions, Paradigm::MPI) else { return world };
+    let group = &definitions.groups[group];
     for (rank, &reference) in group.members.iter().enumerate() {
         let Some(location) = definitions.locations.find(reference) else { continue };
         world.rank_of_group.entry(location.group).or_insert(rank as u32);
@@ -58,8 +61,9 @@ pub fn world(definitions: &Definitions) -> World {
     world
 }
 
-fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<&Group> {
-    definitions.groups.iter().find(|g| g.kind == GroupType::COMM_LOCATIONS && g.paradigm == paradigm)
+/// The position of the group that lists a paradigm's ranks.
+fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<usize> {
+    definitions.groups.iter().position(|g| g.kind == GroupType::COMM_LOCATIONS && g.paradigm == paradigm)
 }
 
 /// The participants of every communicator, by its position.
@@ -67,15 +71,17 @@ fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<&
 /// # Errors
 /// If a group of MPI names a rank or location that does not exist.
 pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Result<Vec<Participants>, Error> {
-    let process_of = |reference: u64| {
-        definitions.locations.find(reference).map(|location| process_of_group[location.group])
+    let mut groups = Groups {
+        definitions,
+        process_of_group,
+        locations: paradigm_locations(definitions, Paradigm::MPI),
+        known: FxHashMap::default(),
     };
-    let resolve = |position: usize| resolve(definitions, &definitions.groups[position], &process_of);
     let mut all = Vec::with_capacity(definitions.communicators.len());
     for (at, communicator) in definitions.communicators.iter().enumerate() {
         let participants = match communicator.members {
-            Members::Group(group) => resolve(group),
-            Members::Inter(a, b) => match (resolve(a), resolve(b)) {
+            Members::Group(group) => groups.resolve(group),
+            Members::Inter(a, b) => match (groups.resolve(a), groups.resolve(b)) {
                 (Ok(Participants::Ranks(a)), Ok(Participants::Ranks(b))) => Ok(Participants::Sides(a, b)),
                 (Err(error), _) | (_, Err(error)) => Err(error),
                 _ => Ok(Participants::NotMpi),
@@ -92,38 +98,65 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
     Ok(all)
 }
 
-fn resolve(
-    definitions: &Definitions,
-    group: &Group,
-    process_of: &dyn Fn(u64) -> Option<u32>,
-) -> Result<Participants, String> {
-    if group.paradigm != Paradigm::MPI {
-        return Ok(Participants::NotMpi);
+/// Groups as processes; each is resolved once.
+struct Groups<'a> {
+    definitions: &'a Definitions,
+    process_of_group: &'a [u32],
+    /// Where MPI's ranks are: position of the group.
+    locations: Option<usize>,
+    known: FxHashMap<usize, Result<Participants, String>>,
+}
+
+impl Groups<'_> {
+    fn resolve(&mut self, group: usize) -> Result<Participants, String> {
+        // A group with this flag stands for the world, whose list is shared too.
+        let is_global = |group: &Group| {
+            group.kind == GroupType::COMM_GROUP
+                && group.paradigm == Paradigm::MPI
+                && group.flags & GLOBAL_MEMBERS != 0
+        };
+        let group = match self.locations {
+            Some(world) if is_global(&self.definitions.groups[group]) => world,
+            _ => group,
+        };
+        if !self.known.contains_key(&group) {
+            self.known.insert(group, self.list(&self.definitions.groups[group]));
+        }
+        self.known[&group].clone()
     }
-    let by_location = |reference: u64| {
-        process_of(reference)
-            .ok_or_else(|| format!("its group names location {reference}, expected one that is defined"))
-    };
-    match group.kind {
-        GroupType::COMM_SELF => Ok(Participants::Myself),
-        GroupType::COMM_LOCATIONS => {
-            group.members.iter().map(|&m| by_location(m)).collect::<Result<_, _>>().map(Participants::Ranks)
+
+    fn list(&self, group: &Group) -> Result<Participants, String> {
+        if group.paradigm != Paradigm::MPI {
+            return Ok(Participants::NotMpi);
         }
-        GroupType::COMM_GROUP => {
-            let world = paradigm_locations(definitions, group.paradigm)
-                .ok_or("its group counts ranks of MPI, and no group lists the locations of MPI's ranks")?;
-            if group.flags & GLOBAL_MEMBERS != 0 {
-                return resolve(definitions, world, process_of);
+        match group.kind {
+            GroupType::COMM_SELF => Ok(Participants::Myself),
+            GroupType::COMM_LOCATIONS => {
+                let members = group.members.iter().map(|&reference| self.process_of(reference));
+                members.collect::<Result<_, _>>().map(Participants::Ranks)
             }
-            let member = |&rank: &u64| {
-                let reference = usize::try_from(rank).ok().and_then(|rank| world.members.get(rank));
-                by_location(*reference.ok_or_else(|| {
-                    format!("its group names rank {rank}, expected less than {}", world.members.len())
-                })?)
-            };
-            group.members.iter().map(member).collect::<Result<_, _>>().map(Participants::Ranks)
+            GroupType::COMM_GROUP => {
+                let world = self
+                    .locations
+                    .ok_or("its group counts ranks of MPI, and no group lists the locations of MPI's ranks")?;
+                let world = &self.definitions.groups[world].members;
+                let member = |&rank: &u64| {
+                    let reference = usize::try_from(rank).ok().and_then(|rank| world.get(rank));
+                    self.process_of(*reference.ok_or_else(|| {
+                        format!("its group names rank {rank}, expected less than {}", world.len())
+                    })?)
+                };
+                group.members.iter().map(member).collect::<Result<_, _>>().map(Participants::Ranks)
+            }
+            _ => Ok(Participants::NotMpi),
         }
-        _ => Ok(Participants::NotMpi),
+    }
+
+    fn process_of(&self, reference: u64) -> Result<u32, String> {
+        let location = self.definitions.locations.find(reference);
+        location
+            .map(|location| self.process_of_group[location.group])
+            .ok_or_else(|| format!("its group names location {reference}, expected one that is defined"))
     }
 }
 
@@ -133,7 +166,7 @@ mod tests {
 
     #[test]
     fn peers_are_counted_in_the_other_side_of_an_intercommunicator() {
-        let sides = Participants::Sides(vec![0, 2], vec![1, 3]);
+        let sides = Participants::Sides([0, 2].into(), [1, 3].into());
         assert_eq!(sides.peer(0, 1), Some(3));
         assert_eq!(sides.peer(3, 0), Some(0));
         assert_eq!(sides.peer(3, 2), None);

@@ -98,7 +98,7 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     (!partners.is_empty()).then(|| Blocked {
         since: open.interval.enter,
         location: open.location,
-        place: trace.path_name(&profile.tree, open.path),
+        place: trace.path_name(&profile.paths, open.path),
         partners,
     })
 }

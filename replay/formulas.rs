@@ -1,91 +1,100 @@
 //! The formula layer: metrics that follow from others, for one location at a time.
 //!
-//! Viewers could compute these themselves, from expressions in the report; not all readers can, so values are stored.
+//! Viewers could compute these themselves, from expressions in the report; not all readers can, so values are stored
+//! there. Here they are computed where they are asked for: a location keeps what was measured only.
+
+use std::borrow::Cow;
 
 use patterns::Source;
 
-use crate::call_tree::CallTree;
+use crate::call_tree::CallPath;
 use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
-use crate::trace::Trace;
+use crate::trace::{Artificial, Trace};
 
-/// Which regions each metric selects, as far as it selects any.
+/// How each metric follows from others.
 #[derive(Clone, Debug)]
-pub struct Selections {
-    /// By metric, then by position of the region; empty for metrics that do not select.
-    selected: Vec<Vec<bool>>,
-    program: u32,
+pub struct Formulas {
+    /// By metric.
+    list: Vec<Formula>,
+    /// The position that stands for regions of programs.
+    program: usize,
 }
 
-impl Selections {
-    /// Evaluates every metric's selection on every region, once.
-    pub fn new(trace: &Trace, metrics: &Metrics) -> Selections {
+#[derive(Clone, Debug)]
+enum Formula {
+    /// It is counted itself.
+    Measured,
+    /// Another metric in these regions, by position.
+    Selected(MetricId, Vec<bool>),
+    /// The sum of these.
+    Sum(Vec<MetricId>),
+    /// The first without all others.
+    Rest(MetricId, Vec<MetricId>),
+}
+
+impl Formulas {
+    /// The formulas of all metrics, on the regions of a trace.
+    ///
+    /// # Panics
+    /// If a metric is the rest of one that does not exist.
+    pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
+        let number = |id: &str| {
+            metrics.list.iter().position(|metric| metric.id == id).expect("a metric of the tree")
+        };
         let select = |select: fn(&model::Region) -> bool| {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };
-        let selected = metrics
-            .list
-            .iter()
-            .map(|metric| match metric.source {
-                Source::TimeIn(regions) | Source::VisitsOf(regions) => select(regions),
-                Source::Measured | Source::Sum | Source::Rest(..) => Vec::new(),
-            })
-            .collect();
-        Selections { selected, program: trace.artificial(crate::trace::Artificial::Program) }
-    }
-
-    /// Whether a metric selects the region of a call path.
-    fn holds(&self, metric: MetricId, region: u32) -> bool {
-        let regions = &self.selected[metric];
-        regions.get(region as usize).copied().unwrap_or_else(|| regions[self.program as usize])
-    }
-}
-
-/// Computes all metrics of a location that are not measured.
-pub fn derive(severities: &mut Severities, tree: &CallTree, metrics: &Metrics, selections: &Selections) {
-    let number = |id: &str| metrics.list.iter().position(|metric| metric.id == id);
-    // Selections first: sums and rests are made of them.
-    for (at, metric) in metrics.list.iter().enumerate() {
-        let base = match metric.source {
-            Source::TimeIn(_) => metrics.time,
-            Source::VisitsOf(_) => metrics.visits,
-            Source::Measured | Source::Sum | Source::Rest(..) => continue,
+        let formula = |metric: &patterns::Metric| match metric.source {
+            Source::Measured => Formula::Measured,
+            Source::TimeIn(regions) => Formula::Selected(metrics.time, select(regions)),
+            Source::VisitsOf(regions) => Formula::Selected(metrics.visits, select(regions)),
+            Source::Sum => {
+                let children = metrics.list.iter().enumerate().filter(|(_, m)| m.parent == Some(metric.id));
+                Formula::Sum(children.map(|(at, _)| at).collect())
+            }
+            Source::Rest(of, without) => {
+                Formula::Rest(number(of), without.iter().map(|id| number(id)).collect())
+            }
         };
-        let regions = tree.paths().iter().map(|path| path.region);
-        let values = severities.column(base).iter().zip(regions);
-        let column = values.map(|(&value, region)| if selections.holds(at, region) { value } else { 0 });
-        let column = trimmed(column.collect());
-        severities.set_column(at, column);
-    }
-    // Children stand behind their parents.
-    for (at, metric) in metrics.list.iter().enumerate().rev() {
-        if !matches!(metric.source, Source::Sum) {
-            continue;
-        }
-        let mut column = Vec::new();
-        for (child, below) in metrics.list.iter().enumerate() {
-            if below.parent == Some(metric.id) {
-                combine(&mut column, severities.column(child), i64::saturating_add);
-            }
-        }
-        severities.set_column(at, column);
-    }
-    for (at, metric) in metrics.list.iter().enumerate() {
-        if let Source::Rest(of, without) = metric.source {
-            let mut column = number(of).map_or(Vec::new(), |of| severities.column(of).to_vec());
-            for part in without.iter().filter_map(|id| number(id)) {
-                combine(&mut column, severities.column(part), i64::saturating_sub);
-            }
-            severities.set_column(at, trimmed(column));
+        Formulas {
+            list: metrics.list.iter().map(formula).collect(),
+            program: trace.artificial(Artificial::Program) as usize,
         }
     }
-}
 
-/// Drops zeros at the end.
-fn trimmed(mut column: Vec<i64>) -> Vec<i64> {
-    let length = column.iter().rposition(|&value| value != 0).map_or(0, |last| last + 1);
-    column.truncate(length);
-    column
+    /// The severities of any metric at a location, by row; `paths` are the call paths of its process. May be shorter than
+    /// the list of rows: the rest is zero.
+    pub fn column<'s>(
+        &self,
+        metric: MetricId,
+        severities: &'s Severities,
+        paths: &[CallPath],
+    ) -> Cow<'s, [i64]> {
+        match &self.list[metric] {
+            Formula::Measured => severities.column(metric).into(),
+            Formula::Selected(of, regions) => {
+                let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
+                let rows = severities.column(*of).iter().zip(severities.paths());
+                let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
+                rows.map(value).collect()
+            }
+            Formula::Sum(parts) => {
+                let mut sum = Vec::new();
+                for &part in parts {
+                    combine(&mut sum, &self.column(part, severities, paths), i64::saturating_add);
+                }
+                sum.into()
+            }
+            Formula::Rest(of, without) => {
+                let mut rest = self.column(*of, severities, paths).into_owned();
+                for &part in without {
+                    combine(&mut rest, &self.column(part, severities, paths), i64::saturating_sub);
+                }
+                rest.into()
+            }
+        }
+    }
 }
 
 fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) -> i64) {
@@ -100,7 +109,7 @@ fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call_tree::{NO_PATH, NO_SITE};
+    use crate::call_tree::{CallTree, NO_PATH, NO_SITE};
     use crate::options::Semantics;
     use crate::trace::Trace;
     use model::{Paradigm, Region, RegionRole};
@@ -125,17 +134,18 @@ mod tests {
         tree.enter(NO_PATH, 0, NO_SITE);
         tree.enter(0, 1, NO_SITE);
         tree.enter(0, 2, NO_SITE);
-        let mut severities = Severities::new(metrics.list.len());
+        let mut severities = Severities::default();
+        (0..3).for_each(|path| assert_eq!(severities.row(path), path));
         severities.set_column(metrics.time, vec![50, 30, 20]);
-        derive(&mut severities, &tree, &metrics, &Selections::new(&trace, &metrics));
+        let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {
             let at = metrics.list.iter().position(|metric| metric.id == id).unwrap();
-            severities.column(at).to_vec()
+            formulas.column(at, &severities, tree.paths()).into_owned()
         };
         assert_eq!(column("execution"), [50, 30, 20]);
-        assert_eq!(column("comp"), [50]);
+        assert_eq!(column("comp"), [50, 0, 0]);
         assert_eq!(column("mpi"), [0, 30, 20]);
-        assert_eq!(column("mpi_communication"), [0, 30]);
-        assert_eq!(column("overhead"), []);
+        assert_eq!(column("mpi_communication"), [0, 30, 0]);
+        assert_eq!(column("overhead"), [0, 0, 0]);
     }
 }

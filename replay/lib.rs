@@ -49,7 +49,7 @@ pub use report::{Summary, WaitState};
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::Findings;
-use formulas::Selections;
+use formulas::Formulas;
 use matching::Owners;
 use metrics::Metrics;
 use progress::Progress;
@@ -118,7 +118,7 @@ struct Job {
     target: PathBuf,
     trace: Trace,
     metrics: Metrics,
-    selections: Selections,
+    formulas: Formulas,
     /// Bytes of event files, by process of the trace.
     weights: Vec<u64>,
     /// Processes of the trace, by worker.
@@ -143,12 +143,12 @@ impl Job {
             )));
         }
         let metrics = Metrics::new();
-        let selections = Selections::new(&trace, &metrics);
+        let formulas = Formulas::new(&trace, &metrics);
         let weights = weights(&archive, &trace, exchange)?;
         // A worker without a process would do nothing.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
-        Ok(Job { archive, target, trace, metrics, selections, weights, blocks, threads })
+        Ok(Job { archive, target, trace, metrics, formulas, weights, blocks, threads })
     }
 
     fn describe(&self) -> String {
@@ -165,7 +165,7 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { archive, trace, metrics, weights, .. } = self;
+        let Job { archive, trace, metrics, formulas, weights, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         progress.expect(weights[mine.clone()].iter().sum());
@@ -185,13 +185,10 @@ impl Job {
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             wait_states::find(profile, &matches, metrics, trace.semantics);
             profile.operations = operations::Operations::default();
-            for location in &mut profile.locations {
-                formulas::derive(&mut location.severities, &profile.tree, metrics, &self.selections);
-            }
         }
 
         progress.phase("report");
-        let summary = report::write(self.target.clone(), trace, metrics, &profiles, findings, exchange)?;
+        let summary = report::write(self.target.clone(), trace, metrics, formulas, &profiles, findings, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

@@ -7,6 +7,7 @@ use model::Ticks;
 use patterns::matched::{CollectiveClass, Completion, Interval};
 
 use crate::call_tree::PathId;
+use crate::severity::Row;
 
 /// Position of a call in [`Operations::calls`].
 pub type CallId = u32;
@@ -21,6 +22,8 @@ pub struct Call {
     pub location: u32,
     /// Its call path in the process's tree.
     pub path: PathId,
+    /// The row of that path in the severities of its location.
+    pub row: Row,
     /// From enter to leave.
     pub interval: Interval,
     /// How it completes messages.

@@ -1,9 +1,14 @@
 //! Severities of one location: integers by metric and call path, until the report is written.
 
+use rustc_hash::FxHashMap;
+
 use crate::call_tree::PathId;
 
 /// Position of a metric in [`Metrics`](crate::metrics::Metrics).
 pub type MetricId = usize;
+
+/// A row of a location's [`Severities`]: one of the call paths that it has used.
+pub type Row = u32;
 
 /// A number of bytes or occurrences as a severity; absurd ones from a damaged trace are cut.
 pub fn amount(value: u64) -> i64 {
@@ -12,36 +17,68 @@ pub fn amount(value: u64) -> i64 {
 
 /// Severities of one location. Ticks, bytes and occurrences are exact integers, so that their sums do not depend on any
 /// order.
+///
+/// A location has rows for the call paths that it used only: a process may have many threads and many call paths, never
+/// room for their product.
 #[derive(Clone, Debug, Default)]
 pub struct Severities {
-    /// By metric, then by call path; a column reaches as far as the last path that has a value.
+    /// The call paths by row, in the order of their first use.
+    paths: Vec<PathId>,
+    /// Rows by call path; empty as long as every path is its own row, as in a process with one thread.
+    rows: FxHashMap<PathId, Row>,
+    /// By metric, then by row; each reaches as far as the last one that has a value.
     columns: Vec<Vec<i64>>,
 }
 
 impl Severities {
-    /// No severities yet, of `metrics` metrics.
-    pub fn new(metrics: usize) -> Severities {
-        Severities { columns: vec![Vec::new(); metrics] }
+    /// The row of a call path, a new one if the location has not used it yet.
+    #[inline]
+    pub fn row(&mut self, path: PathId) -> Row {
+        if self.rows.is_empty() {
+            if (path as usize) < self.paths.len() {
+                return path;
+            }
+            if path as usize == self.paths.len() {
+                self.paths.push(path);
+                return path;
+            }
+            self.rows.extend(self.paths.iter().map(|&path| (path, path)));
+        }
+        *self.rows.entry(path).or_insert_with(|| {
+            self.paths.push(path);
+            (self.paths.len() - 1) as Row
+        })
     }
 
-    /// Adds to the severity of a metric at a call path.
-    pub fn add(&mut self, metric: MetricId, path: PathId, value: i64) {
+    /// The call paths by row.
+    pub fn paths(&self) -> &[PathId] {
+        &self.paths
+    }
+
+    /// Adds to the severity of a metric in a row.
+    pub fn add(&mut self, metric: MetricId, row: Row, value: i64) {
+        if metric >= self.columns.len() {
+            self.columns.resize(metric + 1, Vec::new());
+        }
         let column = &mut self.columns[metric];
-        let at = path as usize;
+        let at = row as usize;
         if at >= column.len() {
             column.resize(at + 1, 0);
         }
         column[at] = column[at].saturating_add(value);
     }
 
-    /// Replaces all severities of a metric; position in `column` is the call path.
+    /// Replaces all severities of a metric; position in `column` is the row.
     pub fn set_column(&mut self, metric: MetricId, column: Vec<i64>) {
+        if metric >= self.columns.len() {
+            self.columns.resize(metric + 1, Vec::new());
+        }
         self.columns[metric] = column;
     }
 
-    /// The severities of a metric; position is the call path. May be shorter than the call tree: the rest is zero.
+    /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn column(&self, metric: MetricId) -> &[i64] {
-        &self.columns[metric]
+        self.columns.get(metric).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -50,12 +87,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_add_up_at_their_path() {
-        let mut severities = Severities::new(2);
+    fn values_add_up_in_their_row() {
+        let mut severities = Severities::default();
         severities.add(1, 3, 5);
         severities.add(1, 3, 2);
         severities.add(1, 0, 1);
         assert_eq!(severities.column(1), [1, 0, 0, 7]);
-        assert!(severities.column(0).is_empty());
+        assert!(severities.column(0).is_empty() && severities.column(9).is_empty());
+    }
+
+    #[test]
+    fn paths_used_in_their_order_are_their_own_rows() {
+        let mut severities = Severities::default();
+        assert_eq!([0, 1, 0, 2].map(|path| severities.row(path)), [0, 1, 0, 2]);
+        assert!(severities.rows.is_empty());
+    }
+
+    #[test]
+    fn other_paths_get_rows_in_the_order_of_their_first_use() {
+        let mut severities = Severities::default();
+        assert_eq!([0, 700, 1, 700, 0].map(|path| severities.row(path)), [0, 1, 2, 1, 0]);
+        assert_eq!(severities.paths(), [0, 700, 1]);
     }
 }

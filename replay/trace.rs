@@ -9,7 +9,7 @@ use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, Regi
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
+use crate::call_tree::{CallPath, NO_PATH, NO_SITE, PathId};
 use crate::communicators::{Participants, World, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::options::Semantics;
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
 pub struct Trace {
-    /// The definitions as they are in the archive.
+    /// The definitions of the archive; paradigm and source file of regions agree on what MPI is.
     pub definitions: Definitions,
     /// Which definitions of wait states to follow.
     pub semantics: Semantics,
@@ -26,8 +26,8 @@ pub struct Trace {
     pub processes: Vec<Process>,
     /// All locations, in the order of the report.
     pub locations: Vec<Location>,
-    /// The regions of the archive, then the artificial ones. Positions beyond these are programs.
-    regions: Vec<Region>,
+    /// The artificial regions: their positions follow those of the archive's regions. Positions beyond are programs.
+    artificial: Vec<Region>,
     /// What each region of the archive is to the analysis.
     pub kinds: Vec<RegionKind>,
     /// By position in `definitions.communicators`.
@@ -102,24 +102,24 @@ const ARTIFICIAL: [(&str, RegionRole); 5] = [
     ("KERNELS", RegionRole::ARTIFICIAL),
 ];
 
+/// Bytes of a call path's name in messages. Nobody reads more, and a recursion may be very deep.
+const LONGEST_PATH: usize = 4000;
+
 impl Trace {
     /// Puts the definitions of an archive in order.
     ///
     /// # Errors
     /// If definitions contradict each other: a rank that no location has, a communicator without its processes.
-    pub fn new(definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
-        let mut regions: Vec<Region> = definitions.regions.iter().cloned().collect();
-        for region in &mut regions {
-            unify_mpi(region, semantics);
-        }
-        let kinds = regions.iter().map(kind).collect();
-        regions.extend(ARTIFICIAL.map(|(name, role)| Region {
+    pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
+        definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
+        let kinds = definitions.regions.iter().map(kind).collect();
+        let artificial = ARTIFICIAL.map(|(name, role)| Region {
             name: name.into(),
             canonical_name: name.into(),
             role,
             paradigm: Paradigm::MEASUREMENT_SYSTEM,
             ..Region::default()
-        }));
+        });
         let ranks = world(&definitions);
         let (processes, locations, process_of_group) = order(&definitions, &ranks);
         let communicators = participants(&definitions, &process_of_group)?;
@@ -129,7 +129,7 @@ impl Trace {
             semantics,
             processes,
             locations,
-            regions,
+            artificial: artificial.into(),
             kinds,
             communicators,
             sites,
@@ -141,21 +141,27 @@ impl Trace {
     pub fn region(&self, position: u32) -> &Region {
         let position =
             if self.is_program(position) { self.artificial(Artificial::Program) } else { position };
-        &self.regions[position as usize]
+        self.defined_or_artificial(position)
     }
 
     /// The name of the region at a position; a program has the last part of its path.
     pub fn region_name(&self, position: u32) -> &str {
         if self.is_program(position) {
-            let name = position as usize - self.regions.len();
+            let name = position as usize - self.region_count();
             return base_name(&self.definitions.strings[name]);
         }
-        &self.regions[position as usize].name
+        &self.defined_or_artificial(position).name
+    }
+
+    fn defined_or_artificial(&self, position: u32) -> &Region {
+        let position = position as usize;
+        let defined = &self.definitions.regions;
+        defined.get(position).unwrap_or_else(|| &self.artificial[position - defined.len()])
     }
 
     /// The number of positions of regions that are not programs.
     pub fn region_count(&self) -> usize {
-        self.regions.len()
+        self.kinds.len() + self.artificial.len()
     }
 
     /// The position of an artificial region.
@@ -169,12 +175,12 @@ impl Trace {
         let wanted = base_name(&self.definitions.strings[name]);
         let strings = &self.definitions.strings;
         let first = strings.iter().position(|string| base_name(string) == wanted).unwrap_or(name);
-        (self.regions.len() + first) as u32
+        (self.region_count() + first) as u32
     }
 
     /// Whether the region at a position stands for a program.
     pub fn is_program(&self, region: u32) -> bool {
-        region as usize >= self.regions.len()
+        region as usize >= self.region_count()
     }
 
     /// The number of processes that MPI counts.
@@ -182,13 +188,19 @@ impl Trace {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them.
-    pub fn path_name(&self, tree: &CallTree, path: PathId) -> String {
-        let mut names = Vec::new();
+    /// The names of the regions along a call path, with slashes between them. Of a very long one the inner end.
+    pub fn path_name(&self, paths: &[CallPath], path: PathId) -> String {
+        let (mut names, mut length) = (Vec::new(), 0);
         let mut at = path;
         while at != NO_PATH {
-            let call_path = tree.paths()[at as usize];
-            names.push(self.region_name(call_path.region));
+            let call_path = paths[at as usize];
+            let name = self.region_name(call_path.region);
+            length += name.len() + 1;
+            if length > LONGEST_PATH && !names.is_empty() {
+                names.push("…");
+                break;
+            }
+            names.push(name);
             at = call_path.parent;
         }
         names.reverse();

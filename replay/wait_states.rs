@@ -6,7 +6,6 @@
 use model::Ticks;
 use patterns::matched::{CollectiveMember, Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
 
-use crate::call_tree::PathId;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
@@ -14,7 +13,7 @@ use crate::matching::{Matches, Membership, SendFacts};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{CallId, NO_CALL, Operations, Receive};
 use crate::options::Semantics;
-use crate::severity::amount;
+use crate::severity::{Row, amount};
 use crate::walk::ProcessProfile;
 
 /// Finds the wait states of a process and adds them to its severities.
@@ -46,16 +45,16 @@ struct Longest {
 }
 
 impl Finder<'_> {
-    fn add(&mut self, location: u32, metric: usize, path: PathId, value: i64) {
+    fn add(&mut self, location: u32, metric: usize, row: Row, value: i64) {
         let first = self.profile.locations[0].location;
-        self.profile.locations[location as usize - first].severities.add(metric, path, value);
+        self.profile.locations[location as usize - first].severities.add(metric, row, value);
     }
 
     /// Adds to a metric where a call of MPI was made.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
         let call = self.operations.call(call);
         if call.is_mpi {
-            self.add(call.location, metric, call.path, value);
+            self.add(call.location, metric, call.row, value);
         }
     }
 

@@ -75,7 +75,8 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
 
 fn add_program(cube: &mut Cube, trace: &Trace, tree: &CallTree, order: &[u32]) {
     let mut regions: FxHashMap<u32, RegionId> = FxHashMap::default();
-    let mut cnodes: FxHashMap<u32, CnodeId> = FxHashMap::default();
+    let mut cnodes = vec![CnodeId(0); tree.len()];
+    cube.cnodes.reserve_exact(tree.len());
     for &path in order {
         let call_path = tree.paths()[path as usize];
         let region = *regions
@@ -83,13 +84,13 @@ fn add_program(cube: &mut Cube, trace: &Trace, tree: &CallTree, order: &[u32]) {
             .or_insert_with(|| cube.add_region(region(trace, call_path.region)));
         let site = (call_path.site != NO_SITE).then(|| &trace.sites[call_path.site as usize]);
         let cnode = cube.add_cnode(Cnode {
-            parent: (call_path.parent != NO_PATH).then(|| cnodes[&call_path.parent]),
+            parent: (call_path.parent != NO_PATH).then(|| cnodes[call_path.parent as usize]),
             region,
             module: site.map_or(String::new(), |(file, _)| file.clone()),
             line: site.map(|(_, line)| *line),
             ..Cnode::default()
         });
-        cnodes.insert(path, cnode);
+        cnodes[path as usize] = cnode;
     }
 }
 

@@ -3,8 +3,10 @@
 //! A row is a metric's severities at one call path. Workers tell first which rows they have something for; then rows
 //! come in rising order, and only values that are not zero travel.
 
+use crate::call_tree::CallPath;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
+use crate::formulas::Formulas;
 use crate::severity::{MetricId, Severities};
 
 /// Values that worker 0 gets at a time, about.
@@ -16,14 +18,20 @@ pub(super) struct Source<'a> {
     /// Position of the location in the report.
     pub(super) location: usize,
     pub(super) severities: &'a Severities,
+    /// The call paths of its process.
+    pub(super) paths: &'a [CallPath],
     /// The report's call path, by the process's.
-    pub(super) paths: &'a [u32],
+    pub(super) numbers: &'a [u32],
+    pub(super) formulas: &'a Formulas,
 }
 
 impl Source<'_> {
-    fn values(&self, metric: MetricId) -> impl Iterator<Item = (u32, i64)> + '_ {
-        let column = self.severities.column(metric).iter();
-        column.zip(self.paths).filter(|(value, _)| **value != 0).map(|(&value, &path)| (path, value))
+    /// Calls `with` with each call path of the report that has a value, and the value.
+    fn values(&self, metric: MetricId, mut with: impl FnMut(u32, i64)) {
+        let column = self.formulas.column(metric, self.severities, self.paths);
+        for (&value, &path) in column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0) {
+            with(self.numbers[path as usize], value);
+        }
     }
 }
 
@@ -43,10 +51,10 @@ impl RowSets {
         let mut sets = RowSets { bits: vec![0; metrics * words], words, counts: vec![0; metrics] };
         for source in sources {
             for metric in 0..metrics {
-                for (path, _) in source.values(metric) {
+                source.values(metric, |path, _| {
                     sets.bits[metric * words + path as usize / 64] |= 1 << (path % 64);
                     sets.counts[metric] += 1;
-                }
+                });
             }
         }
         sets
@@ -102,9 +110,11 @@ pub(super) fn collect(
     let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
     let mut batch = Batch::new();
     for source in sources {
-        for (path, value) in source.values(metric).filter(|(path, _)| (first..=last).contains(path)) {
-            batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
-        }
+        source.values(metric, |path, value| {
+            if (first..=last).contains(&path) {
+                batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
+            }
+        });
     }
     let mut values: Vec<(u32, u32, i64)> = gather(exchange, batch)?
         .iter()

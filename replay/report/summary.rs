@@ -95,7 +95,7 @@ impl Waiting {
             .take(NAMED)
             .map(|(ticks, metric, path)| WaitState {
                 title: titles[&metric],
-                call_path: trace.path_name(tree, order[path as usize]),
+                call_path: trace.path_name(tree.paths(), order[path as usize]),
                 seconds: clock.seconds(ticks),
             })
             .collect();

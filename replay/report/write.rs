@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
+use crate::formulas::Formulas;
 use crate::metrics::Metrics;
 use crate::trace::{Artificial, Trace};
 use crate::walk::ProcessProfile;
@@ -71,28 +72,28 @@ pub fn write(
     target: PathBuf,
     trace: &Trace,
     metrics: &Metrics,
+    formulas: &Formulas,
     profiles: &[ProcessProfile],
     findings: Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Summary>, Error> {
-    let (tree, paths_of_profiles) = unify(trace, profiles, exchange)?;
+    let (tree, mut numbers) = unify(trace, profiles, exchange)?;
     let order = tree.preorder();
     let mut position = vec![0; order.len()];
     for (at, &path) in order.iter().enumerate() {
         position[path as usize] = at as u32;
     }
-    let paths: Vec<Vec<u32>> = paths_of_profiles
-        .into_iter()
-        .map(|paths| paths.into_iter().map(|path| position[path as usize]).collect())
-        .collect();
+    numbers.iter_mut().flatten().for_each(|path| *path = position[*path as usize]);
     let sources: Vec<Source<'_>> = profiles
         .iter()
-        .zip(&paths)
-        .flat_map(|(profile, paths)| {
-            profile.locations.iter().map(move |profile| Source {
-                location: profile.location,
-                severities: &profile.severities,
-                paths,
+        .zip(&numbers)
+        .flat_map(|(profile, numbers)| {
+            profile.locations.iter().map(move |location| Source {
+                location: location.location,
+                severities: &location.severities,
+                paths: &profile.paths,
+                numbers,
+                formulas,
             })
         })
         .collect();
@@ -172,10 +173,10 @@ fn unify(
 ) -> Result<(CallTree, Vec<Vec<u32>>), Error> {
     let mut own = CallTree::default();
     for profile in profiles {
-        own.merge(profile.tree.paths());
+        own.merge(&profile.paths);
     }
     let mut tree = merge_all(own, exchange)?;
-    let mut paths: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(profile.tree.paths())).collect();
+    let mut paths: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(&profile.paths)).collect();
     // One root: the program, if the whole trace is of one.
     let is_one_program = tree.roots().count() == 1 && trace.is_program(tree.paths()[0].region);
     if !is_one_program {

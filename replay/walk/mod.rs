@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 use model::Ticks;
 use otf2::Archive;
 
-use crate::call_tree::CallTree;
+use crate::call_tree::CallPath;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
@@ -36,7 +36,7 @@ pub struct LocationProfile {
     pub run: Ticks,
     /// Its time in MPI calls in between, in ticks.
     pub run_mpi: Ticks,
-    /// Its severities, by path of the process's tree.
+    /// Its severities; their call paths are those of the process.
     pub severities: Severities,
 }
 
@@ -45,8 +45,8 @@ pub struct LocationProfile {
 pub struct ProcessProfile {
     /// Position in [`Trace::processes`].
     pub process: usize,
-    /// The call paths of all its locations.
-    pub tree: CallTree,
+    /// The call paths of all its locations, parents before children.
+    pub paths: Vec<CallPath>,
     /// Its locations.
     pub locations: Vec<LocationProfile>,
     /// What it communicated.

@@ -46,7 +46,7 @@ impl<'t> ProcessWalk<'t> {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, metrics.list.len())).collect(),
+            threads: locations.map(Thread::new).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -105,7 +105,8 @@ impl<'t> ProcessWalk<'t> {
                 self.threads[thread].mpi_depth += 1;
             }
             if kind.is_parallel {
-                self.enter_parallel_region(thread, path, time);
+                let row = self.threads[thread].severities.row(path);
+                self.enter_parallel_region(thread, row, time);
             }
             if kind.is_finalize && !self.was_finalized {
                 for (at, other) in self.threads.iter_mut().enumerate() {
@@ -116,7 +117,8 @@ impl<'t> ProcessWalk<'t> {
                 }
             }
         }
-        self.threads[thread].push(Frame::new(path, region, time));
+        let row = self.threads[thread].severities.row(path);
+        self.threads[thread].push(Frame::new(path, row, region, time));
     }
 
     pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
@@ -147,7 +149,7 @@ impl<'t> ProcessWalk<'t> {
         let interval = Interval::new(frame.enter, time);
         let Some(&kind) = self.trace.kinds.get(frame.region as usize) else { return };
         if kind.is_parallel {
-            self.leave_parallel_region(thread, frame.path, time);
+            self.leave_parallel_region(thread, frame.row, time);
         }
         let mut call = frame.call;
         let is_first_init = kind.is_init && !self.was_initialized;
@@ -221,6 +223,7 @@ impl<'t> ProcessWalk<'t> {
         self.operations.calls.push(Call {
             location: self.threads[thread].location,
             path: frame.path,
+            row: frame.row,
             interval: Interval::new(frame.enter, frame.enter),
             completion: kind.completion,
             is_mpi: kind.is_mpi,
@@ -243,7 +246,7 @@ impl<'t> ProcessWalk<'t> {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
         if let Some(frame) = thread.stack.last().filter(|_| is_in_mpi) {
-            thread.severities.add(metric, frame.path, amount(value));
+            thread.severities.add(metric, frame.row, amount(value));
         }
     }
 
@@ -320,7 +323,7 @@ impl<'t> ProcessWalk<'t> {
             .collect();
         ProcessProfile {
             process: self.process,
-            tree: self.tree,
+            paths: self.tree.into_paths(),
             locations,
             operations: self.operations,
             findings: self.findings,

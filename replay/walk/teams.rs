@@ -7,6 +7,7 @@ use model::Ticks;
 
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
+use crate::severity::Row;
 
 /// A team of threads between fork and join.
 #[derive(Clone, Debug)]
@@ -20,8 +21,8 @@ struct Team {
     /// Where it was forked.
     path: PathId,
     fork: Ticks,
-    /// Parallel regions that were left: thread, path, time.
-    left: Vec<(usize, PathId, Ticks)>,
+    /// Parallel regions that were left: thread, row of its severities, time.
+    left: Vec<(usize, Row, Ticks)>,
 }
 
 /// The teams of a process that are not joined yet; the last is the innermost.
@@ -93,24 +94,24 @@ impl ProcessWalk<'_> {
     }
 
     /// Charges the fork to a parallel region that a thread is about to enter.
-    pub(super) fn enter_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
+    pub(super) fn enter_parallel_region(&mut self, thread: usize, row: Row, time: Ticks) {
         let state = &mut self.threads[thread];
         let Some(team) = state.member_of.last().and_then(|&number| self.teams.find(number)) else { return };
         let started = (time - team.fork).max(0);
-        state.severities.add(self.metrics.omp_management, path, started);
-        state.severities.add(self.metrics.omp_fork, path, started);
+        state.severities.add(self.metrics.omp_management, row, started);
+        state.severities.add(self.metrics.omp_fork, row, started);
         if team.master == thread {
-            state.account(path, time);
+            state.account(row, time);
         } else {
-            state.add_time(path, started);
+            state.add_time(row, started);
         }
     }
 
     /// Remembers when a thread left its parallel region: until the join it waits in there.
-    pub(super) fn leave_parallel_region(&mut self, thread: usize, path: PathId, time: Ticks) {
+    pub(super) fn leave_parallel_region(&mut self, thread: usize, row: Row, time: Ticks) {
         let number = self.threads[thread].member_of.last();
         if let Some(team) = number.and_then(|&number| self.teams.find(number)) {
-            team.left.push((thread, path, time));
+            team.left.push((thread, row, time));
         }
     }
 
@@ -118,14 +119,14 @@ impl ProcessWalk<'_> {
     pub(super) fn join(&mut self, thread: usize, time: Ticks) {
         let Some(at) = self.teams.open.iter().rposition(|team| team.master == thread) else { return };
         let team = self.teams.open.remove(at);
-        for (member, path, left) in team.left {
+        for (member, row, left) in team.left {
             let waited = (time - left).max(0);
             let state = &mut self.threads[member];
-            state.severities.add(self.metrics.omp_management, path, waited);
+            state.severities.add(self.metrics.omp_management, row, waited);
             if member == thread {
-                state.account(path, time);
+                state.account(row, time);
             } else {
-                state.add_time(path, waited);
+                state.add_time(row, waited);
             }
         }
         self.threads[thread].member_of.retain(|&number| number != team.number);

@@ -5,7 +5,7 @@ use model::Ticks;
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
 use crate::operations::{CallId, NO_CALL};
-use crate::severity::{MetricId, Severities};
+use crate::severity::{MetricId, Row, Severities};
 
 /// Stands for "no calling context" and "no receive".
 pub(super) const NONE: u32 = u32::MAX;
@@ -14,6 +14,8 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) path: PathId,
+    /// Its row in the location's severities.
+    pub(super) row: Row,
     pub(super) region: u32,
     pub(super) enter: Ticks,
     /// The call in the operations, once something was communicated in it.
@@ -31,9 +33,10 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn new(path: PathId, region: u32, enter: Ticks) -> Frame {
+    pub(super) fn new(path: PathId, row: Row, region: u32, enter: Ticks) -> Frame {
         Frame {
             path,
+            row,
             region,
             enter,
             call: NO_CALL,
@@ -75,14 +78,14 @@ pub(super) struct Thread {
     /// What had elapsed when the process left MPI_Init, and when it entered MPI_Finalize.
     pub(super) at_init: Elapsed,
     pub(super) at_finalize: Option<Elapsed>,
-    /// Exclusive ticks and visits, by path.
+    /// Exclusive ticks and visits, by row.
     time: Vec<i64>,
     visits: Vec<i64>,
     pub(super) severities: Severities,
 }
 
 impl Thread {
-    pub(super) fn new(location: usize, metrics: usize) -> Thread {
+    pub(super) fn new(location: usize) -> Thread {
         Thread {
             location: location as u32,
             stack: Vec::new(),
@@ -97,7 +100,7 @@ impl Thread {
             at_finalize: None,
             time: Vec::new(),
             visits: Vec::new(),
-            severities: Severities::new(metrics),
+            severities: Severities::default(),
         }
     }
 
@@ -106,10 +109,11 @@ impl Thread {
         self.stack.last().map_or(self.base, |frame| frame.path)
     }
 
-    /// Gives the time since the last account to `path`.
-    pub(super) fn account(&mut self, path: PathId, time: Ticks) {
-        if path != NO_PATH && self.accounted != Ticks::MIN {
-            self.add_time(path, time - self.accounted);
+    /// Gives the time since the last account to a row.
+    #[inline]
+    pub(super) fn account(&mut self, row: Row, time: Ticks) {
+        if self.accounted != Ticks::MIN {
+            self.add_time(row, time - self.accounted);
         }
         self.accounted = time;
     }
@@ -117,7 +121,7 @@ impl Thread {
     /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing.
     pub(super) fn account_innermost(&mut self, time: Ticks) {
         match self.stack.last() {
-            Some(frame) => self.account(frame.path, time),
+            Some(frame) => self.account(frame.row, time),
             None => self.skip(time),
         }
     }
@@ -127,10 +131,10 @@ impl Thread {
         self.accounted = time;
     }
 
-    /// Adds exclusive time to a path.
+    /// Adds exclusive time to a row.
     #[inline]
-    pub(super) fn add_time(&mut self, path: PathId, ticks: Ticks) {
-        let at = path as usize;
+    pub(super) fn add_time(&mut self, row: Row, ticks: Ticks) {
+        let at = row as usize;
         if at >= self.time.len() {
             self.time.resize(at + 1, 0);
         }
@@ -142,7 +146,7 @@ impl Thread {
     #[inline]
     pub(super) fn push(&mut self, frame: Frame) {
         self.account_innermost(frame.enter);
-        let at = frame.path as usize;
+        let at = frame.row as usize;
         if at >= self.visits.len() {
             self.visits.resize(at + 1, 0);
         }
@@ -154,7 +158,7 @@ impl Thread {
     #[inline]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = self.stack.pop()?;
-        self.account(frame.path, time);
+        self.account(frame.row, time);
         if let Some(outer) = self.stack.last_mut() {
             outer.inner_leave = true;
         }
@@ -175,9 +179,9 @@ mod tests {
 
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
-        let mut thread = Thread::new(0, 2);
-        thread.push(Frame::new(0, 7, 10));
-        thread.push(Frame::new(1, 8, 14));
+        let mut thread = Thread::new(0);
+        thread.push(Frame::new(0, 0, 7, 10));
+        thread.push(Frame::new(1, 1, 8, 14));
         thread.pop(20);
         thread.pop(25);
         let severities = thread.finish(0, 1);
@@ -187,10 +191,10 @@ mod tests {
 
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
-        let mut thread = Thread::new(0, 2);
-        thread.push(Frame::new(0, 7, 10));
+        let mut thread = Thread::new(0);
+        thread.push(Frame::new(0, 0, 7, 10));
         thread.pop(12);
-        thread.push(Frame::new(0, 7, 30));
+        thread.push(Frame::new(0, 0, 7, 30));
         thread.pop(31);
         assert_eq!(thread.finish(0, 1).column(0), [3]);
     }

@@ -9,7 +9,10 @@ use crate::{CnodeId, Cube, MetricKind};
 #[derive(Debug)]
 pub(crate) struct Forest {
     roots: Vec<usize>,
-    children: Vec<Vec<usize>>,
+    /// All children, by parent.
+    children: Vec<usize>,
+    /// Where the children of each node begin among all; one more for the end.
+    begins: Vec<usize>,
 }
 
 /// One step of a walk through a forest.
@@ -22,15 +25,30 @@ pub(crate) enum Step {
 impl Forest {
     /// The forest in which the n-th node has the n-th parent.
     pub(crate) fn new(parents: impl ExactSizeIterator<Item = Option<usize>>) -> Forest {
-        let mut children = vec![Vec::new(); parents.len()];
-        let mut roots = Vec::new();
-        for (node, parent) in parents.enumerate() {
-            match parent.and_then(|parent| children.get_mut(parent)) {
-                Some(siblings) => siblings.push(node),
+        let nodes = parents.len();
+        let parents: Vec<Option<usize>> = parents.map(|parent| parent.filter(|&at| at < nodes)).collect();
+        let mut begins = vec![0; nodes + 1];
+        for &parent in parents.iter().flatten() {
+            count(&mut begins, parent + 1);
+        }
+        let mut sum = 0;
+        for begin in &mut begins {
+            sum += *begin;
+            *begin = sum;
+        }
+        let (mut children, mut roots) = (vec![0; sum], Vec::new());
+        // Where the next child of each node goes.
+        let mut next = begins.clone();
+        for (node, parent) in parents.into_iter().enumerate() {
+            match parent {
+                Some(parent) => {
+                    let at = count(&mut next, parent);
+                    children.get_mut(at).into_iter().for_each(|child| *child = node);
+                }
                 None => roots.push(node),
             }
         }
-        Forest { roots, children }
+        Forest { roots, children, begins }
     }
 
     pub(crate) fn of_cnodes(cube: &Cube) -> Forest {
@@ -42,7 +60,8 @@ impl Forest {
     }
 
     pub(crate) fn children(&self, node: usize) -> &[usize] {
-        self.children.get(node).map_or(&[], Vec::as_slice)
+        let begin = |node: usize| self.begins.get(node).copied().unwrap_or(self.children.len());
+        self.children.get(begin(node)..begin(node.saturating_add(1))).unwrap_or(&[])
     }
 
     /// Enters and leaves every node, children between the two.
@@ -66,7 +85,7 @@ impl Forest {
     /// Wide order. Not breadth first: all children of a node stand together, directly before what is below
     /// the first of them, then what is below the second, and so on.
     pub(crate) fn wide(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.children.len());
+        let mut order = Vec::with_capacity(self.children.len() + self.roots.len());
         for &root in &self.roots {
             order.push(root);
             let mut pending = vec![root];
@@ -86,6 +105,13 @@ impl Forest {
         };
         order.into_iter().map(CnodeId).collect()
     }
+}
+
+/// Adds one to a counter; answers what it was.
+fn count(counters: &mut [usize], at: usize) -> usize {
+    let Some(counter) = counters.get_mut(at) else { return 0 };
+    *counter += 1;
+    *counter - 1
 }
 
 #[cfg(test)]

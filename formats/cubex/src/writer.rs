@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -220,6 +220,19 @@ impl Writer {
         self.archive.end().map_err(write_failed)
     }
 
+    /// Writes the anchor twice, first to learn its size: its names repeat, so that it may not fit into memory.
+    fn write_anchor(&mut self) -> std::io::Result<()> {
+        let mut size = Size(0);
+        anchor::write(&self.cube, &mut size)?;
+        let padded = has_ambiguous_padding(size.0);
+        self.archive.begin("anchor.xml", size.0 + u64::from(padded))?;
+        anchor::write(&self.cube, &mut Contents(&mut self.archive))?;
+        if padded {
+            self.archive.write(b"\n")?;
+        }
+        self.archive.end()
+    }
+
     fn ready(&self) -> Result<()> {
         match self.unfinished {
             Some(metric) => {
@@ -231,7 +244,7 @@ impl Writer {
 
     fn complete(&mut self) -> Result<()> {
         self.ready()?;
-        self.write_member("anchor.xml", anchor::write(&self.cube))?;
+        self.write_anchor().map_err(write_failed)?;
         let file = self.archive.finish().map_err(write_failed)?.get_ref();
         file.sync_all().map_err(|error| Error::io("store the report", error))?;
         self.temporary.rename(&self.path)
@@ -240,6 +253,34 @@ impl Writer {
     fn name(&self, metric: MetricId) -> String {
         let name = self.cube.metrics.get(metric.0).map(|metric| metric.unique_name.as_str());
         format!("metric {}", name.unwrap_or("?"))
+    }
+}
+
+/// Counts bytes.
+struct Size(u64);
+
+impl Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Appends to the open member.
+struct Contents<'a>(&'a mut ArchiveWriter<BufWriter<File>>);
+
+impl Write for Contents<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

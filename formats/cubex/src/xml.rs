@@ -1,7 +1,8 @@
 //! Writing the dialect of XML that CubeLib's scanner accepts: text elements are never self-closed, and all
 //! five special characters are escaped everywhere.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display, Write as _};
+use std::io;
 
 /// Text in which nothing is left that could break the file.
 ///
@@ -24,16 +25,24 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// A document under construction.
-#[derive(Debug, Default)]
-pub(crate) struct Document(String);
+/// A document under construction, which goes to `out` as it grows: its names may be many times longer than all that is
+/// in memory of them.
+pub(crate) struct Document<'w> {
+    out: &'w mut dyn io::Write,
+    /// The first failure; nothing is written after it.
+    written: io::Result<()>,
+}
 
-impl Document {
+impl<'w> Document<'w> {
+    pub(crate) fn new(out: &'w mut dyn io::Write) -> Document<'w> {
+        Document { out, written: Ok(()) }
+    }
+
     /// Appends one line as it is.
     pub(crate) fn line(&mut self, line: fmt::Arguments<'_>) {
-        // Writing to a String cannot fail.
-        let _ = self.0.write_fmt(line);
-        self.0.push('\n');
+        if self.written.is_ok() {
+            self.written = self.out.write_fmt(line).and_then(|()| self.out.write_all(b"\n"));
+        }
     }
 
     /// Appends an element that contains text.
@@ -41,8 +50,9 @@ impl Document {
         self.line(format_args!("<{name}>{}</{name}>", Escaped(text)));
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.0.into_bytes()
+    /// Whether everything was written.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.written
     }
 }
 

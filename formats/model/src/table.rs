@@ -84,6 +84,11 @@ impl<T> Table<T> {
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
     }
+
+    /// All definitions in order of appearance, to complete them.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.items.iter_mut()
+    }
 }
 
 impl<T> Default for Table<T> {

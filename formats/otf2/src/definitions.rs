@@ -27,8 +27,8 @@ pub(crate) fn resolve(mut cursor: DefinitionCursor<'_>) -> Result<Definitions, E
 }
 
 /// Bytes of text, per byte of the file, that definitions may take after each has its own copy of its names. Real files
-/// take less than ten; only a file made to exhaust memory takes more.
-const ROOM_PER_BYTE: usize = 64;
+/// take less than ten; only a file made to exhaust memory takes more. The report has one copy more.
+const ROOM_PER_BYTE: usize = 24;
 
 /// Room for text in the model of the smallest file.
 const SMALLEST_ROOM: usize = 1 << 20;

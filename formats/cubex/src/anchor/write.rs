@@ -1,5 +1,7 @@
 //! Writing `anchor.xml`.
 
+use std::io;
+
 use crate::forest::{Forest, Step};
 use crate::xml::{Document, Escaped};
 use crate::{
@@ -7,9 +9,9 @@ use crate::{
     SystemTreeNode, Topology,
 };
 
-/// The text of the anchor for a checked cube.
-pub(crate) fn write(cube: &Cube) -> Vec<u8> {
-    let mut out = Document::default();
+/// Writes the text of the anchor for a checked cube.
+pub(crate) fn write(cube: &Cube, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut out = Document::new(out);
     out.line(format_args!(r#"<?xml version="1.0" encoding="UTF-8"?>"#));
     out.line(format_args!(""));
     out.line(format_args!(r#"<cube version="{}">"#, version(cube)));
@@ -23,7 +25,7 @@ pub(crate) fn write(cube: &Cube) -> Vec<u8> {
     program(&mut out, cube);
     system(&mut out, cube);
     out.line(format_args!("</cube>"));
-    out.into_bytes()
+    out.finish()
 }
 
 /// Accelerators came with 4.7; everything else is in 4.4, which more tools accept.
@@ -33,13 +35,13 @@ fn version(cube: &Cube) -> &'static str {
     if accelerators { "4.7" } else { "4.4" }
 }
 
-fn attributes(out: &mut Document, attributes: &[Attribute]) {
+fn attributes(out: &mut Document<'_>, attributes: &[Attribute]) {
     for Attribute { key, value } in attributes {
         out.line(format_args!(r#"<attr key="{}" value="{}"/>"#, Escaped(key), Escaped(value)));
     }
 }
 
-fn metrics(out: &mut Document, cube: &Cube) {
+fn metrics(out: &mut Document<'_>, cube: &Cube) {
     out.line(format_args!("<metrics>"));
     let forest = Forest::new(cube.metrics.iter().map(|metric| metric.parent.map(|parent| parent.0)));
     for step in forest.walk() {
@@ -53,7 +55,7 @@ fn metrics(out: &mut Document, cube: &Cube) {
     out.line(format_args!("</metrics>"));
 }
 
-fn open_metric(out: &mut Document, id: usize, metric: &Metric) {
+fn open_metric(out: &mut Document<'_>, id: usize, metric: &Metric) {
     let visibility = if metric.ghost { r#" viztype="GHOST""# } else { "" };
     let convertible = if metric.not_convertible { r#" convertible="false""# } else { "" };
     let cacheable = if metric.not_cacheable { r#" cacheable="false""# } else { "" };
@@ -82,7 +84,7 @@ fn open_metric(out: &mut Document, id: usize, metric: &Metric) {
     attributes(out, &metric.attributes);
 }
 
-fn program(out: &mut Document, cube: &Cube) {
+fn program(out: &mut Document<'_>, cube: &Cube) {
     out.line(format_args!("<program>"));
     for (id, region) in cube.regions.iter().enumerate() {
         write_region(out, id, region);
@@ -96,7 +98,7 @@ fn program(out: &mut Document, cube: &Cube) {
     out.line(format_args!("</program>"));
 }
 
-fn write_region(out: &mut Document, id: usize, region: &Region) {
+fn write_region(out: &mut Document<'_>, id: usize, region: &Region) {
     let line = |line: Option<u32>| line.map_or(-1, i64::from);
     let (begin, end) = (line(region.begin_line), line(region.end_line));
     let module = Escaped(&region.module);
@@ -111,7 +113,7 @@ fn write_region(out: &mut Document, id: usize, region: &Region) {
     out.line(format_args!("</region>"));
 }
 
-fn open_cnode(out: &mut Document, id: usize, cnode: &Cnode) {
+fn open_cnode(out: &mut Document<'_>, id: usize, cnode: &Cnode) {
     let line = cnode.line.map_or(String::new(), |line| format!(r#" line="{line}""#));
     let module = match cnode.module.as_str() {
         "" => String::new(),
@@ -129,7 +131,7 @@ fn open_cnode(out: &mut Document, id: usize, cnode: &Cnode) {
     attributes(out, &cnode.attributes);
 }
 
-fn system(out: &mut Document, cube: &Cube) {
+fn system(out: &mut Document<'_>, cube: &Cube) {
     let mut groups_of = vec![Vec::new(); cube.system_tree_nodes.len()];
     for (id, group) in cube.location_groups.iter().enumerate() {
         groups_of.get_mut(group.system_tree_node.0).into_iter().for_each(|groups| groups.push(id));
@@ -167,7 +169,7 @@ fn system(out: &mut Document, cube: &Cube) {
     out.line(format_args!("</topologies>\n</system>"));
 }
 
-fn open_node(out: &mut Document, number: usize, node: &SystemTreeNode) {
+fn open_node(out: &mut Document<'_>, number: usize, node: &SystemTreeNode) {
     out.line(format_args!(r#"<systemtreenode Id="{number}">"#));
     out.text("name", &node.name);
     out.text("class", &node.class);
@@ -177,7 +179,7 @@ fn open_node(out: &mut Document, number: usize, node: &SystemTreeNode) {
     attributes(out, &node.attributes);
 }
 
-fn write_group(out: &mut Document, number: usize, cube: &Cube, group: usize, locations: &[usize]) {
+fn write_group(out: &mut Document<'_>, number: usize, cube: &Cube, group: usize, locations: &[usize]) {
     let Some(group) = cube.location_groups.get(group) else { return };
     out.line(format_args!(r#"<locationgroup Id="{number}">"#));
     out.text("name", &group.name);
@@ -196,7 +198,7 @@ fn write_group(out: &mut Document, number: usize, cube: &Cube, group: usize, loc
     out.line(format_args!("</locationgroup>"));
 }
 
-fn write_topology(out: &mut Document, topology: &Topology, group_numbers: &[usize]) {
+fn write_topology(out: &mut Document<'_>, topology: &Topology, group_numbers: &[usize]) {
     let name = |name: &str| match name {
         "" => String::new(),
         name => format!(r#" name="{}""#, Escaped(name)),

@@ -136,9 +136,9 @@ impl Groups<'_> {
                 members.collect::<Result<_, _>>().map(Participants::Ranks)
             }
             GroupType::COMM_GROUP => {
-                let world = self
-                    .locations
-                    .ok_or("its group counts ranks of MPI, and no group lists the locations of MPI's ranks")?;
+                let world = self.locations.ok_or(
+                    "its group counts ranks of MPI, and no group lists the locations of MPI's ranks",
+                )?;
                 let world = &self.definitions.groups[world].members;
                 let member = |&rank: &u64| {
                     let reference = usize::try_from(rank).ok().and_then(|rank| world.get(rank));

@@ -126,16 +126,17 @@ pub struct Example {
 }
 
 /// Findings with how often each occurred and where first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
-    counts: Vec<u64>,
-    first: Vec<Option<Example>>,
+    /// By kind; empty as long as nothing was found, as in most processes.
+    found: Vec<Option<Box<Found>>>,
 }
 
-impl Default for Findings {
-    fn default() -> Self {
-        Findings { counts: vec![0; Finding::ALL.len()], first: vec![None; Finding::ALL.len()] }
-    }
+/// What was found of one kind.
+#[derive(Clone, Debug)]
+struct Found {
+    count: u64,
+    first: Example,
 }
 
 impl Findings {
@@ -147,30 +148,42 @@ impl Findings {
         location: usize,
         text: impl FnOnce() -> T,
     ) {
-        let at = finding as usize;
-        self.counts[at] += 1;
         let location = location as u32;
-        if let Some(first) = &self.first[at]
-            && (time, location) > (first.time, first.location)
-        {
-            return;
+        let example = || Example { time, location, text: text().to_string() };
+        match self.slot(finding) {
+            Some(found) => {
+                found.count += 1;
+                // Of two at once the text decides: which of them is counted first depends on who counts.
+                if (time, location) <= (found.first.time, found.first.location) {
+                    let new = example();
+                    if new < found.first {
+                        found.first = new;
+                    }
+                }
+            }
+            none => *none = Some(Box::new(Found { count: 1, first: example() })),
         }
-        // Of two at once the text decides: which of them is counted first depends on who counts.
-        let new = Example { time, location, text: text().to_string() };
-        self.first[at] = Some(match self.first[at].take() {
-            Some(first) => first.min(new),
-            None => new,
-        });
+    }
+
+    fn slot(&mut self, finding: Finding) -> &mut Option<Box<Found>> {
+        if self.found.is_empty() {
+            self.found = vec![None; Finding::ALL.len()];
+        }
+        &mut self.found[finding as usize]
+    }
+
+    fn get(&self, finding: Finding) -> Option<&Found> {
+        self.found.get(finding as usize)?.as_deref()
     }
 
     /// How often a finding occurred.
     pub fn count(&self, finding: Finding) -> u64 {
-        self.counts[finding as usize]
+        self.get(finding).map_or(0, |found| found.count)
     }
 
     /// Where it occurred first: the smallest time, then the lowest location.
     pub fn first(&self, finding: Finding) -> Option<&Example> {
-        self.first[finding as usize].as_ref()
+        self.get(finding).map(|found| &found.first)
     }
 
     /// The kinds that occurred, in the order of reports.
@@ -185,22 +198,25 @@ impl Findings {
 
     /// Adds the findings of another location or worker.
     pub fn merge(&mut self, other: Findings) {
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
-        }
-        for (first, candidate) in self.first.iter_mut().zip(other.first) {
-            *first = match (first.take(), candidate) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+        for (&finding, other) in Finding::ALL.iter().zip(other.found) {
+            let Some(other) = other else { continue };
+            match self.slot(finding) {
+                Some(found) => {
+                    found.count += other.count;
+                    if other.first < found.first {
+                        found.first = other.first;
+                    }
+                }
+                none => *none = Some(other),
+            }
         }
     }
 
     /// As words, for another worker.
     pub fn encode(&self, batch: &mut Batch) {
-        for (count, first) in self.counts.iter().zip(&self.first) {
-            batch.push(*count);
-            if let Some(first) = first {
+        for &finding in Finding::ALL {
+            batch.push(self.count(finding));
+            if let Some(first) = self.first(finding) {
                 batch.extend([first.time as u64, u64::from(first.location)]);
                 put_text(batch, &first.text);
             }
@@ -210,11 +226,12 @@ impl Findings {
     /// The findings that [`encode`](Self::encode) wrote.
     pub fn decode(reader: &mut BatchReader<'_>) -> Findings {
         let mut findings = Findings::default();
-        for (count, first) in findings.counts.iter_mut().zip(&mut findings.first) {
-            *count = reader.word();
-            if *count > 0 {
+        for &finding in Finding::ALL {
+            let count = reader.word();
+            if count > 0 {
                 let (time, location) = (reader.word() as i64, reader.word() as u32);
-                *first = Some(Example { time, location, text: reader.text() });
+                let first = Example { time, location, text: reader.text() };
+                *findings.slot(finding) = Some(Box::new(Found { count, first }));
             }
         }
         findings

@@ -39,9 +39,8 @@ impl Formulas {
     /// # Panics
     /// If a metric is the rest of one that does not exist.
     pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
-        let number = |id: &str| {
-            metrics.list.iter().position(|metric| metric.id == id).expect("a metric of the tree")
-        };
+        let number =
+            |id: &str| metrics.list.iter().position(|metric| metric.id == id).expect("a metric of the tree");
         let select = |select: fn(&model::Region) -> bool| {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };

@@ -188,7 +188,8 @@ impl Job {
         }
 
         progress.phase("report");
-        let summary = report::write(self.target.clone(), trace, metrics, formulas, &profiles, findings, exchange)?;
+        let summary =
+            report::write(self.target.clone(), trace, metrics, formulas, &profiles, findings, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

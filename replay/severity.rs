@@ -26,7 +26,9 @@ pub struct Severities {
     paths: Vec<PathId>,
     /// Rows by call path; empty as long as every path is its own row, as in a process with one thread.
     rows: FxHashMap<PathId, Row>,
-    /// By metric, then by row; each reaches as far as the last one that has a value.
+    /// By metric: the position of its column, from 1; 0 without one. Most locations have few columns.
+    positions: Vec<u16>,
+    /// Severities by row; each column reaches as far as the last row that has a value.
     columns: Vec<Vec<i64>>,
 }
 
@@ -56,11 +58,9 @@ impl Severities {
     }
 
     /// Adds to the severity of a metric in a row.
+    #[inline]
     pub fn add(&mut self, metric: MetricId, row: Row, value: i64) {
-        if metric >= self.columns.len() {
-            self.columns.resize(metric + 1, Vec::new());
-        }
-        let column = &mut self.columns[metric];
+        let column = self.column_mut(metric);
         let at = row as usize;
         if at >= column.len() {
             column.resize(at + 1, 0);
@@ -70,15 +70,36 @@ impl Severities {
 
     /// Replaces all severities of a metric; position in `column` is the row.
     pub fn set_column(&mut self, metric: MetricId, column: Vec<i64>) {
-        if metric >= self.columns.len() {
-            self.columns.resize(metric + 1, Vec::new());
+        if !column.is_empty() {
+            *self.column_mut(metric) = column;
         }
-        self.columns[metric] = column;
     }
 
     /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn column(&self, metric: MetricId) -> &[i64] {
-        self.columns.get(metric).map_or(&[], Vec::as_slice)
+        match self.positions.get(metric) {
+            None | Some(0) => &[],
+            Some(&position) => &self.columns[usize::from(position) - 1],
+        }
+    }
+
+    #[inline]
+    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<i64> {
+        match self.positions.get(metric) {
+            None | Some(0) => self.add_column(metric),
+            Some(&position) => &mut self.columns[usize::from(position) - 1],
+        }
+    }
+
+    #[cold]
+    fn add_column(&mut self, metric: MetricId) -> &mut Vec<i64> {
+        if metric >= self.positions.len() {
+            self.positions.resize(metric + 1, 0);
+        }
+        self.columns.push(Vec::new());
+        self.positions[metric] = self.columns.len() as u16;
+        let last = self.columns.len() - 1;
+        &mut self.columns[last]
     }
 }
 

@@ -132,7 +132,8 @@ impl Field<'_> for IdPair {
 /// All mapping tables of a location. The default is the identity.
 #[derive(Clone, Debug, Default)]
 pub struct Mappings {
-    tables: [Table; MappingType::ALL.len()],
+    /// By the type's code; empty if there is no table at all.
+    tables: Vec<Table>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -146,6 +147,9 @@ enum Table {
 impl Mappings {
     /// Adds a table; answers whether it is the first of its kind. A second one changes nothing.
     pub fn insert(&mut self, kind: MappingType, map: IdMap<'_>) -> bool {
+        if self.tables.is_empty() {
+            self.tables.resize_with(MappingType::ALL.len(), Table::default);
+        }
         let Some(table) = self.tables.get_mut(kind as usize) else { return false };
         if !matches!(table, Table::Identity) {
             return false;

@@ -1,0 +1,346 @@
+//! Memory: however an archive is made, its analysis takes at most 64 times the size of its files and 16 MiB.
+//!
+//! A binary of its own, because it counts what the whole process allocates.
+
+use std::path::Path;
+
+use model::{CollectiveOp, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
+use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, EventWriter, List, UNDEFINED};
+use peak_alloc::PeakAlloc;
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Semantics, analyze};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Most bytes for an archive of so many.
+fn allowed(bytes: u64) -> u64 {
+    64 * bytes + (16 << 20)
+}
+
+/// Strings of every archive: references 0 to 3.
+const STRINGS: [&str; 4] = ["", "MPI", "MPI_Send", "main"];
+
+/// An archive under construction, with one process of one thread to begin with.
+struct Hostile {
+    archive: ArchiveWriter,
+    locations: u64,
+    /// Otherwise its event files are lost.
+    has_events: bool,
+}
+
+impl Hostile {
+    fn new(directory: &Path) -> Hostile {
+        let anchor =
+            Anchor { event_chunk_size: 1 << 18, definition_chunk_size: 1 << 18, ..Anchor::default() };
+        let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor).unwrap();
+        archive
+            .define(Definition::ClockProperties {
+                timer_resolution: 1,
+                global_offset: 0,
+                trace_length: 9,
+                realtime_timestamp: u64::MAX,
+            })
+            .unwrap();
+        for (reference, text) in (0..).zip(STRINGS) {
+            archive.define(Definition::String { reference, string: text.as_bytes() }).unwrap();
+        }
+        let mut hostile = Hostile { archive, locations: 0, has_events: true };
+        hostile.define(Definition::SystemTreeNode {
+            reference: 0,
+            name: 0,
+            class_name: 0,
+            parent: UNDEFINED,
+        });
+        hostile.process(0);
+        hostile.thread(0);
+        hostile
+    }
+
+    fn define(&mut self, definition: Definition<'_>) {
+        self.archive.define(definition).unwrap();
+    }
+
+    fn process(&mut self, reference: u32) {
+        self.define(Definition::LocationGroup {
+            reference,
+            name: 0,
+            location_group_type: LocationGroupType::PROCESS,
+            system_tree_parent: 0,
+            creating_location_group: UNDEFINED,
+        });
+    }
+
+    fn thread(&mut self, process: u32) {
+        self.define(Definition::Location {
+            reference: self.locations,
+            name: 0,
+            location_type: LocationType::CPU_THREAD,
+            number_of_events: 0,
+            location_group: process,
+        });
+        self.locations += 1;
+    }
+
+    /// A function; reference 0 is MPI_Send where `is_mpi`.
+    fn region(&mut self, reference: u32, name: u32, is_mpi: bool) {
+        self.define(Definition::Region {
+            reference,
+            name,
+            description: 0,
+            source_file: u32::from(is_mpi),
+            begin_line_number: 0,
+            end_line_number: 0,
+            canonical_name: name,
+            region_role: if is_mpi { RegionRole::POINT2POINT } else { RegionRole::FUNCTION },
+            paradigm: if is_mpi { Paradigm::MPI } else { Paradigm::COMPILER },
+            region_flags: 0,
+        });
+    }
+
+    /// Groups 0 with MPI's ranks and 1 with their numbers; communicator 0 of all.
+    fn world(&mut self, ranks: u64) {
+        let members: Vec<u64> = (0..ranks).collect();
+        for (reference, group_type) in (0..).zip([GroupType::COMM_LOCATIONS, GroupType::COMM_GROUP]) {
+            self.define(Definition::Group {
+                reference,
+                name: 0,
+                members: List::from(&members[..]),
+                group_type,
+                paradigm: Paradigm::MPI,
+                group_flags: 0,
+            });
+        }
+        self.define(Definition::Comm { reference: 0, name: 0, group: 1, parent: UNDEFINED, flags: 0 });
+    }
+
+    /// Events of one location, all at one time.
+    fn events(&mut self, location: u64, write: impl FnOnce(&mut dyn FnMut(Event<'_>))) {
+        let mut writer: EventWriter = self.archive.events(location).unwrap();
+        write(&mut |event| writer.write(1, event, Attributes::EMPTY).unwrap());
+        writer.finish().unwrap();
+    }
+}
+
+/// Makes an archive that wants as much memory as it can get.
+type Make = fn(&mut Hostile);
+
+fn nested_calls(hostile: &mut Hostile) {
+    hostile.region(0, 3, false);
+    hostile.events(0, |write| (0..100_000).for_each(|_| write(Event::Enter { region: 0 })));
+}
+
+fn many_call_paths_and_many_threads(hostile: &mut Hostile) {
+    (0..151).for_each(|region| hostile.region(region, 3, false));
+    (0..500).for_each(|_| hostile.thread(0));
+    hostile.events(0, |write| {
+        for outer in 0..150 {
+            write(Event::Enter { region: outer });
+            for inner in 0..150 {
+                write(Event::Enter { region: inner });
+                write(Event::Leave { region: inner });
+            }
+            write(Event::Leave { region: outer });
+        }
+    });
+    for thread in 1..=500 {
+        hostile.events(thread, |write| {
+            write(Event::Enter { region: 150 });
+            write(Event::Leave { region: 150 });
+        });
+    }
+}
+
+fn communicators_of_one_large_group(hostile: &mut Hostile) {
+    hostile.world(1);
+    let members = [0; 20_000];
+    hostile.define(Definition::Group {
+        reference: 2,
+        name: 0,
+        members: List::from(&members[..]),
+        group_type: GroupType::COMM_GROUP,
+        paradigm: Paradigm::MPI,
+        group_flags: 0,
+    });
+    for reference in 1..20_000 {
+        hostile.define(Definition::Comm { reference, name: 0, group: 2, parent: UNDEFINED, flags: 0 });
+    }
+}
+
+fn locations_without_events(hostile: &mut Hostile) {
+    (0..20_000).for_each(|_| hostile.thread(0));
+}
+
+fn locations_without_files(hostile: &mut Hostile) {
+    locations_without_events(hostile);
+    hostile.has_events = false;
+}
+
+fn processes_without_events(hostile: &mut Hostile) {
+    for process in 1..20_000 {
+        hostile.process(process);
+        hostile.thread(process);
+    }
+}
+
+fn regions_of_one_long_name(hostile: &mut Hostile) {
+    let name = "<".repeat(10_000);
+    hostile.define(Definition::String { reference: 4, string: name.as_bytes() });
+    (0..10_000).for_each(|region| hostile.region(region, if region % 1000 == 0 { 4 } else { 3 }, false));
+    hostile.events(0, |write| {
+        for region in 0..10_000 {
+            write(Event::Enter { region });
+            write(Event::Leave { region });
+        }
+    });
+}
+
+fn deep_calling_contexts(hostile: &mut Hostile) {
+    hostile.region(0, 3, false);
+    for reference in 0..50_000u32 {
+        hostile.define(Definition::CallingContext {
+            reference,
+            region: 0,
+            source_code_location: UNDEFINED,
+            parent: reference.checked_sub(1).unwrap_or(UNDEFINED),
+        });
+    }
+    hostile.events(0, |write| {
+        write(Event::CallingContextEnter { calling_context: 49_999, unwind_distance: 50_001 });
+    });
+}
+
+fn messages_to_oneself(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.world(1);
+    hostile.events(0, |write| {
+        write(Event::Enter { region: 0 });
+        for tag in 0..100_000 {
+            let msg_tag = tag % 250;
+            write(Event::MpiSend { receiver: 0, communicator: 0, msg_tag, msg_length: 0 });
+            write(Event::MpiRecv { sender: 0, communicator: 0, msg_tag, msg_length: 0 });
+        }
+    });
+}
+
+fn channels_of_one_message(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.world(1);
+    hostile.events(0, |write| {
+        write(Event::Enter { region: 0 });
+        for msg_tag in 0..50_000 {
+            write(Event::MpiSend { receiver: 0, communicator: 0, msg_tag, msg_length: 0 });
+        }
+    });
+}
+
+fn requests_that_are_never_completed(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.world(1);
+    hostile.events(0, |write| {
+        write(Event::Enter { region: 0 });
+        for request_id in 0..100_000 {
+            write(Event::MpiIrecvRequest { request_id });
+        }
+    });
+}
+
+fn calls_of_one_message(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.world(1);
+    hostile.events(0, |write| {
+        for _ in 0..100_000 {
+            write(Event::Enter { region: 0 });
+            write(Event::MpiSend { receiver: 0, communicator: 0, msg_tag: 0, msg_length: 0 });
+            write(Event::Leave { region: 0 });
+        }
+    });
+}
+
+fn collective_operations(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.process(1);
+    hostile.thread(1);
+    hostile.world(2);
+    for location in 0..2 {
+        hostile.events(location, |write| {
+            write(Event::Enter { region: 0 });
+            for _ in 0..50_000 {
+                write(Event::MpiCollectiveEnd {
+                    collective_op: CollectiveOp::BARRIER,
+                    communicator: 0,
+                    root: 0,
+                    size_sent: 0,
+                    size_received: 0,
+                });
+            }
+        });
+    }
+}
+
+const ARCHIVES: [(&str, Make); 13] = [
+    ("nested calls", nested_calls),
+    ("many call paths and many threads", many_call_paths_and_many_threads),
+    ("communicators of one large group", communicators_of_one_large_group),
+    ("locations without events", locations_without_events),
+    ("locations without files", locations_without_files),
+    ("processes without events", processes_without_events),
+    ("regions of one long name", regions_of_one_long_name),
+    ("deep calling contexts", deep_calling_contexts),
+    ("messages to oneself", messages_to_oneself),
+    ("channels of one message", channels_of_one_message),
+    ("requests that are never completed", requests_that_are_never_completed),
+    ("calls of one message", calls_of_one_message),
+    ("collective operations", collective_operations),
+];
+
+/// The size of all files of an archive.
+fn size(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(
+            |entry| if entry.path().is_dir() { size(&entry.path()) } else { entry.metadata().unwrap().len() },
+        )
+        .sum()
+}
+
+#[test]
+fn hostile_archive_takes_no_more_memory_than_promised() {
+    let mut problems = Vec::new();
+    for (name, make) in ARCHIVES {
+        // Each event file is synced, which takes long on a disk.
+        let memory = Path::new("/dev/shm");
+        let place = if memory.is_dir() { memory } else { Path::new(env!("CARGO_TARGET_TMPDIR")) };
+        let directory = tempfile::tempdir_in(place).unwrap();
+        let experiment = directory.path().join("archive");
+        let mut hostile = Hostile::new(&experiment);
+        make(&mut hostile);
+        hostile.archive.finish().unwrap();
+        if !hostile.has_events {
+            std::fs::remove_dir_all(experiment.join("traces")).unwrap();
+        }
+        let options = Options {
+            experiment: experiment.clone(),
+            report: Some(directory.path().join("report.cubex")),
+            semantics: Semantics::Corrected,
+            threads: 1,
+            force: false,
+        };
+        let before = ALLOCATOR.current_usage() as u64;
+        ALLOCATOR.reset_peak_usage();
+        let outcome = analyze(&options, &mut Solo, &mut Progress::silent());
+        let peak = ALLOCATOR.peak_usage() as u64 - before;
+        let (bytes, outcome) =
+            (size(&experiment), outcome.map_or_else(|error| error.to_string(), |_| "report".into()));
+        println!(
+            "{name}: {bytes} bytes, {peak} allocated ({:.1} times), {} allowed: {outcome}",
+            peak as f64 / bytes as f64,
+            allowed(bytes)
+        );
+        if peak > allowed(bytes) {
+            problems.push(name);
+        }
+    }
+    assert!(problems.is_empty(), "{problems:?}");
+}

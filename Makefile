@@ -38,8 +38,10 @@ test: judges
 	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation
 	@echo 'All checks and tests passed.'
 
+# The fuzz targets are a workspace of their own.
 check-format:
-	@if cargo fmt --version >/dev/null 2>&1; then set -x; cargo fmt --all --check; fi
+	@if cargo fmt --version >/dev/null 2>&1; then set -ex; \
+		cargo fmt --all --check; cargo fmt --manifest-path fuzz/Cargo.toml --check; fi
 
 check-lints:
 	@$(IN) if cargo clippy --version >/dev/null 2>&1; then set -x; \

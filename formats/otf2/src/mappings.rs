@@ -221,6 +221,10 @@ mod tests {
         let dense = regions(IdMap::Dense([7, u64::MAX].as_slice().into()));
         assert_eq!([0, 1, 2].map(|local| dense.global(MappingType::Region, local)), [7, u32::MAX, 2]);
         assert_eq!(dense.global(MappingType::Comm, 0), 0);
+        assert_eq!(
+            [MappingType::Region, MappingType::Comm].map(|kind| dense.is_identity(kind)),
+            [false, true]
+        );
     }
 
     #[test]

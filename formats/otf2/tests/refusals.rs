@@ -72,6 +72,15 @@ fn zero_byte_in_a_string_is_refused_and_leaves_no_anchor() {
 }
 
 #[test]
+fn refused_definition_is_not_counted() {
+    let path = fresh("counted").join("traces.otf2");
+    let mut writer = ArchiveWriter::create(path, Anchor { definitions: 77, ..Anchor::default() }).unwrap();
+    writer.define(Definition::String { reference: 0, string: b"a" }).unwrap();
+    writer.define(Definition::String { reference: 1, string: b"\0" }).unwrap_err();
+    assert_eq!((writer.anchor().definitions, writer.anchor().locations), (1, 0));
+}
+
+#[test]
 fn location_that_nobody_wrote_has_a_file_without_events() {
     let path = fresh("unwritten").join("traces.otf2");
     let mut writer = ArchiveWriter::create(&path, Anchor::default()).unwrap();

@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build demo test check-format check-lints check-tests check-without-mpi check-documentation \
-	install fuzz clean prerequisites judges
+	install fuzz coverage clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -24,6 +24,7 @@ help:
 	@echo 'make build                build the analyzer only'
 	@echo 'make install PREFIX=DIR   install it as DIR/bin/replay-analyze [$(PREFIX)]'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
+	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
 	@echo 'make clean                remove everything that was built'
 	@echo
 	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
@@ -38,8 +39,10 @@ test: judges
 	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation
 	@echo 'All checks and tests passed.'
 
+# The fuzz targets are a workspace of their own.
 check-format:
-	@if cargo fmt --version >/dev/null 2>&1; then set -x; cargo fmt --all --check; fi
+	@if cargo fmt --version >/dev/null 2>&1; then set -ex; \
+		cargo fmt --all --check; cargo fmt --manifest-path fuzz/Cargo.toml --check; fi
 
 check-lints:
 	@$(IN) if cargo clippy --version >/dev/null 2>&1; then set -x; \
@@ -62,6 +65,9 @@ install: build
 
 fuzz:
 	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/fuzz.sh run $(SECONDS) $(TARGETS)
+
+coverage:
+	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/coverage.sh
 
 clean:
 	rm -rf target

@@ -180,9 +180,30 @@ mod tests {
     }
 
     #[test]
-    fn every_name_reads_back() {
-        for name in ["DOUBLE", "INT8", "TAU_ATOMIC", "NDOUBLES(2)", "SCALE_FUNC", "something"] {
-            assert_eq!(DataType::from_name(name).to_string(), name);
+    fn every_name_reads_back_and_has_its_size() {
+        let sizes: [(&str, Option<u64>); 18] = [
+            ("DOUBLE", Some(8)),
+            ("MINDOUBLE", Some(8)),
+            ("MAXDOUBLE", Some(8)),
+            ("UINT64", Some(8)),
+            ("INT64", Some(8)),
+            ("UINT32", Some(4)),
+            ("INT32", Some(4)),
+            ("UINT16", Some(2)),
+            ("INT16", Some(2)),
+            ("UINT8", Some(1)),
+            ("INT8", Some(1)),
+            ("COMPLEX", Some(16)),
+            ("RATE", Some(16)),
+            ("TAU_ATOMIC", Some(36)),
+            ("NDOUBLES(2)", Some(16)),
+            ("HISTOGRAM(2)", Some(32)),
+            ("SCALE_FUNC", Some(848)),
+            ("something", None),
+        ];
+        for (name, size) in sizes {
+            let data_type = DataType::from_name(name);
+            assert_eq!((data_type.to_string(), data_type.size()), (name.to_owned(), size));
         }
     }
 }

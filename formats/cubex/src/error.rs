@@ -100,5 +100,15 @@ mod tests {
         let error = Error::invalid("9 rows, expected at most 4").at(18).in_member("3.index");
         let error = error.at(99).in_file(Path::new("report.cubex"));
         assert_eq!(error.to_string(), "report.cubex: member 3.index: byte 18: 9 rows, expected at most 4");
+        assert_eq!(format!("{error:?}"), format!("Error({error})"), "what unwrap shows");
+    }
+
+    #[test]
+    fn refusal_of_the_system_is_in_the_message_and_is_the_source() {
+        let error = Error::io("open", io::ErrorKind::PermissionDenied.into()).in_file(Path::new("x.cubex"));
+        assert_eq!(error.to_string(), "x.cubex: cannot open: permission denied");
+        let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::PermissionDenied));
+        assert!(std::error::Error::source(&Error::invalid("no")).is_none());
     }
 }

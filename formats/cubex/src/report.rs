@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::index::{self, ByteOrder, Index};
 use crate::severities::Severities;
-use crate::{CnodeId, Cube, DataType, MetricId, anchor};
+use crate::{CnodeId, Cube, DataType, Metric, MetricId, anchor};
 
 /// An open report.
 #[derive(Debug)]
@@ -90,12 +90,16 @@ impl Report {
         Severities::load(self, metric).map_err(|error| error.in_file(&self.path))
     }
 
+    /// The description of a metric, and its number in the file.
+    pub(crate) fn metric(&self, metric: MetricId) -> Result<(&Metric, u64)> {
+        match (self.cube.metrics.get(metric.0), self.metric_numbers.get(metric.0)) {
+            (Some(description), Some(&number)) => Ok((description, number)),
+            _ => Err(Error::invalid(format!("metric {} does not exist", metric.0))),
+        }
+    }
+
     fn open_rows(&self, metric: MetricId) -> Result<RowReader<'_>> {
-        let (Some(description), Some(number)) =
-            (self.cube.metrics.get(metric.0), self.metric_numbers.get(metric.0))
-        else {
-            return Err(Error::invalid(format!("metric {} does not exist", metric.0)));
-        };
+        let (description, number) = self.metric(metric)?;
         let ghost = if description.ghost { "ghost_" } else { "" };
         let index_name = format!("{ghost}{number}.index");
         let name = format!("{ghost}{number}.data");
@@ -225,7 +229,7 @@ impl RowReader<'_> {
             return Err(Error::invalid("starts with neither CUBEX.DATA nor ZCUBEX.DATA").at(0));
         }
         let table = archive.read(member, data::TABLE_START, rows * data::ENTRY_SIZE as u64)?;
-        let blobs = data::blobs(&table, self.byte_order, row_size, self.cnodes.len(), member.size)?;
+        let blobs = data::blobs(&table, self.byte_order, row_size, member.size)?;
         self.places = Places::Compressed(member, blobs);
         Ok(())
     }

@@ -32,9 +32,7 @@ impl Severities {
     pub(crate) fn load(report: &Report, metric: MetricId) -> Result<Severities> {
         let cube = report.cube();
         let mut reader = report.rows(metric)?;
-        let Some(metric) = cube.metrics.get(metric.0) else {
-            return Err(Error::invalid(format!("metric {} does not exist", metric.0)));
-        };
+        let (metric, _) = report.metric(metric)?;
         let name = &metric.unique_name;
         if metric.kind.is_derived() {
             return Err(Error::invalid(format!("metric {name}: derived metrics are not evaluated")));

@@ -72,12 +72,6 @@ impl Writer {
         })
     }
 
-    /// The description given to [`create`](Writer::create).
-    #[must_use]
-    pub fn cube(&self) -> &Cube {
-        &self.cube
-    }
-
     /// Adds a text of the caller's to the report, retrievable by name.
     ///
     /// A newline is appended if the text is empty or its size is a multiple of 512 (see the crate's

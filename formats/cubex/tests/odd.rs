@@ -277,6 +277,70 @@ fn void_metric_is_zero() {
 }
 
 #[test]
+fn retired_kind_is_read_as_inclusive() {
+    let text = ANCHOR.replacen("type=\"INCLUSIVE\"", "type=\"SIMPLE\"", 1);
+    let members: [(&str, &[u8]); 3] =
+        [("anchor.xml", text.as_bytes()), ("0.index", &index(b"\x03")), ("0.data", &plain(&TIME))];
+    let report = open(&archive(&members, Padding::Standard)).unwrap();
+    assert_eq!(report.cube().metrics[0].kind, MetricKind::Simple);
+    assert_eq!(report.severities(MetricId(0)).unwrap().exclusive(CnodeId(0), LocationId(0)), 2.0);
+}
+
+#[test]
+fn what_does_not_exist_is_said_not_guessed() {
+    let members: [(&str, &[u8]); 3] =
+        [("anchor.xml", ANCHOR.as_bytes()), ("0.index", &index(b"\x03")), ("0.data", &plain(&TIME))];
+    let fixture = file(&archive(&members, Padding::Standard));
+    let report = Report::open(&fixture.path).unwrap();
+    let explained = |error: cubex::Error| error.to_string().split_once("x.cubex: ").unwrap().1.to_owned();
+    assert_eq!(explained(report.rows(MetricId(7)).unwrap_err()), "metric 7 does not exist");
+    assert_eq!(explained(report.severities(MetricId(7)).unwrap_err()), "metric 7 does not exist");
+    assert_eq!(report.member("notes").unwrap(), None);
+    let rows = report.rows(MetricId(0)).unwrap();
+    assert_eq!(rows.cnodes(), [CnodeId(0), CnodeId(1)]);
+    assert_eq!(rows.row(1).unwrap(), Values::F64(TIME[1].to_vec()));
+    assert_eq!(explained(rows.row(2).unwrap_err()), "member 0.data: row 2 does not exist; there are 2");
+}
+
+#[test]
+fn coordinates_of_nobody_are_refused() {
+    let placed = |who: &str| {
+        let grid =
+            format!("<cart ndims=\"1\"><dim size=\"2\" periodic=\"false\"/><coord {who}>1</coord></cart>");
+        let text = ANCHOR.replace("</topologies>", &format!("{grid}</topologies>"));
+        anchor(&text).map(drop).map_err(|error| error.to_string())
+    };
+    placed("locId=\"1\"").unwrap();
+    placed("lgId=\"1\"").unwrap();
+    assert!(placed("locId=\"2\"").unwrap_err().ends_with("location 2 does not exist"));
+    assert!(placed("lgId=\"2\"").unwrap_err().ends_with("location group 2 does not exist"));
+}
+
+#[test]
+fn rows_larger_than_any_file_are_refused() {
+    let text = ANCHOR.replace("<dtype>DOUBLE", "<dtype>HISTOGRAM(4294967295)");
+    let count = 24_000;
+    let cnodes: String = (2..count).map(|id| format!("<cnode id=\"{id}\" calleeId=\"0\"></cnode>")).collect();
+    let locations: String = (2..count).map(|id| format!("<location Id=\"{id}\"></location>")).collect();
+    let text = text.replacen("</program>", &format!("{cnodes}</program>"), 1);
+    let text = text.replacen("</locationgroup>", &format!("{locations}</locationgroup>"), 1);
+    let members: [(&str, &[u8]); 3] =
+        [("anchor.xml", text.as_bytes()), ("0.index", &index(b"\x03")), ("0.data", b"CUBEX.DATA")];
+    let fixture = file(&archive(&members, Padding::Standard));
+    let error = Report::open(&fixture.path).unwrap().rows(MetricId(0)).unwrap_err().to_string();
+    assert!(error.ends_with("member 0.data: rows are larger than any file"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_opened_or_read_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("x.cubex");
+    let error = Report::open(&missing).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: cannot open: ", missing.display())), "{error}");
+    assert!(Report::open(directory.path()).is_err());
+}
+
+#[test]
 fn errors_say_where_and_what() {
     let with = |name: &str, bytes: &[u8]| {
         let mut members = vec![("anchor.xml", ANCHOR.as_bytes())];

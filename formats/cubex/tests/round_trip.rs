@@ -183,6 +183,29 @@ fn every_field_reads_back() {
 }
 
 #[test]
+fn kinds_and_types_read_back_also_where_no_rows_can_be_written() {
+    let mut cube = support::minimal();
+    let aggregations = vec![
+        (Aggregation::Plus, "a".into()),
+        (Aggregation::Minus, "b".into()),
+        (Aggregation::Locations, "c".into()),
+    ];
+    for kind in [MetricKind::PrederivedExclusive, MetricKind::PrederivedInclusive, MetricKind::Postderived] {
+        let expression = Some(Expression { aggregations: aggregations.clone(), ..Expression::default() });
+        cube.add_metric(Metric { kind, expression, unique_name: format!("{kind:?}"), ..Metric::default() });
+    }
+    for data_type in [DataType::UInt32, DataType::Complex, DataType::NDoubles(3), DataType::Histogram(5)] {
+        let unique_name = format!("type{}", cube.metrics.len());
+        cube.add_metric(Metric { data_type, unique_name, ..Metric::default() });
+    }
+    cube.location_groups[1].kind = LocationGroupKind::Metrics;
+    let directory = tempfile::tempdir().unwrap();
+    let report = round_trip(&directory.path().join("x.cubex"), &cube, &BTreeMap::new());
+    assert_eq!(report.cube().metric_named("Postderived"), Some(MetricId(4)));
+    assert_eq!(report.cube().metric_named("postderived"), None);
+}
+
+#[test]
 fn groups_in_other_than_document_order_keep_their_coordinates() {
     let mut cube = support::minimal();
     // Group 0 moves to the child node, so that group 1, on the parent node, comes first in the document.
@@ -220,15 +243,18 @@ fn sums_along_the_call_tree_follow_the_kind() {
 }
 
 #[test]
-fn minima_are_combined_by_minimum() {
+fn extremes_are_combined_by_their_operator() {
     let directory = tempfile::tempdir().unwrap();
-    let metric = Metric { data_type: DataType::MinDouble, ..Metric::default() };
-    let cube = support::tree(&[None, Some(0), Some(0)], metric, 2);
-    let rows = [(CnodeId(1), Values::F64(vec![5.0, 9.0])), (CnodeId(2), Values::F64(vec![7.0, 4.0]))].into();
-    let report = round_trip(&directory.path().join("x.cubex"), &cube, &[(0, rows)].into());
-    let severities = report.severities(MetricId(0)).unwrap();
-    assert_eq!(severities.inclusive(CnodeId(0), LocationId(0)), 5.0);
-    assert_eq!(severities.total(), 4.0);
+    for (data_type, inclusive, total) in [(DataType::MinDouble, 5.0, 4.0), (DataType::MaxDouble, 7.0, 9.0)] {
+        let metric = Metric { data_type, ..Metric::default() };
+        let cube = support::tree(&[None, Some(0), Some(0)], metric, 2);
+        let rows =
+            [(CnodeId(1), Values::F64(vec![5.0, 9.0])), (CnodeId(2), Values::F64(vec![7.0, 4.0]))].into();
+        let report = round_trip(&directory.path().join("x.cubex"), &cube, &[(0, rows)].into());
+        let severities = report.severities(MetricId(0)).unwrap();
+        assert_eq!(severities.inclusive(CnodeId(0), LocationId(0)), inclusive);
+        assert_eq!(severities.total(), total);
+    }
 }
 
 #[test]

@@ -5,8 +5,8 @@ mod support;
 use std::fs;
 
 use cubex::{
-    Attribute, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationId, Metric, MetricId,
-    MetricKind, Placed, RegionId, Topology, Writer,
+    Attribute, CnodeId, Coordinate, Cube, DataType, Dimension, Expression, LocationGroupId, LocationId,
+    Metric, MetricId, MetricKind, Placed, RegionId, Topology, Writer,
 };
 
 /// What the error says, and how to provoke it.
@@ -14,7 +14,7 @@ type Case = (&'static str, fn(&mut Cube));
 
 #[test]
 fn broken_descriptions_are_refused() {
-    let cases: [Case; 16] = [
+    let cases: [Case; 18] = [
         ("a report needs at least one metric", |cube| cube.metrics.clear()),
         ("metric 1 (time): the unique name is already", |cube| {
             cube.metrics.swap(0, 1);
@@ -24,6 +24,10 @@ fn broken_descriptions_are_refused() {
         ("metric 0: parent 1 does not come before it", |cube| cube.metrics[0].parent = Some(MetricId(1))),
         ("metric 0 (time): values of this type cannot be inclusive", |cube| {
             cube.metrics[0].data_type = DataType::MinDouble;
+        }),
+        ("metric 0 (time): the kind Simple is retired", |cube| cube.metrics[0].kind = MetricKind::Simple),
+        ("metric 1 (visits): unknown data type", |cube| {
+            cube.metrics[1].data_type = DataType::Unknown("?".into());
         }),
         ("metric 1 (visits): a derived metric needs", |cube| cube.metrics[1].kind = MetricKind::Postderived),
         ("cnode 1: region 2 does not exist; there are 2", |cube| cube.cnodes[1].region = RegionId(2)),
@@ -103,6 +107,28 @@ fn types_that_cannot_be_written_are_refused() {
 }
 
 #[test]
+fn derived_metric_has_no_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let (kind, expression) = (MetricKind::Postderived, Some(Expression::default()));
+    let cube = support::tree(&[None], Metric { kind, expression, ..Metric::default() }, 1);
+    let mut writer = Writer::create(directory.path().join("x.cubex"), cube).unwrap();
+    let error = writer.metric(MetricId(0), &[]).unwrap_err().to_string();
+    assert!(error.ends_with("metric m: a derived metric has no rows"), "{error}");
+}
+
+#[test]
+fn as_many_values_as_the_format_cannot_count_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let parents: Vec<Option<usize>> = (0..1 << 16).map(|cnode| (cnode > 0).then_some(0)).collect();
+    let cube = support::tree(&parents, Metric::default(), 1 << 16);
+    let mut writer = Writer::create(directory.path().join("x.cubex"), cube).unwrap();
+    let cnodes: Vec<CnodeId> = (0..1 << 16).map(CnodeId).collect();
+    let error = writer.metric(MetricId(0), &cnodes).unwrap_err().to_string();
+    assert!(error.ends_with("metric m: 4294967296 values; the format ends below 4294967295"), "{error}");
+    writer.metric(MetricId(0), &cnodes[1..]).unwrap();
+}
+
+#[test]
 fn member_names_that_mean_something_else_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
@@ -135,6 +161,35 @@ fn existing_report_is_replaced_by_finish_only() {
     writer.finish().unwrap();
     assert_ne!(fs::read(&path).unwrap(), b"old");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn report_that_cannot_be_created_or_put_in_place_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("missing/x.cubex");
+    let error = Writer::create(&path, support::minimal()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: cannot create the report: ", path.display())), "{error}");
+
+    let path = directory.path().join("x.cubex");
+    let writer = Writer::create(&path, support::minimal()).unwrap();
+    fs::create_dir(&path).unwrap();
+    let error = writer.finish().unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: cannot put the report in place: ", path.display())), "{error}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing but the obstacle is left");
+}
+
+#[test]
+fn file_that_a_killed_process_left_behind_is_not_written_into() {
+    let directory = tempfile::tempdir().unwrap();
+    let left = |number: u32| directory.path().join(format!(".x.cubex.{}-{number}", std::process::id()));
+    // The writers of other tests take some of these numbers.
+    for number in 0..100 {
+        fs::write(left(number), "left").unwrap();
+    }
+    let path = directory.path().join("x.cubex");
+    Writer::create(&path, support::minimal()).unwrap().finish().unwrap();
+    assert!(path.exists());
+    assert!((0..100).all(|number| fs::read(left(number)).unwrap() == b"left"));
 }
 
 #[test]

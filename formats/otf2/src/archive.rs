@@ -39,9 +39,8 @@ impl Archive {
         let anchor = Anchor::parse(&file, &anchor_path)?;
         anchor.check(&anchor_path)?;
         let directory = anchor_path.parent().unwrap_or(Path::new("")).to_owned();
-        let Some(name) = anchor_path.file_stem().map(OsStr::to_owned) else {
-            return Err(Error::file(&anchor_path, "not an OTF2 archive: the anchor file has no name"));
-        };
+        // What could be read as a file has a name.
+        let name = anchor_path.file_stem().unwrap_or_default().to_owned();
         Ok(Archive { anchor, anchor_path, directory, name })
     }
 

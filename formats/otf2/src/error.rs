@@ -110,6 +110,22 @@ mod tests {
     }
 
     #[test]
+    fn refusal_of_the_system_is_in_the_message_and_is_the_source() {
+        let error =
+            Error::io(Path::new("a.evt"), "read the file", io::Error::from(io::ErrorKind::PermissionDenied));
+        assert_eq!(error.to_string(), "a.evt: cannot read the file: permission denied");
+        let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::PermissionDenied));
+        assert!(std::error::Error::source(&Error::file(Path::new("a"), "no")).is_none());
+    }
+
+    #[test]
+    fn error_that_is_unwrapped_shows_its_message() {
+        let error = Error::at(Path::new("a.evt"), 16, "no");
+        assert_eq!(format!("{error:?}"), "Error(a.evt: byte 0x10: no)");
+    }
+
+    #[test]
     fn only_missing_file_is_not_found() {
         let missing = |kind| Error::io(Path::new("a"), "open", io::Error::from(kind)).is_not_found();
         assert!(missing(io::ErrorKind::NotFound));

@@ -129,12 +129,33 @@ mod tests {
         assert_eq!(region(200), (RegionRole::UNKNOWN, Paradigm::UNKNOWN, 0));
     }
 
+    /// The library's choice, which is no inverse: `tests/reference_writer.rs` compares all of them with it.
+    #[test]
+    fn codes_of_user_regions_depend_on_their_flags() {
+        let codes =
+            |role| [0, DYNAMIC, PHASE, DYNAMIC | PHASE].map(|flags| region_code(role, Paradigm::USER, flags));
+        assert_eq!(codes(RegionRole::FUNCTION), [3, 31, 3, 31]);
+        assert_eq!(codes(RegionRole::LOOP), [2, 30, 0, 32]);
+        assert_eq!(codes(RegionRole::CODE), [1, 28, 27, 29]);
+        assert_eq!(codes(RegionRole::FILE_IO), [4; 4]);
+        assert_eq!(codes(RegionRole::BARRIER), [0; 4]);
+    }
+
+    #[test]
+    fn regions_of_later_paradigms_have_no_code() {
+        assert_eq!(region_code(RegionRole::FUNCTION, Paradigm::COMPILER, 0), 1);
+        assert_eq!(region_code(RegionRole::FUNCTION, Paradigm::CUDA, 0), 0);
+        assert_eq!(region_code(RegionRole::POINT2POINT, Paradigm::MPI, 0), 0);
+    }
+
     #[test]
     fn group_codes_are_inverse_but_for_metrics() {
         for code in [1, 2, 4, 5, 6] {
             let (kind, paradigm) = group(code);
             assert_eq!(group_code(kind, paradigm, 0), code);
         }
+        assert_eq!(group(3), (GroupType::REGIONS, Paradigm::UNKNOWN));
+        assert_eq!(group(7), (GroupType::UNKNOWN, Paradigm::UNKNOWN));
         assert_eq!(group_code(GroupType::METRIC, Paradigm::UNKNOWN, 0), 3);
         assert_eq!(group_code(GroupType::COMM_GROUP, Paradigm::MPI, 1), 0);
     }

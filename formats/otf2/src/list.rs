@@ -170,6 +170,7 @@ mod tests {
         list.write(&mut body);
         let mut window = Bytes::new(body.bytes(), 0, 100, ByteOrder::Big);
         assert_eq!(List::read(&mut window), Some(list));
+        assert_ne!(list, List::default());
     }
 
     #[test]

@@ -202,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_shown_of_a_file_is_its_path_and_size() {
+        let path = std::env::temp_dir().join(format!("otf2-shown-{}", std::process::id()));
+        std::fs::write(&path, [7; 1000]).unwrap();
+        let shown = format!("{:?}", FileBytes::open(&path).unwrap());
+        assert_eq!(shown, format!("FileBytes({}, 1000 bytes)", path.display()));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
     fn large_file_is_mapped_and_has_the_same_bytes() {
         let path = std::env::temp_dir().join(format!("otf2-map-{}", std::process::id()));
         for size in [0, 10, 1 << 20, (1 << 20) + 7] {

@@ -208,6 +208,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Event;
 
     fn regions(map: IdMap<'_>) -> Mappings {
         let mut mappings = Mappings::default();
@@ -224,6 +225,10 @@ mod tests {
         let dense = regions(IdMap::Dense([7, u64::MAX].as_slice().into()));
         assert_eq!([0, 1, 2].map(|local| dense.global(MappingType::Region, local)), [7, u32::MAX, 2]);
         assert_eq!(dense.global(MappingType::Comm, 0), 0);
+        assert_eq!(
+            [MappingType::Region, MappingType::Comm].map(|kind| dense.is_identity(kind)),
+            [false, true]
+        );
     }
 
     #[test]
@@ -235,6 +240,22 @@ mod tests {
         let far = regions(IdMap::Sparse(far.into()));
         assert_eq!([0, 2, 5, 6].map(|local| near.global(MappingType::Region, local)), [0, 9, 1, 6]);
         assert_eq!([0, 5, u32::MAX].map(|local| far.global(MappingType::Region, local)), [0, 1, 3]);
+    }
+
+    #[test]
+    fn code_is_the_position_among_all_kinds() {
+        for (code, kind) in (0..).zip(MappingType::ALL) {
+            assert_eq!((kind.code(), MappingType::from_code(code)), (code, Some(kind)));
+        }
+        assert_eq!(MappingType::from_code(15), None);
+    }
+
+    #[test]
+    fn unknown_event_stays_as_it_is() {
+        let mappings = regions(IdMap::Dense([7].as_slice().into()));
+        let unknown = Event::Unknown { id: 200, body: &[0] };
+        assert_eq!(unknown.map(&mappings), unknown);
+        assert_eq!(Event::Enter { region: 0 }.map(&mappings), Event::Enter { region: 7 });
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Writes an archive again, in another byte order if asked to.
-fn reencode(from: &Path, to: &Path, byte_order: Option<ByteOrder>) -> Result<Archive, Error> {
+pub(crate) fn reencode(from: &Path, to: &Path, byte_order: Option<ByteOrder>) -> Result<Archive, Error> {
     let archive = Archive::open(from)?;
     let byte_order = byte_order.unwrap_or(archive.anchor().byte_order);
     let mut writer = ArchiveWriter::create(to, Anchor { byte_order, ..archive.anchor().clone() })?;
@@ -43,7 +43,8 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     all
 }
 
-fn assert_equal_files(one: &Path, other: &Path) {
+/// Checks that two archives have the same files.
+pub(crate) fn assert_equal_files(one: &Path, other: &Path) {
     let files_of_one = files(one);
     assert_eq!(files_of_one.len(), files(other).len());
     for file in files_of_one {

@@ -135,6 +135,21 @@ fn damaged_anchor_never_panics() {
 }
 
 #[test]
+fn record_longer_than_its_chunk_is_told_from_a_cut_file() {
+    // A chunk header, a time stamp, and an MpiSend of 50 bytes.
+    let start = crate::support::chunk(ByteOrder::Little, &[5, 1, 0, 0, 0, 0, 0, 0, 0, 14, 50, 1, 7, 0]);
+    let message = |size: usize| {
+        let file = [&start[..], &[0; 100]].concat();
+        let mut cursor = EventCursor::new(&file[..size], Path::new("0.evt"), 40);
+        cursor.next().unwrap_err().to_string()
+    };
+    let longer =
+        "0.evt: byte 0x1b: MpiSend record: longer than the rest of its chunk, which ends at byte 0x28";
+    assert_eq!(message(80), longer);
+    assert!(message(39).starts_with("0.evt: byte 0x1b: the file ends within a record (MpiSend)"));
+}
+
+#[test]
 fn message_names_file_byte_and_record() {
     // A chunk header, a time stamp, and an MpiSend whose length ends it within its last field.
     let file =

@@ -36,6 +36,33 @@ fn directory_without_anchor_and_foreign_file_say_so() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_not_opened() {
+    let message = Archive::open("/dev/null").unwrap_err().to_string();
+    assert_eq!(message, "/dev/null: cannot read the file: it is not a regular file");
+}
+
+#[test]
+fn paths_are_made_of_anchor_and_location() {
+    let directory = fresh("paths");
+    fs::copy(real_archives()[0].join("traces.otf2"), directory.join("a.b.otf2")).unwrap();
+    let archive = Archive::open(&directory).unwrap();
+    assert_eq!(archive.anchor_path(), directory.join("a.b.otf2"));
+    assert_eq!(archive.definition_path(), directory.join("a.b.def"));
+    assert_eq!(archive.event_path(7), directory.join("a.b/7.evt"));
+    assert_eq!(archive.local_definition_path(7), directory.join("a.b/7.def"));
+}
+
+#[test]
+fn local_definitions_that_cannot_be_read_are_an_error() {
+    let directory = fresh("unreadable");
+    fs::copy(real_archives()[0].join("traces.otf2"), directory.join("traces.otf2")).unwrap();
+    fs::create_dir_all(directory.join("traces/0.def")).unwrap();
+    let error = Archive::open(&directory).unwrap().local_definitions(0).unwrap_err();
+    assert_eq!(error.path(), directory.join("traces/0.def"));
+    assert!(error.to_string().ends_with("cannot read the file: it is not a regular file"), "{error}");
+}
+
+#[test]
 fn missing_files_of_a_location_are_told_apart_from_broken_ones() {
     let archive = Archive::open(&real_archives()[0]).unwrap();
     let nowhere = u64::MAX - 1;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs a program and answers what it prints; `None` if it is not there.
-fn output(command: &mut Command) -> Option<String> {
+pub(crate) fn output(command: &mut Command) -> Option<String> {
     let Ok(output) = command.output() else {
         eprintln!("skipped: {} cannot be started", command.get_program().display());
         return None;
@@ -20,7 +20,8 @@ fn output(command: &mut Command) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-fn python() -> Option<PathBuf> {
+/// A Python with the package `otf2`, if there is one.
+pub(crate) fn python() -> Option<PathBuf> {
     let python = std::env::var_os("REPLAY_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
     let imports = Command::new(&python).args(["-c", "import otf2"]).output();
     if imports.is_ok_and(|output| output.status.success()) {

@@ -8,7 +8,6 @@ use crate::anchor::Anchor;
 use crate::definition::Definition;
 use crate::record::FileKind;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes an archive.
@@ -103,8 +102,8 @@ impl ArchiveWriter {
         }
         self.definitions.finish()?;
         let bytes = self.anchor.encode(&self.anchor_path)?;
-        let mut file = NewFile::create(self.anchor_path.clone())?;
-        file.write_all(&bytes).map_err(|cause| Error::io(&self.anchor_path, "write the file", cause))?;
+        let mut file = NewFile::create(self.anchor_path)?;
+        file.append(&bytes)?;
         file.publish()
     }
 }

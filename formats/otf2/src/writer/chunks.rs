@@ -10,7 +10,6 @@ use crate::bytes::ByteOrder;
 use crate::chunk::HEADER;
 use crate::field::Body;
 use crate::record::{CHUNK_HEADER, END_OF_BUFFER, END_OF_FILE, TIMESTAMP};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Offset of the number of the last event in a chunk header.
@@ -131,7 +130,7 @@ impl ChunkWriter {
         for (byte, value) in self.chunk.iter_mut().skip(LAST_EVENT).zip(last) {
             *byte = value;
         }
-        self.file.write_all(&self.chunk).map_err(|cause| Error::io(self.file.path(), "write the file", cause))
+        self.file.append(&self.chunk)
     }
 
     fn u64(&mut self, value: u64) {

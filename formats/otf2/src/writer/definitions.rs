@@ -68,25 +68,30 @@ impl LocalDefinitionWriter {
     /// If a mapping table is empty or the second of its kind, a clock offset is not later than the one before, the
     /// record is too large for a chunk or belongs elsewhere, or the disk refuses.
     pub fn write(&mut self, definition: Definition<'_>) -> Result<(), Error> {
+        if let Some(reason) = self.objection(&definition) {
+            return Err(self.definitions.refusal(&definition, reason));
+        }
+        self.definitions.write(definition)?;
         match definition {
-            Definition::MappingTable { id_map, .. } if id_map.is_empty() => {
-                return Err(self.definitions.refusal(&definition, "it is empty: leave it out"));
-            }
-            Definition::MappingTable { mapping_type, .. } if self.mapped.contains(&mapping_type) => {
-                return Err(self.definitions.refusal(&definition, "it is the second of its kind"));
-            }
             Definition::MappingTable { mapping_type, .. } => self.mapped.push(mapping_type),
-            Definition::ClockOffset { time, .. } => {
-                if self.last_offset.is_some_and(|last| time.0 <= last) {
-                    return Err(self
-                        .definitions
-                        .refusal(&definition, "its time is not after the previous one's"));
-                }
-                self.last_offset = Some(time.0);
-            }
+            Definition::ClockOffset { time, .. } => self.last_offset = Some(time.0),
             _ => {}
         }
-        self.definitions.write(definition)
+        Ok(())
+    }
+
+    /// Why readers would not take the record behind those before it.
+    fn objection(&self, definition: &Definition<'_>) -> Option<&'static str> {
+        match definition {
+            Definition::MappingTable { id_map, .. } if id_map.is_empty() => Some("it is empty: leave it out"),
+            Definition::MappingTable { mapping_type, .. } if self.mapped.contains(mapping_type) => {
+                Some("it is the second of its kind")
+            }
+            Definition::ClockOffset { time, .. } if self.last_offset.is_some_and(|last| time.0 <= last) => {
+                Some("its time is not after the previous one's")
+            }
+            _ => None,
+        }
     }
 
     /// Completes the file.

@@ -3,7 +3,7 @@
 use crate::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A file under construction: `<name>.part`, which disappears again unless it is published.
@@ -29,20 +29,15 @@ impl NewFile {
         &self.path
     }
 
+    /// Appends to the content.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all(bytes).map_err(|cause| Error::io(&self.path, "write the file", cause))
+    }
+
     /// Waits until the content is on disk, then gives the file its name.
     pub(crate) fn publish(self) -> Result<(), Error> {
         let done = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
         done.map_err(|cause| Error::io(&self.path, "finish the file", cause))
-    }
-}
-
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 
@@ -62,7 +57,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("otf2-new-file-{}", std::process::id()));
         let part = path.with_extension("part");
         let mut file = NewFile::create(path.clone()).unwrap();
-        file.write_all(b"abc").unwrap();
+        file.append(b"abc").unwrap();
         assert!(part.exists() && !path.exists());
         file.publish().unwrap();
         assert!(!part.exists());

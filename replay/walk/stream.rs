@@ -1,7 +1,7 @@
 //! The events of one location, in the trace's clock, one ahead.
 
 use model::Ticks;
-use otf2::{Archive, ClockCorrection, Event, EventCursor, FileBytes, LocalDefinitions, Mappings};
+use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
 use super::process::ProcessWalk;
 use crate::error::Error;
@@ -69,8 +69,8 @@ pub(super) struct Stream<'a> {
     /// Events that the definitions promise, and those that were read.
     promised: u64,
     read: u64,
-    /// The event to come, with its time.
-    next: Option<(Ticks, Event<'a>)>,
+    /// The event to come, with its time; it is not decoded yet.
+    next: Option<(Ticks, EventHead)>,
     /// Buffer flushes that wait for events which are not later: begin and end.
     flushes: Vec<(Ticks, Ticks)>,
 }
@@ -101,15 +101,14 @@ impl<'a> Stream<'a> {
     /// the end.
     #[inline]
     pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<(bool, Ticks)> {
-        self.next.as_ref().map(|(time, event)| {
-            let waits = matches!(event, Event::ThreadTeamBegin { .. }) && state.waits_for_fork(self.thread);
-            (waits, *time)
-        })
+        self.next.map(|(time, head)| (head.begins_team() && state.waits_for_fork(self.thread), time))
     }
 
     /// Tells the program whose begin is the event to come: it is the root, also if another location has events earlier.
     pub(super) fn announce(&self, state: &mut ProcessWalk<'_>) {
-        if let Some((_, Event::ProgramBegin { program_name, .. })) = self.next {
+        if let Some((_, head)) = self.next
+            && let Ok(Event::ProgramBegin { program_name, .. }) = self.cursor.clone().event(head)
+        {
             state.announce_program(program_name, self.mappings);
         }
     }
@@ -123,14 +122,11 @@ impl<'a> Stream<'a> {
         time.clamp(-FARTHEST, FARTHEST)
     }
 
-    /// Reads the event to come.
+    /// Steps to the event to come.
     #[inline]
     pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
-        self.next = match self.cursor.next() {
-            Ok(Some(record)) => {
-                self.read += 1;
-                Some((self.ticks(record.time, state), record.event))
-            }
+        self.next = match self.cursor.head() {
+            Ok(Some(head)) => Some((self.ticks(head.time, state), head)),
             Ok(None) => {
                 // A writer that did not know has put 0.
                 if self.promised != 0 && self.read != self.promised {
@@ -142,20 +138,45 @@ impl<'a> Stream<'a> {
                 None
             }
             Err(error) => {
-                state.find(Finding::DamagedEvents, self.thread, || within(self.archive, &error));
+                self.fail(&error, state);
                 None
             }
         };
     }
 
-    /// Handles the event to come, and reads the one after it.
+    #[cold]
+    fn fail(&self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
+        state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
+    }
+
+    /// Handles the event to come, and steps to the one after it.
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
-        let Some((time, event)) = self.next.take() else { return };
-        // Nothing comes after the end of the program.
-        let is_end = matches!(event, Event::ProgramEnd { .. });
-        if self.flushes.first().is_some_and(|&(begin, _)| time > begin || is_end) {
-            self.flush(state, time);
+        let Some((time, head)) = self.next else { return };
+        match self.cursor.event(head) {
+            Ok(event) => {
+                self.read += 1;
+                self.handle(time, event, state);
+                self.advance(state);
+            }
+            Err(error) => {
+                self.fail(&error, state);
+                self.next = None;
+            }
+        }
+        if self.next.is_none() {
+            self.flush(state, Ticks::MAX);
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, time: Ticks, event: Event<'_>, state: &mut ProcessWalk<'_>) {
+        if !self.flushes.is_empty() {
+            // Nothing comes after the end of the program.
+            let is_end = matches!(event, Event::ProgramEnd { .. });
+            if self.flushes.first().is_some_and(|&(begin, _)| time > begin || is_end) {
+                self.flush(state, time);
+            }
         }
         let time = state.observe(self.thread, time);
         if let Event::BufferFlush { stop_time } = event {
@@ -163,10 +184,6 @@ impl<'a> Stream<'a> {
             self.flushes.push((time, end));
         } else {
             state.handle(self.thread, event, self.mappings, time);
-        }
-        self.advance(state);
-        if self.next.is_none() {
-            self.flush(state, Ticks::MAX);
         }
     }
 

@@ -10,7 +10,8 @@ use crate::chunk::Chunks;
 use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
-    ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE, TIMESTAMP,
+    ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE,
+    THREAD_TEAM_BEGIN, TIMESTAMP,
 };
 use crate::value::Attributes;
 use std::path::Path;
@@ -30,18 +31,39 @@ pub struct EventRecord<'a> {
     pub event: Event<'a>,
 }
 
+/// What is known of an event before it is decoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventHead {
+    /// Ticks on the clock of the location.
+    pub time: u64,
+    /// Offset of the record in its file, in bytes.
+    pub offset: u64,
+    id: u8,
+}
+
+impl EventHead {
+    /// Whether it is an [`Event::ThreadTeamBegin`], which may have to wait for another location.
+    #[inline]
+    pub fn begins_team(&self) -> bool {
+        self.id == THREAD_TEAM_BEGIN
+    }
+}
+
 /// Steps through an event file.
 #[derive(Clone, Debug)]
 pub struct EventCursor<'a> {
     chunks: Chunks<'a>,
     time: u64,
     position: u64,
+    /// Attributes of the event to come.
+    attributes: Attributes<'a>,
 }
 
 impl<'a> EventCursor<'a> {
     /// Stands before the first event of a file; `path` is for messages, `chunk_size` comes from the anchor.
     pub fn new(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
-        EventCursor { chunks: Chunks::new(file, path, chunk_size), time: 0, position: 0 }
+        let chunks = Chunks::new(file, path, chunk_size);
+        EventCursor { chunks, time: 0, position: 0, attributes: Attributes::EMPTY }
     }
 
     /// The next event, or `None` behind the last and after an error.
@@ -51,7 +73,21 @@ impl<'a> EventCursor<'a> {
     #[inline]
     #[allow(clippy::should_implement_trait)] // The iterator would have to transpose every result.
     pub fn next(&mut self) -> Result<Option<EventRecord<'a>>, Error> {
-        let mut attributes = Attributes::EMPTY;
+        let Some(head) = self.head()? else { return Ok(None) };
+        let event = self.event(head)?;
+        let attributes = self.attributes;
+        let EventHead { time, offset, .. } = head;
+        Ok(Some(EventRecord { position: self.position, offset, time, attributes, event }))
+    }
+
+    /// Steps to the next event, which [`event`](Self::event) decodes then, once; `None` behind the last and after an
+    /// error. Together they are [`next`](Self::next), for those who have to know the time first.
+    ///
+    /// # Errors
+    /// If the file is corrupt or ends without its end mark.
+    #[inline]
+    pub fn head(&mut self) -> Result<Option<EventHead>, Error> {
+        self.attributes = Attributes::EMPTY;
         loop {
             let bytes = &mut self.chunks.bytes;
             let offset = bytes.at();
@@ -69,26 +105,31 @@ impl<'a> EventCursor<'a> {
                     self.chunks.finish();
                     return Ok(None);
                 }
-                Some(ATTRIBUTE_LIST) => attributes = self.attributes(offset)?,
-                Some(id) => {
-                    let Some(event) = self.event(id) else { return Err(self.failure(offset, id)) };
-                    self.position += 1;
-                    let (position, time, offset) = (self.position, self.time, offset as u64);
-                    return Ok(Some(EventRecord { position, offset, time, attributes, event }));
-                }
+                Some(ATTRIBUTE_LIST) => self.attributes = self.read_attributes(offset)?,
+                Some(id) => return Ok(Some(EventHead { time: self.time, offset: offset as u64, id })),
             }
         }
     }
 
-    /// Decodes the record `id`.
+    /// Decodes the event that the cursor has stepped to.
+    ///
+    /// # Errors
+    /// If the record is corrupt.
     #[inline(always)]
-    fn event(&mut self, id: u8) -> Option<Event<'a>> {
+    pub fn event(&mut self, head: EventHead) -> Result<Event<'a>, Error> {
         let bytes = &mut self.chunks.bytes;
         // Two of three events; a number known in advance leaves nothing of the dispatch over all kinds.
-        match id {
+        let event = match head.id {
             ENTER => Event::read(ENTER, bytes, FileKind::Events),
             LEAVE => Event::read(LEAVE, bytes, FileKind::Events),
-            _ => self.other_event(id),
+            id => self.other_event(id),
+        };
+        match event {
+            Some(event) => {
+                self.position += 1;
+                Ok(event)
+            }
+            None => Err(self.failure(head)),
         }
     }
 
@@ -104,7 +145,7 @@ impl<'a> EventCursor<'a> {
         Event::read(id, &mut body, FileKind::Events)
     }
 
-    fn attributes(&mut self, offset: usize) -> Result<Attributes<'a>, Error> {
+    fn read_attributes(&mut self, offset: usize) -> Result<Attributes<'a>, Error> {
         let body = self.chunks.bytes.body();
         let mut left = body;
         left.as_mut()
@@ -112,9 +153,11 @@ impl<'a> EventCursor<'a> {
             .ok_or_else(|| self.chunks.fail(offset, ATTRIBUTE_LIST, "attribute list", left))
     }
 
-    /// Decodes the record at `offset` again to find out why it cannot be decoded.
+    /// Decodes a record again to find out why it cannot be decoded.
     #[cold]
-    fn failure(&mut self, offset: usize, id: u8) -> Error {
+    fn failure(&mut self, head: EventHead) -> Error {
+        // It is in the file, whose length is a usize.
+        let (offset, id) = (head.offset as usize, head.id);
         let mut bytes = self.chunks.bytes.restarted(offset + 1);
         let mut body = if Event::is_singleton(id) { Some(bytes) } else { bytes.body() };
         if let Some(body) = &mut body {

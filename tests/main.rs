@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_line;
+mod damage;
 mod documentation;
 mod equivalence;
 mod golden;

@@ -17,25 +17,13 @@ use crate::support::deadline::{LIMIT, Watch};
 use crate::support::parse::Case;
 use crate::support::random::Random;
 use crate::support::report::{Named, Table};
-use crate::support::{analyze, archive, copy, local, options, write};
+use crate::support::{SMALL, analyze, archive, copy, local, options, write};
 
 /// Flipped bits for each fixture, one in each run.
 const FLIPS: usize = 1000;
 
 /// Workers of a test; each has an archive of its own to damage.
 const WORKERS: usize = 2;
-
-/// Two ranks with all that the reader has to understand: messages, requests, a collective operation, mapping tables, and
-/// a clock of its own.
-const SMALL: &str = "
-program prog
-rank 0
-  0 > MPI_Init ; 1 < ; 10 > MPI_Send ; 12 send 1 tag 7 bytes 64 ; 20 < ; 21 > MPI_Irecv ; post 3 ; 22 <
-  23 > MPI_Wait ; 40 irecv 1 req 3 bytes 0 ; 41 < ; 50 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
-rank 1 mapped clock 0 5 clock 100 9
-  0 > MPI_Init ; 1 < ; 4 > MPI_Recv ; 21 recv 0 tag 7 bytes 64 ; 22 < ; 30 > MPI_Send ; 31 send 0 bytes 0 ; 32 <
-  51 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
-";
 
 /// An archive and what its report says while nothing is damaged.
 struct Fixture {

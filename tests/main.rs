@@ -10,5 +10,6 @@ mod interop;
 mod laws;
 mod oracle;
 mod reference;
+mod robustness;
 mod second_implementation;
 mod support;

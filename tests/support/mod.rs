@@ -17,6 +17,18 @@ use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Outcome, Semantics};
 
+/// Two ranks with all that the reader has to understand: messages, requests, a collective operation, mapping tables, and
+/// a clock of its own.
+pub(crate) const SMALL: &str = "
+program prog
+rank 0
+  0 > MPI_Init ; 9 < ; 10 > MPI_Send ; 12 send 1 tag 7 bytes 64 ; 20 < ; 21 > MPI_Irecv ; post 3 ; 22 <
+  23 > MPI_Wait ; 40 irecv 1 req 3 bytes 0 ; 41 < ; 50 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
+rank 1 mapped clock 0 5 clock 100 9
+  0 > MPI_Init ; 9 < ; 10 > MPI_Recv ; 21 recv 0 tag 7 bytes 64 ; 22 < ; 30 > MPI_Send ; 31 send 0 bytes 0 ; 32 <
+  51 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
+";
+
 /// Both semantics, the default last.
 pub(crate) const SEMANTICS: [Semantics; 2] = [Semantics::Reference, Semantics::Corrected];
 

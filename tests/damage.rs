@@ -17,7 +17,7 @@ use crate::support::deadline::{LIMIT, Watch};
 use crate::support::parse::Case;
 use crate::support::random::Random;
 use crate::support::report::{Named, Table};
-use crate::support::{SMALL, analyze, archive, copy, local, options, write};
+use crate::support::{SMALL, analyze, archive, copy, local, options, scratch, write};
 
 /// Flipped bits for each fixture, one in each run.
 const FLIPS: usize = 1000;
@@ -60,13 +60,6 @@ struct Damage {
 enum Ending {
     Message(String),
     Report(Table),
-}
-
-/// A directory in memory if there is such a thing: thousands of files are written and none is kept.
-fn scratch() -> tempfile::TempDir {
-    let memory = Path::new("/dev/shm");
-    let place = if memory.is_dir() { memory } else { Path::new(env!("CARGO_TARGET_TMPDIR")) };
-    tempfile::Builder::new().prefix("replay-damage-").tempdir_in(place).unwrap()
 }
 
 impl Fixture {

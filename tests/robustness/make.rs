@@ -51,8 +51,13 @@ impl Files {
 
     /// Offset of the first event of this name.
     pub(super) fn event(&self, name: &str) -> usize {
-        events(&self.events, CHUNK).into_iter().find(|event| event.0 == name).unwrap().1
+        event(&self.events, name)
     }
+}
+
+fn event(file: &[u8], name: &str) -> usize {
+    let found = events(file, CHUNK).into_iter().find(|event| event.0 == name);
+    found.unwrap_or_else(|| panic!("no {name}")).1
 }
 
 /// Names and offsets of all events.
@@ -100,6 +105,83 @@ pub(super) fn bytes(directory: &Path, change: fn(&mut Files)) {
     for (path, bytes) in paths.iter().zip([files.anchor, files.definitions, files.local, files.events]) {
         fs::write(path, bytes).unwrap();
     }
+}
+
+/// Which file of an archive.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Definitions,
+    Local,
+    Events,
+}
+
+/// Rank 1 has every kind of event that the analysis looks at.
+const EVERY_EVENT: &str = "
+program prog
+context work work
+rank 0
+  0 > MPI_Init ; 9 <
+rank 1
+  0 > MPI_Init ; 9 < ; 10 > MPI_Send ; send 0 ; 11 < ; 12 > MPI_Recv ; recv 0 ; 13 <
+  14 > MPI_Isend ; isend 0 req 1 ; 15 < ; 16 > MPI_Irecv ; post 2 ; 17 < ; 18 > MPI_Irecv ; post 3 ; 19 <
+  20 > MPI_Wait ; sent 1 ; 21 < ; 22 > MPI_Test ; test 2 ; 23 < ; 24 > MPI_Wait ; irecv 0 req 2 ; 25 <
+  26 > MPI_Cancel ; cancel 3 ; 27 < ; 30 > MPI_Mprobe ; probe 0 msg 4 ; 31 < ; 32 > MPI_Mrecv ; mrecv 4 ; 33 <
+  34 > MPI_Mprobe ; probe 0 msg 5 ; 35 < ; 36 > MPI_Imrecv ; mpost 5 req 6 ; 37 < ; 38 > MPI_Wait ; imrecv 6 ; 39 <
+  40 > MPI_Barrier ; begin ; 41 end barrier ; 42 < ; 43 > MPI_Ibarrier ; istart 7 ; 44 < ; 45 > MPI_Wait ; idone barrier req 7 ; 46 <
+  50 fork ; team ; 51 > !$omp parallel ; 52 < ; team-end ; join ; 60 ctx> work ; 61 sample work ; 62 ctx< work
+  70 > main ; metric 1 ; 71 flush 72 ; 73 < ; 80 on
+";
+
+/// An archive in which the first record of a kind has a length of 0.
+pub(super) fn hollow(directory: &Path, file: Place, name: &str) {
+    match file {
+        Place::Definitions => definitions(directory, every_kind),
+        Place::Local => small(directory),
+        Place::Events => script(directory, EVERY_EVENT),
+    }
+    let path = directory.join(match file {
+        Place::Definitions => "traces.def",
+        Place::Local => "traces/1.def",
+        Place::Events => "traces/1.evt",
+    });
+    let mut bytes = fs::read(&path).unwrap();
+    let at = match file {
+        Place::Definitions => offset(DefinitionCursor::global(&bytes, &path, CHUNK), name),
+        Place::Local => offset(DefinitionCursor::local(&bytes, &path, CHUNK), name),
+        Place::Events => event(&bytes, name),
+    };
+    patch(&mut bytes, at + 1, &[0]);
+    fs::write(&path, bytes).unwrap();
+}
+
+/// An archive in which the first event of a kind, which is a number, has nine bytes.
+pub(super) fn oversized(directory: &Path, name: &str) {
+    script(directory, EVERY_EVENT);
+    let path = directory.join("traces/1.evt");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = event(&bytes, name);
+    splice(&mut bytes, at + 1, 1, &[9]);
+    fs::write(&path, bytes).unwrap();
+}
+
+/// Adds the kinds of definitions that are not there.
+fn every_kind(definitions: &mut Vec<Definition<'static>>) {
+    let coordinates = [0].as_slice().into();
+    definitions.extend([
+        Definition::InterComm {
+            reference: 1,
+            name: 1,
+            group_a: 1,
+            group_b: 1,
+            common_communicator: 0,
+            flags: 0,
+        },
+        Definition::SourceCodeLocation { reference: 0, file: 1, line_number: 1 },
+        context(0, 0, 0, UNDEFINED),
+        Definition::CartDimension { reference: 0, name: 1, size: 2, cart_periodicity: 0 },
+        topology(0, 0, &[0]),
+        Definition::CartCoordinate { cart_topology: 0, rank: 0, coordinates },
+    ]);
 }
 
 /// Writes the archive of a script.

@@ -7,6 +7,7 @@ mod anchor;
 mod chunks;
 mod definitions;
 mod events;
+mod kinds;
 mod local;
 mod make;
 mod records;
@@ -22,8 +23,8 @@ use replay::Semantics;
 use replay::findings::Finding;
 
 use crate::support::deadline::Watch;
-use crate::support::{analyze, fresh, project};
-use make::Files;
+use crate::support::{analyze, project, scratch};
+use make::{Files, Place};
 
 /// Rows about one part of an archive.
 struct Section {
@@ -45,6 +46,10 @@ enum Make {
     Bytes(fn(&mut Files)),
     /// Change the definitions of an archive without events.
     Definitions(fn(&mut Vec<Definition<'static>>)),
+    /// Take all fields from the first record of this kind.
+    Hollow(Place, &'static str),
+    /// Make the number that is the first event of this kind too large.
+    Oversized(&'static str),
     /// Write the archive of a script.
     Script(&'static str),
     /// Anything else, in an empty directory.
@@ -61,10 +66,11 @@ enum Outcome {
     Harmless(&'static str),
 }
 
-const SECTIONS: [&Section; 8] = [
+const SECTIONS: [&Section; 9] = [
     &anchor::SECTION,
     &chunks::SECTION,
     &records::SECTION,
+    &kinds::SECTION,
     &definitions::SECTION,
     &references::SECTION,
     &local::SECTION,
@@ -100,11 +106,13 @@ const ADVICE: [&str; 7] = [
 impl Row {
     /// Runs the row; answers the cell of the table that says what came of it.
     fn run(&self) -> Result<String, String> {
-        let directory = fresh();
+        let directory = scratch();
         let place = directory.path();
         match self.make {
             Make::Bytes(change) => make::bytes(place, change),
             Make::Definitions(change) => make::definitions(place, change),
+            Make::Hollow(file, name) => make::hollow(place, file, name),
+            Make::Oversized(name) => make::oversized(place, name),
             Make::Script(script) => make::script(place, script),
             Make::Directory(make) => make(place),
         }

@@ -37,6 +37,13 @@ pub(crate) fn fresh() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("replay-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
+/// The same in memory, if there is such a place: for thousands of small files, none of which is kept.
+pub(crate) fn scratch() -> tempfile::TempDir {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("replay-");
+    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir_in(env!("CARGO_TARGET_TMPDIR"))).unwrap()
+}
+
 /// A path of the project.
 pub(crate) fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

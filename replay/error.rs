@@ -56,7 +56,15 @@ impl std::error::Error for Error {}
 
 impl From<otf2::Error> for Error {
     fn from(error: otf2::Error) -> Error {
-        Error::new(error.to_string())
+        // The reader says what is wrong with a file; what to do about it is ours to say, unless only the reader knows.
+        let advice = match std::error::Error::source(&error) {
+            _ if error.is_damage() || error.is_not_found() => {
+                "; copy the archive again, or record the program again"
+            }
+            Some(_) => "; it must be a file that can be read",
+            None => "",
+        };
+        Error::new(format!("{error}{advice}"))
     }
 }
 

@@ -48,7 +48,7 @@ pub use report::{Summary, WaitState};
 
 use exchange::threads::Team;
 use exchange::{broadcast, share};
-use findings::Findings;
+use findings::{Finding, Findings};
 use formulas::Formulas;
 use matching::Owners;
 use metrics::Metrics;
@@ -178,6 +178,9 @@ impl Job {
         progress.phase("match");
         let owners = Owners::new(&self.blocks);
         let mut findings = Findings::default();
+        if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
+            findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
+        }
         let matches = matching::match_operations(trace, &profiles, &owners, &mut findings, exchange)?;
         deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
 

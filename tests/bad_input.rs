@@ -8,7 +8,7 @@ use replay::Semantics;
 
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
-use crate::support::{self, archive, copy, fresh, random, workers, write};
+use crate::support::{self, archive, copy, fresh, workers, write};
 
 /// An input that gives no report.
 struct Bad {
@@ -364,38 +364,6 @@ fn damaged_location_is_a_finding_and_the_others_keep_their_times() {
             table.named().into_iter().filter(|(key, _)| is_meant(key)).collect()
         };
         assert_eq!(of_others(&table), of_others(&whole), "{what}");
-    }
-}
-
-/// Whatever is damaged, the analysis ends: with a report if only events or local definitions are, else as it can.
-#[test]
-fn random_damage_never_crashes() {
-    let real = archive("comms.4");
-    let mut dice = random::Random::new(7);
-    let directory = fresh();
-    for turn in 0..150 {
-        let experiment = directory.path().join("exp");
-        copy(&real, &experiment);
-        let files = ["traces.otf2", "traces.def", "traces/0.evt", "traces/3.evt", "traces/2.def"];
-        let file = files[dice.below(files.len())];
-        let mut bytes = fs::read(experiment.join(file)).unwrap();
-        match dice.below(4) {
-            0 => bytes.truncate(dice.below(bytes.len())),
-            _ => {
-                for _ in 0..1 + dice.below(4) {
-                    let at = dice.below(bytes.len());
-                    bytes[at] = dice.below(256) as u8;
-                }
-            }
-        }
-        fs::write(experiment.join(file), bytes).unwrap();
-        let report = directory.path().join("r.cubex");
-        let outcome = support::analyze(&experiment, &report, Semantics::Corrected);
-        if file.starts_with("traces/") {
-            outcome.unwrap_or_else(|error| panic!("turn {turn}, {file}: {error}"));
-            Table::read(&report);
-        }
-        fs::remove_dir_all(&experiment).unwrap();
     }
 }
 

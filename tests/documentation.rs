@@ -11,6 +11,7 @@ use replay::findings::Finding;
 const METRICS: &str = include_str!("../docs/metrics.md");
 const DIFFERENCES: &str = include_str!("../docs/differences.md");
 const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
+const ROBUSTNESS: &str = include_str!("../docs/robustness.md");
 const README: &str = include_str!("../README.md");
 
 /// The cells of the rows of all tables, without the rows that head them.
@@ -180,7 +181,9 @@ fn readme_asks_for_the_version_of_rust_that_is_needed() {
 #[test]
 fn files_that_are_named_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (document, text) in [("README.md", README), ("docs/architecture.md", ARCHITECTURE)] {
+    let documents =
+        [("README.md", README), ("docs/architecture.md", ARCHITECTURE), ("docs/robustness.md", ROBUSTNESS)];
+    for (document, text) in documents {
         for name in quoted(text) {
             let is_path = name.contains('/') && (name.ends_with('/') || name.ends_with(".rs"));
             if is_path && !name.contains(['*', '<', ' ', '\n']) && !name.starts_with("target/") {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_line;
+mod damage;
 mod documentation;
 mod equivalence;
 mod golden;
@@ -9,5 +10,6 @@ mod interop;
 mod laws;
 mod oracle;
 mod reference;
+mod robustness;
 mod second_implementation;
 mod support;

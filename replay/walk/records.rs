@@ -206,6 +206,7 @@ impl ProcessWalk<'_> {
                 (Some(_), Participants::Myself | Participants::Ranks(_)) => Fate::Analysed,
             },
         );
+        self.check_root(thread, class, communicator, root);
         if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
         }
@@ -222,6 +223,19 @@ impl ProcessWalk<'_> {
             sent,
             received,
         });
+    }
+
+    /// A root has to be a rank of its communicator; without it nobody waits. Inter-communicators have other roots.
+    fn check_root(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32, root: u32) {
+        let participants = &self.trace.communicators[communicator as usize];
+        let is_rooted = matches!(class, Some(CollectiveClass::OneToAll | CollectiveClass::AllToOne))
+            && matches!(participants, Participants::Myself | Participants::Ranks(_));
+        if is_rooted && participants.peer(self.process, root).is_none() {
+            let communicator = self.trace.definitions.communicators.reference(communicator as usize);
+            self.find(Finding::RankOutsideCommunicator, thread, || {
+                format!("root {root} of communicator {communicator}")
+            });
+        }
     }
 
     fn message(

@@ -37,8 +37,14 @@ pub(super) fn open(
         }
         Err(error) => return Err(error.into()),
     };
-    match archive.local_definitions(location.reference) {
+    let file = archive.local_definition_file(location.reference);
+    match file.and_then(|file| LocalDefinitions::collect(archive.local_definition_records(&file))) {
         Ok(local) => Ok(Some(LocationFile { events, local })),
+        // Writers may leave the file out where it would be empty, but a copy that lacks it looks the same.
+        Err(error) if error.is_not_found() => {
+            state.find(Finding::MissingMapping, thread, || within(archive, &error));
+            Ok(Some(LocationFile { events, local: LocalDefinitions::default() }))
+        }
         // With unknown mappings and clock every event could mean something else.
         Err(error) => {
             state.find(Finding::UnreadableMapping, thread, || within(archive, &error));

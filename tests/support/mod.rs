@@ -1,5 +1,7 @@
 //! What tests share: fresh directories, commands with a deadline, readable traces, and reports as tables.
 
+pub(crate) mod deadline;
+pub(crate) mod local;
 pub(crate) mod parse;
 pub(crate) mod random;
 pub(crate) mod regions;
@@ -15,12 +17,31 @@ use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Outcome, Semantics};
 
+/// Two ranks with all that the reader has to understand: messages, requests, a collective operation, mapping tables, and
+/// a clock of its own.
+pub(crate) const SMALL: &str = "
+program prog
+rank 0
+  0 > MPI_Init ; 9 < ; 10 > MPI_Send ; 12 send 1 tag 7 bytes 64 ; 20 < ; 21 > MPI_Irecv ; post 3 ; 22 <
+  23 > MPI_Wait ; 40 irecv 1 req 3 bytes 0 ; 41 < ; 50 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
+rank 1 mapped clock 0 5 clock 100 9
+  0 > MPI_Init ; 9 < ; 10 > MPI_Recv ; 21 recv 0 tag 7 bytes 64 ; 22 < ; 30 > MPI_Send ; 31 send 0 bytes 0 ; 32 <
+  51 > MPI_Allreduce ; begin ; 60 end allreduce sent 8 received 8 ; 61 <
+";
+
 /// Both semantics, the default last.
 pub(crate) const SEMANTICS: [Semantics; 2] = [Semantics::Reference, Semantics::Corrected];
 
 /// A directory that disappears with the value.
 pub(crate) fn fresh() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("replay-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// The same in memory, if there is such a place: for thousands of small files, none of which is kept.
+pub(crate) fn scratch() -> tempfile::TempDir {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("replay-");
+    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir_in(env!("CARGO_TARGET_TMPDIR"))).unwrap()
 }
 
 /// A path of the project.

@@ -8,6 +8,8 @@ use crate::{ClockProperties, GroupType, LocationGroupType, LocationType, Paradig
 pub struct Definitions {
     /// What a tick is.
     pub clock: ClockProperties,
+    /// Whether the trace says so; otherwise `clock` is a guess.
+    pub is_clock_defined: bool,
     /// Machines, nodes and whatever lies between; parents precede children.
     pub system_tree: Table<SystemTreeNode>,
     /// Processes and accelerator contexts.

@@ -12,6 +12,8 @@ use std::path::Path;
 pub const CHUNK_SIZES: std::ops::RangeInclusive<u64> = 256 << 10..=16 << 20;
 
 const MAGIC: &[u8] = b"OTF2";
+/// Bytes that tell an anchor: `03`, byte order, magic and its zero.
+const MARKED: usize = 7;
 const POSIX: u8 = 1;
 const NO_COMPRESSION: u8 = 1;
 /// The trace format that this crate writes, and the latest that it reads.
@@ -96,7 +98,17 @@ impl Anchor {
             _ => None,
         };
         let Some(order) = order else {
-            return Err(Error::file(path, "not an OTF2 anchor file: it does not begin with the mark of one"));
+            let begins = |mark| [CHUNK_HEADER, mark, b'O', b'T', b'F', b'2'].starts_with(file);
+            if begins(ByteOrder::Little.mark()) || begins(ByteOrder::Big.mark()) {
+                return Err(Error::truncated(path, file.len() as u64, "the anchor"));
+            }
+            let found: Vec<String> = file.iter().take(MARKED).map(|byte| format!("{byte:02x}")).collect();
+            let message = format!(
+                "not an OTF2 anchor file: it begins with {}, expected 03, 42 or 23, and \"OTF2\" with a zero byte; \
+                 name another file, or copy the archive again",
+                found.join(" ")
+            );
+            return Err(Error::at(path, 0, message));
         };
         let mut bytes = Bytes::new(file, 2, file.len(), order);
         match Anchor::read(&mut bytes) {
@@ -186,46 +198,70 @@ impl Anchor {
     /// # Errors
     /// For later trace formats, other substrates than plain files, compression, and chunk sizes out of range.
     pub fn check(&self, path: &Path) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::file(path, message));
+        match self.problem() {
+            None => Ok(()),
+            Some(Problem { byte, message, is_damage: true }) => Err(Error::damaged(path, byte, message)),
+            Some(Problem { byte, message, is_damage: false }) => Err(Error::at(path, byte, message)),
+        }
+    }
+
+    /// The same before there is an anchor file.
+    pub(crate) fn check_to_write(&self, path: &Path) -> Result<(), Error> {
+        self.problem().map_or(Ok(()), |problem| Err(Error::file(path, problem.message)))
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let damage = |byte, message| Some(Problem { byte, message, is_damage: true });
+        let unsupported = |byte, message| Some(Problem { byte, message, is_damage: false });
         if self.trace_format > TRACE_FORMAT {
-            return refuse(format!(
-                "trace format {}, expected at most {TRACE_FORMAT}: the archive was written by a newer OTF2 library",
+            let message = format!(
+                "trace format {}, expected at most {TRACE_FORMAT}: the archive was written by a newer OTF2 library, \
+                 and needs a newer reader",
                 self.trace_format
-            ));
+            );
+            return unsupported(8, message);
         }
         match self.substrate {
             POSIX => {}
             2 => {
-                return refuse(
-                    "the archive is stored in SION containers: record it again with plain files".into(),
-                );
+                let message = "the archive is stored in SION containers: record it again with plain files";
+                return unsupported(28, message.into());
             }
             3 => {
-                return refuse(
-                    "the archive has an anchor only: its writer was told to store no events".into(),
-                );
+                let message = "the archive has an anchor only: its writer was told to store no events, \
+                               record it again with plain files";
+                return unsupported(28, message.into());
             }
             other => {
-                return refuse(format!("unknown file substrate {other}, expected {POSIX} (plain files)"));
+                return damage(28, format!("unknown file substrate {other}, expected {POSIX} (plain files)"));
             }
         }
-        if self.compression != NO_COMPRESSION {
-            return refuse(format!(
-                "compression {}, expected {NO_COMPRESSION} (none): record the archive again without",
-                self.compression
-            ));
-        }
-        for (size, of) in [(self.event_chunk_size, "event"), (self.definition_chunk_size, "definition")] {
-            if !CHUNK_SIZES.contains(&size) {
-                return refuse(format!(
-                    "{of} chunks of {size} bytes, expected {} to {} bytes",
-                    CHUNK_SIZES.start(),
-                    CHUNK_SIZES.end()
-                ));
+        match self.compression {
+            NO_COMPRESSION => {}
+            2 => {
+                let message = format!(
+                    "compression 2 (zlib), expected {NO_COMPRESSION} (none): record the archive again without"
+                );
+                return unsupported(29, message);
+            }
+            other => {
+                return damage(29, format!("unknown compression {other}, expected {NO_COMPRESSION} (none)"));
             }
         }
-        Ok(())
+        let sizes = [(12, self.event_chunk_size, "event"), (20, self.definition_chunk_size, "definition")];
+        let (byte, size, of) = sizes.into_iter().find(|(_, size, _)| !CHUNK_SIZES.contains(size))?;
+        let (least, most) = (CHUNK_SIZES.start(), CHUNK_SIZES.end());
+        damage(byte, format!("{of} chunks of {size} bytes, expected {least} to {most} bytes"))
     }
+}
+
+/// Why an anchor is refused.
+struct Problem {
+    /// Where the field stands in the file.
+    byte: u64,
+    message: String,
+    /// No writer has written this.
+    is_damage: bool,
 }
 
 fn text(bytes: &mut Bytes<'_>) -> Option<String> {
@@ -270,6 +306,32 @@ mod tests {
     }
 
     #[test]
+    fn what_no_writer_writes_is_damage_at_its_byte() {
+        for (anchor, byte, is_damage) in [
+            (Anchor { trace_format: 3, ..Anchor::default() }, 8, false),
+            (Anchor { event_chunk_size: 1000, ..Anchor::default() }, 12, true),
+            (Anchor { definition_chunk_size: 1001, ..Anchor::default() }, 20, true),
+            (Anchor { substrate: 9, ..Anchor::default() }, 28, true),
+            (Anchor { compression: 9, ..Anchor::default() }, 29, true),
+        ] {
+            let error = anchor.check(path()).unwrap_err();
+            assert_eq!((error.offset(), error.is_damage()), (Some(byte), is_damage), "{error}");
+            let (file, whole) = (anchor.encode(path()).unwrap(), Anchor::default().encode(path()).unwrap());
+            let changed = file.iter().zip(&whole).position(|(a, b)| a != b);
+            assert_eq!(changed.map(|at| at as u64), Some(byte), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_file_is_told_from_a_cut_anchor() {
+        let reason = |bytes: &[u8]| Anchor::parse(bytes, path()).unwrap_err();
+        assert!(reason(b"hello, you").to_string().contains("begins with 68 65 6c 6c 6f 2c 20, expected 03"));
+        assert!(reason(&[3, 0x42, b'O']).to_string().contains("byte 0x3: the file ends within the anchor"));
+        assert!(reason(b"hi").to_string().contains("begins with 68 69, expected"));
+        assert!(reason(&[]).is_damage() && !reason(b"hello, you").is_damage());
+    }
+
+    #[test]
     fn unsupported_archives_are_refused_with_a_reason() {
         let refused = |anchor: Anchor| anchor.check(path()).unwrap_err().to_string();
         let anchor = Anchor::default;
@@ -282,6 +344,7 @@ mod tests {
         assert!(
             refused(Anchor { event_chunk_size: 1000, ..anchor() }).contains("event chunks of 1000 bytes")
         );
+        assert!(refused(Anchor { compression: 77, ..anchor() }).contains("unknown compression 77"));
         assert!(anchor().check(path()).is_ok());
     }
 }

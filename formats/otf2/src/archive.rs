@@ -164,7 +164,8 @@ fn anchor_in(directory: &Path) -> Result<PathBuf, Error> {
     match found.len() {
         0 => Err(Error::file(
             directory,
-            "not an OTF2 archive: the directory has no traces.otf2 and no other *.otf2",
+            "not an OTF2 archive: the directory has no traces.otf2 and no other *.otf2; name the directory that the \
+             recorder has written",
         )),
         1 => Ok(found.remove(0)),
         several => Err(Error::file(

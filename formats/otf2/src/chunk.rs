@@ -65,7 +65,7 @@ impl<'a> Chunks<'a> {
         let Some(order) = ByteOrder::from_mark(order).filter(|_| mark == CHUNK_HEADER) else {
             self.finish();
             let message = format!("no chunk header: found {mark:02x} {order:02x}, expected 03 42 or 03 23");
-            return Err(Error::at(self.path, begin as u64, message));
+            return Err(Error::damaged(self.path, begin as u64, message));
         };
         self.next = begin.saturating_add(self.size);
         self.bytes = Bytes::new(self.file, begin + HEADER, self.next, order);
@@ -103,7 +103,7 @@ impl<'a> Chunks<'a> {
             }
             _ => format!("{name} record: longer than the rest of its chunk, which ends at byte {end:#x}"),
         };
-        Error::at(self.path, at, message)
+        Error::damaged(self.path, at, message)
     }
 }
 

@@ -88,6 +88,6 @@ impl<'a> DefinitionCursor<'a> {
 
     /// An error about a record that this cursor has delivered.
     pub(crate) fn error(&self, offset: u64, message: impl Into<String>) -> Error {
-        Error::at(self.chunks.path(), offset, message)
+        Error::damaged(self.chunks.path(), offset, message)
     }
 }

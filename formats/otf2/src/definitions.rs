@@ -239,6 +239,7 @@ impl Resolver {
 
     fn finish(self) -> Definitions {
         let mut done = self.done;
+        done.is_clock_defined = self.clock.is_some();
         done.clock = self.clock.unwrap_or_default();
         done.topologies = self.topologies.iter().cloned().collect();
         done
@@ -360,6 +361,7 @@ mod tests {
         assert!(resolved(&[clock(0)]).is_err());
         assert!(resolved(&[clock(1), clock(2)]).is_err());
         assert_eq!(resolved(&[clock(1), clock(1)]).unwrap().clock.realtime, None);
+        assert!(resolved(&[clock(1)]).unwrap().is_clock_defined && !resolved(&[]).unwrap().is_clock_defined);
     }
 
     #[test]

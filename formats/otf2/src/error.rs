@@ -21,7 +21,9 @@ struct Failure {
 enum Kind {
     /// The operating system refused; the text says what was tried.
     Io(&'static str, io::Error),
-    /// The bytes or the request make no sense.
+    /// The bytes make no sense: they are not what was written.
+    Damage(String),
+    /// The bytes are fine but of no use here, or the request makes no sense.
     Message(String),
 }
 
@@ -41,6 +43,11 @@ impl Error {
         matches!(&self.0.kind, Kind::Io(_, cause) if cause.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Whether the file is damaged: a whole copy of it could be read.
+    pub fn is_damage(&self) -> bool {
+        matches!(&self.0.kind, Kind::Damage(_))
+    }
+
     #[cold]
     pub(crate) fn io(path: &Path, tried: &'static str, cause: io::Error) -> Self {
         Error::new(path, None, Kind::Io(tried, cause))
@@ -58,11 +65,17 @@ impl Error {
         Error::new(path, Some(offset), Kind::Message(message.into()))
     }
 
+    /// One place of the file is damaged.
+    #[cold]
+    pub(crate) fn damaged(path: &Path, offset: u64, message: impl Into<String>) -> Self {
+        Error::new(path, Some(offset), Kind::Damage(message.into()))
+    }
+
     #[cold]
     pub(crate) fn truncated(path: &Path, offset: u64, within: &str) -> Self {
         let message =
             format!("the file ends within {within}: it is incomplete, its writer probably did not finish");
-        Error::at(path, offset, message)
+        Error::damaged(path, offset, message)
     }
 
     fn new(path: &Path, offset: Option<u64>, kind: Kind) -> Self {
@@ -78,7 +91,7 @@ impl fmt::Display for Error {
         }
         match &self.0.kind {
             Kind::Io(tried, cause) => write!(f, "cannot {tried}: {cause}"),
-            Kind::Message(message) => f.write_str(message),
+            Kind::Damage(message) | Kind::Message(message) => f.write_str(message),
         }
     }
 }
@@ -93,7 +106,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.kind {
             Kind::Io(_, cause) => Some(cause),
-            Kind::Message(_) => None,
+            Kind::Damage(_) | Kind::Message(_) => None,
         }
     }
 }
@@ -104,9 +117,10 @@ mod tests {
 
     #[test]
     fn message_says_file_byte_and_problem() {
-        let error = Error::at(Path::new("traces/3.evt"), 0x1f40, "MpiSend record: length 7");
+        let error = Error::damaged(Path::new("traces/3.evt"), 0x1f40, "MpiSend record: length 7");
         assert_eq!(error.to_string(), "traces/3.evt: byte 0x1f40: MpiSend record: length 7");
         assert_eq!((error.path(), error.offset()), (Path::new("traces/3.evt"), Some(0x1f40)));
+        assert!(error.is_damage() && !Error::at(Path::new("a"), 0, "no").is_damage());
     }
 
     #[test]

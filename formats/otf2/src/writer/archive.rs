@@ -110,7 +110,7 @@ impl ArchiveWriter {
 
 /// Refuses anchors that no reader would accept.
 fn check(anchor: &Anchor, path: &Path) -> Result<(), Error> {
-    anchor.check(path)?;
+    anchor.check_to_write(path)?;
     if anchor.trace_format != 2 || !(1..=3).contains(&anchor.anchor_format) {
         return Err(Error::file(
             path,

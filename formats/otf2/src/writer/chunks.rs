@@ -37,7 +37,7 @@ impl ChunkWriter {
     }
 
     fn create(path: PathBuf, anchor: &Anchor, size: u64) -> Result<Self, Error> {
-        anchor.check(&path)?;
+        anchor.check_to_write(&path)?;
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let order = anchor.byte_order;
         let file = NewFile::create(path)?;

@@ -1,0 +1,228 @@
+//! Events that contradict each other, MPI or the definitions.
+
+use replay::findings::Finding::{
+    BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
+    Deadlock, EventCount, FarTime, IncompleteCollective, LeaveWithoutEnter, MissingLeave, OpenCall,
+    OpenRequest, OutsideMpi, RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend,
+    UndefinedReference, UnknownRequest, UnmatchedReceive, UnmatchedSend,
+};
+
+use super::Make::{Bytes, Script};
+use super::Outcome::Findings;
+use super::make::{patch, splice};
+use super::{Row, Section};
+
+pub(super) const SECTION: Section = Section {
+    title: "Events",
+    about: "Nothing in an event file ends the analysis. What an event says that cannot be is a finding, and\n\
+            the rest counts.",
+    rows: &[
+        Row {
+            defect: "the definition of a location counts another number of events",
+            make: Bytes(|files| {
+                let at = files.definition("Location");
+                patch(&mut files.definitions, at + 7, &[99]);
+            }),
+            outcome: Findings(&[EventCount]),
+        },
+        Row {
+            defect: "an event is earlier than the one before it",
+            make: Bytes(|files| {
+                let stamp = files.event("MpiRecv") - 9;
+                patch(&mut files.events, stamp, &[5, 1, 0, 0, 0, 0, 0, 0, 0]);
+            }),
+            outcome: Findings(&[BackwardTime]),
+        },
+        Row {
+            defect: "an event is at 5.8 · 10¹⁸ ticks",
+            make: Bytes(|files| {
+                let stamp = files.event("ProgramEnd") - 9;
+                splice(&mut files.events, stamp + 9, 0, &[5, 0, 0, 0, 0, 0, 0, 0, 0x50]);
+            }),
+            outcome: Findings(&[FarTime]),
+        },
+        Row {
+            defect: "a region is not defined",
+            make: Bytes(|files| {
+                let at = files.event("Leave");
+                patch(&mut files.events, at, &[13, 1, 200]);
+            }),
+            outcome: Findings(&[UndefinedReference, MissingLeave]),
+        },
+        Row {
+            defect: "a communicator is not defined",
+            make: Bytes(|files| {
+                let communicator = files.event("MpiRecv") + 3;
+                patch(&mut files.events, communicator, &[1, 200]);
+            }),
+            outcome: Findings(&[UndefinedReference]),
+        },
+        Row {
+            defect: "a calling context is not defined",
+            make: Bytes(|files| {
+                let at = files.event("MpiRecv");
+                splice(&mut files.events, at, 0, &[68, 4, 1, 200, 0, 0]);
+            }),
+            outcome: Findings(&[UndefinedReference]),
+        },
+        Row {
+            defect: "the name of the program is not defined",
+            make: Bytes(|files| {
+                let at = files.event("ProgramBegin");
+                patch(&mut files.events, at + 2, &[1, 200]);
+            }),
+            outcome: Findings(&[UndefinedReference]),
+        },
+        Row {
+            defect: "a region is left that was not entered",
+            make: Script("program prog\nrank 0\n 0 > main ; 5 < other ; 9 <\nrank 1\n 0 > other ; 9 <"),
+            outcome: Findings(&[LeaveWithoutEnter]),
+        },
+        Row {
+            defect: "a region is left while another one is open in it",
+            make: Script("program prog\nrank 0\n 0 > main ; 5 > work ; 9 < main"),
+            outcome: Findings(&[MissingLeave]),
+        },
+        Row {
+            defect: "a region is never left",
+            make: Script("rank 0\n 0 > main ; 5 > work ; 9 <"),
+            outcome: Findings(&[OpenCall]),
+        },
+        Row {
+            defect: "the recorder was switched off for a while",
+            make: Script("program prog\nrank 0\n 0 > main ; 2 off ; 7 on ; 9 <"),
+            outcome: Findings(&[RecordingOff]),
+        },
+        Row {
+            defect: "a message is sent outside of MPI",
+            make: Script("program prog\nrank 0\n 0 > main ; 2 send 1 ; 9 <\nrank 1\n 0 > main ; 9 <"),
+            outcome: Findings(&[OutsideMpi]),
+        },
+        Row {
+            defect: "a collective operation is outside of MPI",
+            make: Script("program prog\nrank 0\n 0 > main ; 2 end barrier ; 9 <"),
+            outcome: Findings(&[OutsideMpi]),
+        },
+        Row {
+            defect: "a message goes to a rank that the communicator does not have",
+            make: Script("program prog\nrank 0\n 0 > MPI_Send ; 2 send 7 ; 9 <"),
+            outcome: Findings(&[RankOutsideCommunicator]),
+        },
+        Row {
+            defect: "a collective operation has a root that the communicator does not have",
+            make: Script("program prog\nrank 0\n 0 > MPI_Bcast ; begin ; 2 end bcast root 7 sent 8 ; 9 <"),
+            outcome: Findings(&[RankOutsideCommunicator]),
+        },
+        Row {
+            defect: "a request completes that was not started",
+            make: Script("program prog\nrank 0\n 0 > MPI_Wait ; 2 sent 5 ; 9 <"),
+            outcome: Findings(&[UnknownRequest]),
+        },
+        Row {
+            defect: "a probed message is received that was not probed",
+            make: Script("program prog\nrank 0\n 0 > MPI_Mrecv ; 2 mrecv 5 ; 9 <"),
+            outcome: Findings(&[UnknownRequest]),
+        },
+        Row {
+            defect: "a request completes as a send that was started as a receive",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Irecv ; post 5 ; 1 < ; 2 > MPI_Wait ; 3 sent 5 ; 9 <",
+            ),
+            outcome: Findings(&[UnknownRequest]),
+        },
+        Row {
+            defect: "a request is started twice",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Irecv ; post 5 ; 1 < ; 2 > MPI_Irecv ; post 5 ; 3 <",
+            ),
+            outcome: Findings(&[ReusedRequest]),
+        },
+        Row {
+            defect: "a request never completes",
+            make: Script("program prog\nrank 0\n 0 > MPI_Irecv ; post 5 ; 1 <"),
+            outcome: Findings(&[OpenRequest]),
+        },
+        Row {
+            defect: "a message is sent that nobody receives",
+            make: Script("program prog\nrank 0\n 0 > MPI_Send ; 2 send 1 ; 9 <\nrank 1\n 0 > main ; 9 <"),
+            outcome: Findings(&[UnmatchedSend]),
+        },
+        Row {
+            defect: "a message is received that nobody has sent",
+            make: Script("program prog\nrank 0\n 0 > MPI_Recv ; 2 recv 1 ; 9 <\nrank 1\n 0 > main ; 9 <"),
+            outcome: Findings(&[UnmatchedReceive]),
+        },
+        Row {
+            defect: "more bytes are received than were sent",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Send ; 2 send 1 bytes 8 ; 9 <\n\
+                 rank 1\n 0 > MPI_Recv ; 5 recv 0 bytes 16 ; 9 <",
+            ),
+            outcome: Findings(&[ShortSend]),
+        },
+        Row {
+            defect: "a message arrives before it is sent",
+            make: Script(
+                "program prog\nrank 0\n 90 > MPI_Send ; 92 send 1 ; 95 <\nrank 1\n 4 > MPI_Recv ; 14 recv 0 ; 15 <",
+            ),
+            outcome: Findings(&[ClockMessage]),
+        },
+        Row {
+            defect: "a rank leaves a barrier before another one enters it",
+            make: Script(
+                "program prog\nrank 0\n 10 > MPI_Barrier ; begin ; 20 end barrier ; 21 <\n\
+                 rank 1\n 30 > MPI_Barrier ; begin ; 40 end barrier ; 41 <",
+            ),
+            outcome: Findings(&[ClockCollective]),
+        },
+        Row {
+            defect: "a rank has not recorded a collective operation",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 10 > MPI_Barrier ; begin ; 20 end barrier ; 21 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 30 > main ; 31 <",
+            ),
+            outcome: Findings(&[IncompleteCollective]),
+        },
+        Row {
+            defect: "a rank has not recorded a collective operation, and was not recorded all the time",
+            make: Script(
+                "program prog\nrank 0\n 10 > MPI_Barrier ; begin ; 20 end barrier ; 21 <\n  \
+                 30 > MPI_Barrier ; begin ; 40 end barrier ; 41 <\n\
+                 rank 1\n 10 > MPI_Barrier ; begin ; 20 end barrier ; 21 <",
+            ),
+            outcome: Findings(&[CollectiveAfterGap]),
+        },
+        Row {
+            defect: "ranks disagree on which collective operation it is",
+            make: Script(
+                "program prog\nrank 0\n 10 > MPI_Barrier ; begin ; 20 end barrier ; 21 <\n\
+                 rank 1\n 10 > MPI_Allreduce ; begin ; 20 end allreduce sent 8 received 8 ; 21 <",
+            ),
+            outcome: Findings(&[CollectiveMismatch]),
+        },
+        Row {
+            defect: "ranks disagree on the root of a collective operation",
+            make: Script(
+                "program prog\nrank 0\n 10 > MPI_Bcast ; begin ; 20 end bcast root 0 sent 8 ; 21 <\n\
+                 rank 1\n 10 > MPI_Bcast ; begin ; 20 end bcast root 1 sent 8 ; 21 <",
+            ),
+            outcome: Findings(&[CollectiveMismatch]),
+        },
+        Row {
+            defect: "two threads send to one rank at once, with one tag",
+            make: Script(
+                "program prog\nrank 0\n 10 > MPI_Send ; 12 send 1 ; 20 <\nrank 0 thread 1\n 11 > MPI_Send ; 13 send 1 ; 19 <\n\
+                 rank 1\n 4 > MPI_Recv ; 21 recv 0 ; 22 < ; 23 > MPI_Recv ; 24 recv 0 ; 25 <",
+            ),
+            outcome: Findings(&[ConcurrentChannel]),
+        },
+        Row {
+            defect: "two ranks send to each other and never return",
+            make: Script(
+                "rank 0\n 0 > MPI_Init ; 1 < ; 10 > MPI_Ssend ; 11 send 1\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 12 > MPI_Ssend ; 13 send 0",
+            ),
+            outcome: Findings(&[Deadlock]),
+        },
+    ],
+};

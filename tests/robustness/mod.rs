@@ -1,0 +1,220 @@
+//! Defects of the files of an archive, each with what comes of it: `docs/robustness.md` in rows that run.
+//!
+//! A row says what is wrong, makes an archive of which that is true, and says what the analysis has to find. The page is
+//! written by the tests: `REPLAY_WRITE_DOCS=1 cargo test robustness`.
+
+mod anchor;
+mod chunks;
+mod definitions;
+mod events;
+mod kinds;
+mod local;
+mod make;
+mod records;
+mod references;
+mod report;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use otf2::Definition;
+use replay::Semantics;
+use replay::findings::Finding;
+
+use crate::support::deadline::Watch;
+use crate::support::{analyze, project, scratch};
+use make::{Files, Place};
+
+/// Rows about one part of an archive.
+struct Section {
+    title: &'static str,
+    about: &'static str,
+    rows: &'static [Row],
+}
+
+/// A defect.
+struct Row {
+    defect: &'static str,
+    make: Make,
+    outcome: Outcome,
+}
+
+/// How to get an archive with the defect.
+enum Make {
+    /// Change the bytes of a small archive.
+    Bytes(fn(&mut Files)),
+    /// Change the definitions of an archive without events.
+    Definitions(fn(&mut Vec<Definition<'static>>)),
+    /// Take all fields from the first record of this kind.
+    Hollow(Place, &'static str),
+    /// Make the number that is the first event of this kind too large.
+    Oversized(&'static str),
+    /// Write the archive of a script.
+    Script(&'static str),
+    /// Anything else, in an empty directory.
+    Directory(fn(&Path)),
+}
+
+/// What has to come of it.
+enum Outcome {
+    /// No report; a message about this file that contains these words.
+    Message(&'static str, &'static str),
+    /// A report with findings of just these kinds, and what follows from the events that are not there.
+    Findings(&'static [Finding]),
+    /// A report without findings, for this reason.
+    Harmless(&'static str),
+}
+
+const SECTIONS: [&Section; 9] = [
+    &anchor::SECTION,
+    &chunks::SECTION,
+    &records::SECTION,
+    &kinds::SECTION,
+    &definitions::SECTION,
+    &references::SECTION,
+    &local::SECTION,
+    &events::SECTION,
+    &report::SECTION,
+];
+
+const BEGIN: &str =
+    "<!-- These tables are written by tests/robustness: REPLAY_WRITE_DOCS=1 cargo test robustness -->\n";
+const END: &str = "<!-- End of the tables that are written by tests/robustness -->\n";
+
+/// What follows for everyone from events that are missing.
+const CONSEQUENCES: [Finding; 6] = [
+    Finding::EventCount,
+    Finding::OpenCall,
+    Finding::OpenRequest,
+    Finding::UnmatchedSend,
+    Finding::UnmatchedReceive,
+    Finding::IncompleteCollective,
+];
+
+/// Words of which a message must have one, for it must say what to do.
+const ADVICE: [&str; 7] = [
+    "copy the archive",
+    "record",
+    "choose another",
+    "name ",
+    "a newer reader",
+    "must be a file",
+    "must end in",
+];
+
+impl Row {
+    /// Runs the row; answers the cell of the table that says what came of it.
+    fn run(&self) -> Result<String, String> {
+        let directory = scratch();
+        let place = directory.path();
+        match self.make {
+            Make::Bytes(change) => make::bytes(place, change),
+            Make::Definitions(change) => make::definitions(place, change),
+            Make::Hollow(file, name) => make::hollow(place, file, name),
+            Make::Oversized(name) => make::oversized(place, name),
+            Make::Script(script) => make::script(place, script),
+            Make::Directory(make) => make(place),
+        }
+        let report = place.join("trace.cubex");
+        let outcome = Watch::new().run(self.defect, || analyze(place, &report, Semantics::Corrected));
+        match (&self.outcome, outcome) {
+            (Outcome::Message(file, words), Err(error)) => {
+                let message = error.to_string();
+                let path = if file.is_empty() { place.to_owned() } else { place.join(file) };
+                let parts = [&format!("{}: ", path.display()), *words];
+                if let Some(part) = parts.iter().find(|part| !message.contains(**part)) {
+                    return Err(format!("{part:?} is not in the message: {message}"));
+                }
+                if message.contains('\n') || !ADVICE.iter().any(|advice| message.contains(advice)) {
+                    return Err(format!("the message is not one line with advice: {message}"));
+                }
+                Ok(format!("no report: `{}`", shown(&message, place)))
+            }
+            (_, Err(error)) => Err(format!("no report: {error}")),
+            (outcome, Ok(done)) => {
+                let found = done.summary.unwrap().findings;
+                let expected: &[Finding] = match outcome {
+                    Outcome::Findings(kinds) => kinds,
+                    _ => &[],
+                };
+                let follows = |kind: &Finding| !expected.is_empty() && CONSEQUENCES.contains(kind);
+                let kinds: Vec<Finding> =
+                    found.occurred().filter(|kind| expected.contains(kind) || !follows(kind)).collect();
+                let names = || kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>();
+                match outcome {
+                    Outcome::Message(..) => Err(format!("a report, with findings {:?}", names())),
+                    _ if kinds.iter().any(|kind| !expected.contains(kind))
+                        || kinds.len() < expected.len() =>
+                    {
+                        Err(format!("findings {:?}, expected {expected:?}", names()))
+                    }
+                    Outcome::Harmless(reason) => Ok(format!("nothing: {reason}")),
+                    Outcome::Findings(_) => {
+                        let cells = kinds.iter().map(|&kind| {
+                            let text = found.first(kind).map_or("", |first| &first.text);
+                            format!("`{}` ({}): {}", kind.name(), kind.class().name(), shown(text, place))
+                        });
+                        Ok(cells.collect::<Vec<_>>().join("; "))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A text in a cell of a table, without the place of the archive.
+fn shown(text: &str, place: &Path) -> String {
+    let place = place.display().to_string();
+    text.replace(&format!("{place}/"), "").replace(&place, "DIRECTORY").replace('|', "\\|")
+}
+
+#[test]
+fn every_row_gets_what_it_says_and_the_page_has_these_rows() {
+    let mut problems = Vec::new();
+    let mut tables = String::new();
+    for section in SECTIONS {
+        tables += &format!(
+            "\n### {}\n\n{}\n\n| defect | what comes of it |\n|---|---|\n",
+            section.title, section.about
+        );
+        for row in section.rows {
+            match row.run() {
+                Ok(cell) => tables += &format!("| {} | {cell} |\n", row.defect),
+                Err(problem) => problems.push(format!("{}, {}: {problem}", section.title, row.defect)),
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    let page = project("docs/robustness.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (before, rest) = text.split_once(BEGIN).expect("a line where the tables begin");
+    let (there, after) = rest.split_once(END).expect("a line where the tables end");
+    let tables = tables + "\n";
+    if std::env::var_os("REPLAY_WRITE_DOCS").is_some() {
+        fs::write(&page, format!("{before}{BEGIN}{tables}{END}{after}")).unwrap();
+        return;
+    }
+    let differs = there.lines().zip(tables.lines()).find(|(there, here)| there != here);
+    assert!(there == tables, "docs/robustness.md is old (REPLAY_WRITE_DOCS=1 renews it): {differs:?}");
+}
+
+#[test]
+fn every_finding_has_a_row_and_no_defect_two() {
+    let rows = || SECTIONS.iter().flat_map(|section| section.rows);
+    assert!(rows().count() >= 60, "{} rows", rows().count());
+    let found: Vec<Finding> = rows()
+        .flat_map(|row| match row.outcome {
+            Outcome::Findings(kinds) => kinds,
+            _ => &[],
+        })
+        .copied()
+        .collect();
+    for finding in Finding::ALL {
+        assert!(found.contains(finding), "no row for {}", finding.name());
+    }
+    for section in SECTIONS {
+        let defects: BTreeSet<&str> = section.rows.iter().map(|row| row.defect).collect();
+        assert_eq!(defects.len(), section.rows.len(), "{}", section.title);
+    }
+}

@@ -24,6 +24,7 @@ pub mod findings;
 pub mod formulas;
 pub mod late_messages;
 pub mod matching;
+pub mod memory;
 pub mod metrics;
 pub mod operations;
 pub mod options;
@@ -51,6 +52,7 @@ use exchange::{broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
 use matching::Owners;
+use memory::Memory;
 use metrics::Metrics;
 use progress::Progress;
 use trace::Trace;
@@ -124,6 +126,7 @@ struct Job {
     /// Processes of the trace, by worker.
     blocks: Vec<Range<usize>>,
     threads: usize,
+    memory: Memory,
 }
 
 impl Job {
@@ -148,7 +151,17 @@ impl Job {
         // A worker without a process would do nothing.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
-        Ok(Job { archive, target, trace, metrics, formulas, weights, blocks, threads })
+        Ok(Job {
+            archive,
+            target,
+            trace,
+            metrics,
+            formulas,
+            weights,
+            blocks,
+            threads,
+            memory: Memory::of_this_process(threads),
+        })
     }
 
     fn describe(&self) -> String {
@@ -165,17 +178,18 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { archive, trace, metrics, formulas, weights, .. } = self;
+        let Job { archive, trace, metrics, formulas, weights, memory, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         progress.expect(weights[mine.clone()].iter().sum());
         let mut profiles = Vec::with_capacity(mine.len());
         for process in mine {
-            profiles.push(walk::walk(archive, trace, metrics, process)?);
+            profiles.push(walk::walk(archive, trace, metrics, process, memory)?);
             progress.advance(weights[process]);
         }
 
         progress.phase("match");
+        memory.check(matching::bytes_needed(&profiles))?;
         let owners = Owners::new(&self.blocks);
         let mut findings = Findings::default();
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
@@ -191,6 +205,7 @@ impl Job {
         }
 
         progress.phase("report");
+        memory.check(report::bytes_needed(&profiles))?;
         let summary =
             report::write(self.target.clone(), trace, metrics, formulas, &profiles, findings, exchange)?;
         // Only now does everyone know that there is a report.

@@ -153,6 +153,17 @@ impl Operations {
         });
     }
 
+    /// The bytes that the largest list takes when it grows next.
+    pub fn growth(&self) -> u64 {
+        let lists = [
+            self.calls.capacity() * size_of::<Call>(),
+            self.sends.capacity() * size_of::<Send>(),
+            self.receives.capacity() * size_of::<Receive>(),
+            self.collectives.capacity() * size_of::<Collective>(),
+        ];
+        lists.into_iter().max().unwrap_or(0) as u64
+    }
+
     /// A call.
     ///
     /// # Panics

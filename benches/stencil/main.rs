@@ -22,6 +22,7 @@ use std::time::Instant;
 use otf2::{Archive, Event};
 use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
+use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::trace::Trace;
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metrics = Metrics::new();
     let walking = best_of_three(|| {
         for process in 0..trace.processes.len() {
-            walk::walk(&archive, &trace, &metrics, process)?;
+            walk::walk(&archive, &trace, &metrics, process, &Memory::default())?;
         }
         Ok(())
     })?;

@@ -6,4 +6,4 @@ mod summary;
 mod write;
 
 pub use summary::{Summary, WaitState};
-pub use write::{check_target, write};
+pub use write::{bytes_needed, check_target, write};

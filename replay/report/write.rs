@@ -64,6 +64,11 @@ fn is_ours(path: &Path) -> bool {
     })
 }
 
+/// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
+pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
+    400 * profiles.iter().map(|profile| profile.paths.len() as u64).sum::<u64>()
+}
+
 /// Writes the report of all workers' processes. Worker 0 does, and answers the summary.
 ///
 /// # Errors

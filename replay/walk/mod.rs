@@ -22,10 +22,15 @@ use crate::call_tree::CallPath;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
 use crate::severity::Severities;
 use crate::trace::Trace;
+
+/// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
+/// cost nothing.
+const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
 /// What the walk knows of a location.
 #[derive(Clone, Debug)]
@@ -60,12 +65,13 @@ pub struct ProcessProfile {
 /// Walks the events of a process.
 ///
 /// # Errors
-/// If a file that exists cannot be read. Damaged and missing files are findings.
+/// If a file that exists cannot be read, or memory gets short. Damaged and missing files are findings.
 pub fn walk(
     archive: &Archive,
     trace: &Trace,
     metrics: &Metrics,
     process: usize,
+    memory: &Memory,
 ) -> Result<ProcessProfile, Error> {
     let mut state = process::ProcessWalk::new(trace, metrics, process);
     let locations = &trace.locations[trace.processes[process].locations.clone()];
@@ -93,6 +99,8 @@ pub fn walk(
         turns.collect()
     };
     let mut turns = order(&streams, &state);
+    let mut steps: u64 = 0;
+    memory.check(0)?;
     while let Some(Reverse((_, at))) = turns.pop() {
         let (next, forks) = (turns.peek().map(|Reverse(next)| *next), state.forks());
         while let Some(turn) = streams[at].turn(&state)
@@ -100,6 +108,10 @@ pub fn walk(
             && state.forks() == forks
         {
             streams[at].step(&mut state);
+            steps += 1;
+            if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+                memory.check(state.operations.growth())?;
+            }
         }
         if state.forks() == forks {
             turns.extend(streams[at].turn(&state).map(|turn| Reverse((turn, at))));

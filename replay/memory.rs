@@ -1,0 +1,161 @@
+//! How much memory this process may take, and whether the next step fits: a clear message instead of an abort in the
+//! middle of an allocation, or of being killed by a batch system.
+//!
+//! Limits are those of the shell (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container
+//! puts the job into. They are read as text from `/proc` and `/sys`; where these do not exist there is no limit.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Room for everything small, by thread.
+const SLACK: u64 = 8 << 20;
+
+/// The limits of this process.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    limits: Vec<Limit>,
+    /// Threads that may take a step at the same time.
+    threads: u64,
+}
+
+/// A limit, and where it says how much of it is used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Limit {
+    bytes: u64,
+    /// Whose limit it is, in words.
+    source: &'static str,
+    file: PathBuf,
+    /// The line of the file that has the number.
+    key: &'static str,
+}
+
+impl Memory {
+    /// The limits of this process, which works with so many threads.
+    pub fn of_this_process(threads: usize) -> Memory {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let mut limits = of_the_shell(&read("/proc/self/limits"));
+        limits.extend(of_groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup")));
+        Memory { limits, threads: threads as u64 }
+    }
+
+    /// Whether a step that takes `next` bytes more, in every thread, fits.
+    ///
+    /// # Errors
+    /// If it does not, with what to do.
+    pub fn check(&self, next: u64) -> Result<(), Error> {
+        self.limits.iter().try_for_each(|limit| {
+            let needed = next.saturating_add(SLACK).saturating_mul(self.threads);
+            let used = limit.used();
+            if used.saturating_add(needed) <= limit.bytes {
+                return Ok(());
+            }
+            let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+            Err(Error::new(format!(
+                "not enough memory: {} allows {} MiB, {} MiB are taken, and the next step may take {} MiB; \
+                 raise the limit, or use more processes on more nodes",
+                limit.source,
+                mebibytes(limit.bytes),
+                mebibytes(used),
+                mebibytes(needed)
+            )))
+        })
+    }
+}
+
+impl Limit {
+    fn used(&self) -> u64 {
+        number_of(&fs::read_to_string(&self.file).unwrap_or_default(), self.key).unwrap_or(0)
+    }
+}
+
+/// The number behind a key at the begin of a line, in bytes; `/proc` counts in kB.
+fn number_of(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let mut words = line.trim_start_matches(':').split_whitespace();
+    let number: u64 = words.next()?.parse().ok()?;
+    Some(if words.next() == Some("kB") { number << 10 } else { number })
+}
+
+/// Limits in `/proc/self/limits`: the soft one is in the first column of numbers.
+fn of_the_shell(limits: &str) -> Vec<Limit> {
+    let kinds = [("Max address space", "ulimit -v", "VmSize"), ("Max data size", "ulimit -d", "VmData")];
+    let limit = |(name, source, key)| {
+        let bytes = number_of(limits, name)?;
+        Some(Limit { bytes, source, file: "/proc/self/status".into(), key })
+    };
+    kinds.into_iter().filter_map(limit).collect()
+}
+
+/// Limits of the control groups in `/proc/self/cgroup`, of both versions, and of those above them.
+fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, name, key) = match controllers {
+            "" => (root.to_owned(), "memory.max", "anon "),
+            "memory" => (root.join("memory"), "memory.limit_in_bytes", "total_rss "),
+            _ => continue,
+        };
+        // In a container the path may be that of the host: what exists counts.
+        for group in Path::new(path.trim_start_matches('/')).ancestors() {
+            let group = root.join(group);
+            let bytes = fs::read_to_string(group.join(name)).ok().and_then(|text| text.trim().parse().ok());
+            if let Some(bytes) = bytes {
+                let source = "the job's control group";
+                limits.push(Limit { bytes, source, file: group.join("memory.stat"), key });
+            }
+        }
+    }
+    limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_the_shell_are_the_soft_ones() {
+        let text = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                    Max data size             unlimited            unlimited            bytes     \n\
+                    Max address space         409600000            unlimited            bytes     \n";
+        let limits: Vec<_> = of_the_shell(text).into_iter().map(|limit| (limit.bytes, limit.key)).collect();
+        assert_eq!(limits, [(409_600_000, "VmSize")]);
+    }
+
+    #[test]
+    fn groups_of_both_versions_limit_with_all_above_them() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("job/memory.max", "1000\n");
+        put("job/step/memory.max", "max\n");
+        put("memory/task/memory.limit_in_bytes", "500\n");
+        let groups = "4:cpu:/elsewhere\n3:memory:/task\n0::/job/step\n";
+        let limits: Vec<u64> = of_groups(groups, root.path()).into_iter().map(|limit| limit.bytes).collect();
+        assert_eq!(limits, [500, 1000]);
+    }
+
+    #[test]
+    fn step_that_does_not_fit_says_whose_limit_it_is() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "VmPeak:\t  9 kB\nVmSize:\t  102400 kB\n").unwrap();
+        let bytes = 150 << 20;
+        let limit = Limit { bytes, source: "a test", file: file.path().into(), key: "VmSize" };
+        let memory = Memory { limits: vec![limit], threads: 2 };
+        assert!(memory.check(17 << 20).is_ok());
+        let message = memory.check(18 << 20).unwrap_err().to_string();
+        assert!(message.contains("a test allows 150 MiB, 100 MiB are taken"), "{message}");
+        assert!(message.contains("may take 52 MiB; raise the limit"), "{message}");
+    }
+
+    #[test]
+    fn this_process_fits_its_limits() {
+        Memory::of_this_process(1).check(0).unwrap();
+    }
+}

@@ -156,9 +156,8 @@ impl<'a> EventCursor<'a> {
     /// Decodes a record again to find out why it cannot be decoded.
     #[cold]
     fn failure(&mut self, head: EventHead) -> Error {
-        // It is in the file, whose length is a usize.
-        let (offset, id) = (head.offset as usize, head.id);
-        let mut bytes = self.chunks.bytes.restarted(offset + 1);
+        let (offset, id) = (usize::try_from(head.offset).unwrap_or(usize::MAX), head.id);
+        let mut bytes = self.chunks.bytes.restarted(offset.saturating_add(1));
         let mut body = if Event::is_singleton(id) { Some(bytes) } else { bytes.body() };
         if let Some(body) = &mut body {
             let _ = Event::read(id, body, FileKind::Events);

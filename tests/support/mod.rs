@@ -1,5 +1,6 @@
 //! What tests share: fresh directories, commands with a deadline, readable traces, and reports as tables.
 
+pub(crate) mod many;
 pub(crate) mod parse;
 pub(crate) mod random;
 pub(crate) mod regions;

@@ -277,6 +277,8 @@ impl Reader<'_> {
             }
             last = last.max(time);
         }
+        // What is never left ends with the last event, or with the flush at the end.
+        last = flushes.iter().fold(last, |last, &(_, stop)| last.max(stop));
         self.flush(&mut flushes, None);
         while let Some(&call) = self.stack.last() {
             self.location.calls[call].is_open = true;

@@ -8,7 +8,9 @@ use replay::{Options, Semantics};
 
 use crate::oracle::random::trace;
 use crate::support::parse::Case;
-use crate::support::{SEMANTICS, archive, archives, fresh, golden, many, name, options, run, workers, write};
+use crate::support::{
+    SEMANTICS, archive, archives, fresh, golden, in_memory, many, name, options, run, workers, write,
+};
 
 /// Archives with much of everything; more processes than there are ranks in some.
 const ARCHIVES: [&str; 4] = ["comms.7", "hybrid.3x3", "master_worker.6", "wrong_order_diff.4"];
@@ -76,7 +78,7 @@ fn everything(directory: &Path) -> Vec<(Options, Vec<u8>)> {
 
 #[test]
 fn report_of_every_trace_is_the_same_with_any_workers() {
-    let directory = fresh();
+    let directory = in_memory();
     let everything = everything(directory.path());
     let compare = |workers: &str, threads: usize, analyze: &dyn Fn(&[Options])| {
         let report = |number| Some(directory.path().join(format!("{workers}-{number}.cubex")));
@@ -88,7 +90,9 @@ fn report_of_every_trace_is_the_same_with_any_workers() {
         let analyses: Vec<Options> = analyses.collect();
         analyze(&analyses);
         for (analysis, (_, solo)) in analyses.iter().zip(&everything) {
-            let found = std::fs::read(analysis.report.as_ref().unwrap()).unwrap();
+            let report = analysis.report.as_ref().unwrap();
+            let found = std::fs::read(report).unwrap();
+            std::fs::remove_file(report).unwrap();
             assert!(found == *solo, "{} with {workers}", analysis.experiment.display());
         }
     };

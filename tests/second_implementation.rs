@@ -15,7 +15,7 @@ use crate::oracle::{Answer, METRICS, analyze};
 use crate::support::random::Random;
 use crate::support::report::Table;
 use crate::support::trace::Trace;
-use crate::support::{SEMANTICS, fresh, workers, write};
+use crate::support::{SEMANTICS, in_memory, workers, write};
 
 /// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
 const TRACES: u64 = 300;
@@ -33,7 +33,7 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
     let mut occurrences: BTreeMap<String, usize> = BTreeMap::new();
     let mut problems = Vec::new();
     for seed in seed..seed + traces {
-        let directory = fresh();
+        let directory = in_memory();
         let (trace, features) = program(seed);
         write::write(&trace, directory.path());
         let mut found = Vec::new();
@@ -64,7 +64,7 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
 fn random_trace_gives_the_same_report_with_any_workers() {
     let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
     for seed in seed..seed + traces {
-        let directory = fresh();
+        let directory = in_memory();
         write::write(&trace(seed), directory.path());
         let mut random = Random::new(seed);
         let semantics = random.pick(&SEMANTICS);

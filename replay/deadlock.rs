@@ -84,8 +84,9 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     }
     let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
     let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
-    let unmatched = operations.sends.iter().zip(&matches.postings).filter(|(_, posting)| posting.is_none());
-    let partners: BTreeSet<u32> = unmatched
+    let sends = operations.sends.iter().zip(&matches.postings);
+    let partners: BTreeSet<u32> = sends
+        .filter(|(send, posting)| posting.is_none() && !send.is_cancelled)
         .filter(|(send, _)| match send.completion {
             NO_CALL => waits_for_requests,
             call => {

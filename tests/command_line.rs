@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::report::Table;
 use crate::support::run::{analyze, analyze_with, analyzer, mpirun, run};
@@ -81,6 +81,41 @@ fn wrong_usage_is_told_once_by_all_processes() {
     let help = analyze_with(launcher, 3, ["-h"]);
     help.expect(0);
     assert_eq!(help.stdout.matches("Usage:").count(), 1, "{}", help.stdout);
+}
+
+#[test]
+fn program_without_launcher_does_not_start_mpi() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    // With these no MPI starts: neither Open MPI nor MPICH over UCX or libfabric.
+    let nothing = [("OMPI_MCA_pml", "none"), ("UCX_TLS", "none"), ("FI_PROVIDER", "none")];
+    run(analyzer([&experiment]).envs(nothing)).expect(0);
+}
+
+#[test]
+fn launcher_of_another_mpi_is_recognised() {
+    let Some(launcher) = mpirun("the launcher of another MPI") else { return };
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    // What Open MPI's launcher says, without anything by which the processes would find each other.
+    let refused = run(analyzer([&experiment]).env("OMPI_COMM_WORLD_SIZE", "3"));
+    refused.expect(2);
+    assert!(refused.messages().len() == 1 && refused.stderr.contains("another MPI"), "{}", refused.stderr);
+    // Hydra is MPICH's launcher.
+    let is_hydra = |launcher: &Path| {
+        let version = Command::new(launcher).arg("--version").output().ok()?.stdout;
+        Some(String::from_utf8_lossy(&version).contains("HYDRA"))
+    };
+    for other in ["mpirun.openmpi", "mpirun.mpich"].map(Path::new) {
+        if is_hydra(other).is_none_or(|it| Some(it) == is_hydra(launcher)) {
+            eprintln!("skipped: {} is no launcher of another MPI", other.display());
+            continue;
+        }
+        let refused = analyze_with(other, 3, [&experiment]);
+        refused.expect(2);
+        assert!(refused.stderr.contains("another MPI"), "{}", refused.stderr);
+    }
+    assert!(!experiment.join("trace.cubex").exists());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::support::deadline::{LIMIT, Watch};
 use crate::support::parse::Case;
 use crate::support::random::Random;
 use crate::support::report::{Named, Table};
-use crate::support::{SMALL, analyze, archive, copy, local, options, scratch, write};
+use crate::support::{SMALL, analyze, archive, copy, in_memory, local, options, write};
 
 /// Flipped bits for each fixture, one in each run.
 const FLIPS: usize = 1000;
@@ -80,7 +80,7 @@ impl Fixture {
     }
 
     fn new(make: impl FnOnce(&Path)) -> Fixture {
-        let directory = scratch();
+        let directory = in_memory();
         make(directory.path());
         let archive = Archive::open(directory.path()).unwrap();
         let definitions = archive.definitions().unwrap();
@@ -113,7 +113,7 @@ impl Fixture {
     ) -> Vec<String> {
         let next = AtomicUsize::new(0);
         let work = || {
-            let place = scratch();
+            let place = in_memory();
             copy(self.directory.path(), place.path());
             let watch = Watch::new();
             let mut problems = Vec::new();

@@ -2,10 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use replay::Semantics;
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Semantics};
 
+use crate::oracle::random::trace;
 use crate::support::parse::Case;
-use crate::support::{archive, archives, fresh, golden, run, workers, write};
+use crate::support::{
+    SEMANTICS, archive, archives, fresh, golden, in_memory, many, name, options, run, workers, write,
+};
 
 /// Archives with much of everything; more processes than there are ranks in some.
 const ARCHIVES: [&str; 4] = ["comms.7", "hybrid.3x3", "master_worker.6", "wrong_order_diff.4"];
@@ -45,6 +50,64 @@ fn report_is_the_same_with_any_number_of_mpi_processes() {
             let found = std::fs::read(&report).unwrap();
             assert!(found == expected, "{} with {processes} processes", experiment.display());
         }
+    }
+}
+
+/// Random traces of a run.
+const TRACES: u64 = 200;
+
+/// Every trace there is and random ones, in one semantics after the other, each with the report that the program makes of
+/// it without launcher.
+fn everything(directory: &Path) -> Vec<(Options, Vec<u8>)> {
+    let mut experiments = archives();
+    let scripts = golden().into_iter().map(|script| (name(&script), Case::read(&script).trace));
+    let random = (0..TRACES).map(|seed| (format!("random-{seed}"), trace(seed)));
+    for (name, trace) in scripts.chain(random) {
+        let experiment = directory.join(name);
+        write::write(&trace, &experiment);
+        experiments.push(experiment);
+    }
+    let solo = |(experiment, semantics): (&PathBuf, Semantics)| {
+        let report = directory.join(format!("{}-solo.cubex", name(experiment)));
+        let mut program = run::analyzer(["-q", "--semantics", semantics.name(), "-o"]);
+        run::run(program.arg(&report).arg(experiment)).expect(0);
+        (options(experiment, &report, semantics), std::fs::read(&report).unwrap())
+    };
+    experiments.iter().zip(SEMANTICS.into_iter().cycle()).map(solo).collect()
+}
+
+#[test]
+fn report_of_every_trace_is_the_same_with_any_workers() {
+    let directory = in_memory();
+    let everything = everything(directory.path());
+    let compare = |workers: &str, threads: usize, analyze: &dyn Fn(&[Options])| {
+        let report = |number| Some(directory.path().join(format!("{workers}-{number}.cubex")));
+        let analyses = everything.iter().enumerate().map(|(number, (solo, _))| Options {
+            report: report(number),
+            threads,
+            ..solo.clone()
+        });
+        let analyses: Vec<Options> = analyses.collect();
+        analyze(&analyses);
+        for (analysis, (_, solo)) in analyses.iter().zip(&everything) {
+            let report = analysis.report.as_ref().unwrap();
+            let found = std::fs::read(report).unwrap();
+            std::fs::remove_file(report).unwrap();
+            assert!(found == *solo, "{} with {workers}", analysis.experiment.display());
+        }
+    };
+    for threads in [1, 2, 4] {
+        compare(&format!("{threads} threads"), threads, &|analyses| {
+            for analysis in analyses {
+                replay::analyze(analysis, &mut Solo, &mut Progress::silent()).unwrap();
+            }
+        });
+    }
+    let Some(launcher) = run::mpirun("reports of all traces by several processes") else { return };
+    let list = directory.path().join("list");
+    for (processes, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (2, 2)] {
+        let workers = format!("{processes} processes of {threads} threads");
+        compare(&workers, threads, &|analyses| many::analyze(launcher, processes, analyses, &list));
     }
 }
 

@@ -7,18 +7,20 @@ use std::path::Path;
 
 use replay::Semantics;
 
-use crate::oracle::random::trace;
+use crate::oracle::findings::FINDINGS;
+use crate::oracle::random::features::FEATURES;
+use crate::oracle::random::{program, trace};
 use crate::oracle::script::script;
-use crate::oracle::{METRICS, Severities, severities};
+use crate::oracle::{Answer, METRICS, analyze};
 use crate::support::random::Random;
 use crate::support::report::Table;
 use crate::support::trace::Trace;
-use crate::support::{SEMANTICS, fresh, workers, write};
+use crate::support::{SEMANTICS, in_memory, workers, write};
 
 /// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
 const TRACES: u64 = 300;
 
-/// In how many traces of a usual run each metric has to occur.
+/// In how many traces of a usual run each metric, finding and feature has to occur.
 const AT_LEAST: usize = 5;
 
 fn variable(name: &str, otherwise: u64) -> u64 {
@@ -26,23 +28,24 @@ fn variable(name: &str, otherwise: u64) -> u64 {
 }
 
 #[test]
-fn random_trace_gives_the_severities_of_the_second_implementation() {
+fn random_trace_gives_the_severities_and_findings_of_the_second_implementation() {
     let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
     let mut occurrences: BTreeMap<String, usize> = BTreeMap::new();
     let mut problems = Vec::new();
     for seed in seed..seed + traces {
-        let directory = fresh();
-        let trace = trace(seed);
+        let directory = in_memory();
+        let (trace, features) = program(seed);
         write::write(&trace, directory.path());
         let mut found = Vec::new();
-        let mut metrics = BTreeSet::new();
+        let mut occurring: BTreeSet<String> = features.into_iter().map(String::from).collect();
         for semantics in SEMANTICS {
-            let want = severities(directory.path(), semantics);
-            metrics.extend(want.keys().map(|key| key.0.clone()));
+            let want = analyze(directory.path(), semantics);
+            occurring.extend(want.severities.keys().map(|key| key.0.clone()));
+            occurring.extend(want.findings.keys().cloned());
             found.extend(differences(&trace, directory.path(), semantics, &want));
         }
-        for metric in metrics {
-            *occurrences.entry(metric).or_default() += 1;
+        for what in occurring {
+            *occurrences.entry(what).or_default() += 1;
         }
         if !found.is_empty() {
             let kept = directory.keep();
@@ -51,9 +54,9 @@ fn random_trace_gives_the_severities_of_the_second_implementation() {
         }
     }
     assert!(problems.is_empty(), "{} traces differ\n{}", problems.len(), problems.join("\n"));
-    for metric in METRICS {
-        let traces_with = occurrences.get(metric).copied().unwrap_or(0);
-        assert!(traces < TRACES || traces_with >= AT_LEAST, "{metric} occurs in {traces_with} traces only");
+    for what in METRICS.iter().chain(&FINDINGS).chain(&FEATURES) {
+        let traces_with = occurrences.get(*what).copied().unwrap_or(0);
+        assert!(traces < TRACES || traces_with >= AT_LEAST, "{what} occurs in {traces_with} traces only");
     }
 }
 
@@ -61,7 +64,7 @@ fn random_trace_gives_the_severities_of_the_second_implementation() {
 fn random_trace_gives_the_same_report_with_any_workers() {
     let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
     for seed in seed..seed + traces {
-        let directory = fresh();
+        let directory = in_memory();
         write::write(&trace(seed), directory.path());
         let mut random = Random::new(seed);
         let semantics = random.pick(&SEMANTICS);
@@ -85,7 +88,7 @@ fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: us
 }
 
 /// What the analyzer says otherwise.
-fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &Severities) -> Vec<String> {
+fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &Answer) -> Vec<String> {
     let path = experiment.join(format!("{}.cubex", semantics.name()));
     if let Err(error) = crate::support::analyze(experiment, &path, semantics) {
         return vec![format!("{}: no report: {error}", semantics.name())];
@@ -101,6 +104,14 @@ fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &Se
         })
         .collect();
     let mut problems = Vec::new();
+    let findings = table.findings();
+    for name in FINDINGS {
+        let (want, got) = (want.findings.get(name), findings.get(name));
+        if want != got {
+            problems.push(format!("{}: {name}: expected {want:?}, found {got:?}", semantics.name()));
+        }
+    }
+    let want = &want.severities;
     for key in want.keys().chain(got.keys()).collect::<BTreeSet<_>>() {
         let (want, got) = (want.get(key).copied().unwrap_or(0), got.get(key).copied().unwrap_or(0.0));
         if (want as f64 - got).abs() > 1e-3 {

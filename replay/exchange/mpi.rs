@@ -1,7 +1,7 @@
 //! Workers on MPI processes. The only file that names MPI.
 //!
 //! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields would burn whole
-//! scheduler quanta. We test, yield, and sleep for a moment where there is nothing to do for long.
+//! scheduler quanta. We test and yield a few times, then sleep for a moment between tests.
 
 use std::env;
 use std::time::Duration;
@@ -21,8 +21,12 @@ const PIECE: usize = (64 << 20) / size_of::<u64>();
 /// Stands for the length of a batch from a worker that has failed.
 const FAILED: u64 = u64::MAX;
 
-/// Tests without success before a worker sleeps between tests.
-const PATIENCE: u32 = 1000;
+/// Tests without success before a worker sleeps between tests. Testing costs others their time where workers share
+/// cores, and yielding costs us ours where other programs run: who has slept is woken at once.
+const PATIENCE: u32 = 20;
+
+/// How long a worker sleeps between tests. Large messages only move while both sides test, so it never sleeps for long.
+const NAP: Duration = Duration::from_micros(20);
 
 /// The number of processes that a launcher says it started; `None` if no launcher started us. Starting MPI without
 /// launcher would cost a third of a second, for nothing.
@@ -113,7 +117,7 @@ fn wait<'a, D: ?Sized, S: mpi::request::Scope<'a>>(mut requests: Vec<Request<'a,
         if idle < PATIENCE {
             std::thread::yield_now();
         } else {
-            std::thread::sleep(Duration::from_micros(100));
+            std::thread::sleep(NAP);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The events of one location, in the trace's clock, one ahead.
 
-use model::Ticks;
+use model::{LocationType, Ticks};
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
 use super::process::ProcessWalk;
@@ -19,11 +19,25 @@ pub(super) struct LocationFile {
     local: LocalDefinitions,
 }
 
-/// Opens the files of a location; `None` if there is nothing to walk, which is a finding then.
+/// Opens the files of a location; `None` if there is nothing to walk, which is a finding then. What a thread
+/// communicated is unknown then, from the start.
 ///
 /// # Errors
 /// If a file exists and cannot be read.
 pub(super) fn open(
+    archive: &Archive,
+    location: &Location,
+    thread: usize,
+    state: &mut ProcessWalk<'_>,
+) -> Result<Option<LocationFile>, Error> {
+    let file = find(archive, location, thread, state)?;
+    if file.is_none() && location.kind == LocationType::CPU_THREAD {
+        state.operations.interrupt();
+    }
+    Ok(file)
+}
+
+fn find(
     archive: &Archive,
     location: &Location,
     thread: usize,
@@ -153,6 +167,8 @@ impl<'a> Stream<'a> {
     #[cold]
     fn fail(&self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
         state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
+        // Other threads go on.
+        state.operations.interrupt();
     }
 
     /// Handles the event to come, and steps to the one after it.

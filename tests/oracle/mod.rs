@@ -11,10 +11,12 @@
 //! | `matching` | which send belongs to which receive, which calls are one collective operation |
 //! | `messages` | wait states of messages (§5) |
 //! | `collectives` | wait states of collective operations (§6) |
+//! | `findings` | what is missing, and processes that wait for each other |
 //! | `random` | random programs that do whatever MPI allows |
 //! | `script` | traces as scripts, for people |
 
 mod collectives;
+pub(crate) mod findings;
 mod matching;
 mod messages;
 mod operations;
@@ -72,6 +74,17 @@ pub(crate) const METRICS: [&str; 36] = [
     "mpi_wait_nxn",
     "mpi_nxn_completion",
 ];
+
+/// Findings by name, with how often they occur.
+pub(crate) type Findings = BTreeMap<String, u64>;
+
+/// What the analysis of an archive gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// Everything that is not zero.
+    pub(crate) severities: Severities,
+    pub(crate) findings: Findings,
+}
 
 /// An event of communication: where and when it happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -176,8 +189,8 @@ impl Analysis {
     }
 }
 
-/// Everything that is not zero in the archive of a directory.
-pub(crate) fn severities(directory: &Path, semantics: Semantics) -> Severities {
+/// Analyses the archive of a directory.
+pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let (locations, world) = read::read(directory, semantics);
     let operations = operations::collect(&locations, &world);
     let messages = matching::messages(&operations, semantics);
@@ -190,5 +203,6 @@ pub(crate) fn severities(directory: &Path, semantics: Semantics) -> Severities {
     analysis.collectives(&operations, &instances);
     analysis.init_and_finalize(world.processes);
     analysis.severities.retain(|_, value| *value != 0);
-    analysis.severities
+    let findings = analysis.findings(&operations, &messages);
+    Answer { severities: analysis.severities, findings }
 }

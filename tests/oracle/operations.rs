@@ -69,6 +69,8 @@ pub(crate) struct Operations {
     pub(crate) leaves: Vec<Place>,
     /// Of each process: where the first gap in its record is.
     pub(crate) gaps: Vec<Option<usize>>,
+    /// Of each process: whether it has posted receives that are under way at the end.
+    pub(crate) have_open_receives: Vec<bool>,
 }
 
 /// A request under way.
@@ -108,10 +110,11 @@ impl Process<'_> {
             .flat_map(|(at, location)| location.happenings.iter().map(move |happening| (at, happening)))
             .collect();
         happenings.sort_by_key(|(_, happening)| happening.time);
-        // What came before an unrecorded MPI_Init is unknown.
+        // What came before an unrecorded MPI_Init is unknown, and what a location without events did.
         let has_init =
             of_process().any(|(_, location)| location.calls.iter().any(|call| is_init(&call.mpi_name)));
-        let mut gap = if has_init { None } else { Some(0) };
+        let is_complete = of_process().all(|(_, location)| !location.is_missing);
+        let mut gap = if has_init && is_complete { None } else { Some(0) };
         for (order, (location, happening)) in happenings.into_iter().enumerate() {
             let place = |call| Place { location, call, time: happening.time, order };
             match (happening.kind, happening.call) {
@@ -125,6 +128,8 @@ impl Process<'_> {
             }
         }
         self.all.gaps.push(gap);
+        let is_receive = |request: &Request| !matches!(request, Request::Send(_));
+        self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }
 
     fn happened(&mut self, at: Place, kind: Kind) {

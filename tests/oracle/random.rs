@@ -2,12 +2,16 @@
 //!
 //! A small MPI: messages arrive at once, where the first receive that was posted for them takes them, or they are kept
 //! until somebody asks. Which thread does what next, which requests complete and in which order is drawn. Clocks need not
-//! agree, the recorder may be switched off, and the program may die.
+//! agree, the recorder may be switched off, files may get lost, and the program may die or hang.
+
+use std::collections::BTreeSet;
 
 use crate::support::random::Random;
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
 mod calls;
+mod ending;
+pub(crate) mod features;
 mod group;
 mod program;
 
@@ -108,10 +112,18 @@ struct Generator {
     switches_off: usize,
     contradicts: usize,
     numbers: u64,
+    has_wildcards: bool,
+    /// Processes wait for each other at the end.
+    is_hung: bool,
 }
 
 /// The random trace with this number.
 pub(crate) fn trace(seed: u64) -> Trace {
+    program(seed).0
+}
+
+/// The random trace with this number, and what occurs in it.
+pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
     let mut random = Random::new(seed.wrapping_mul(2_654_435_761) + 77);
     let ranks = 1 + random.below(5);
     let threads = if random.chance(30) { 1 + random.below(3) } else { 1 };
@@ -150,9 +162,14 @@ pub(crate) fn trace(seed: u64) -> Trace {
         switches_off,
         contradicts,
         numbers: 0,
+        has_wildcards: false,
+        is_hung: false,
     };
     generator.run();
-    generator.finish(seed)
+    let (has_wildcards, is_hung) = (generator.has_wildcards, generator.is_hung);
+    let trace = generator.finish(seed);
+    let features = features::features(&trace, has_wildcards, is_hung);
+    (trace, features)
 }
 
 impl Process {
@@ -166,6 +183,7 @@ impl Generator {
     /// The trace of what has happened: streams with clocks and numbers of their own, some cut short.
     fn finish(mut self, seed: u64) -> Trace {
         let is_aborted = self.random.chance(20);
+        let loses_files = if self.random.chance(10) { 25 } else { 0 };
         let mut streams = Vec::new();
         for mut process in std::mem::take(&mut self.processes) {
             let clock = self.clock(process.now);
@@ -183,6 +201,7 @@ impl Generator {
                 let last = stream.events.last().map_or(0, |event| event.0);
                 stream.events.retain(|event| event.0 < last || !matches!(event.1, Step::Flush { .. }));
                 stream.mapped = self.random.chance(25);
+                stream.missing = self.random.chance(loses_files);
                 stream.clock.clone_from(&clock);
                 streams.push(stream);
             }
@@ -192,7 +211,8 @@ impl Generator {
             // Clocks may be behind.
             offset: 1_000_000 * (1 + seed % 3),
             big_endian: self.random.chance(20),
-            program: self.random.chance(85).then(|| "/bin/prog".into()),
+            // A program that hangs does not come to its end.
+            program: (!self.is_hung && self.random.chance(85)).then(|| "/bin/prog".into()),
             communicators: self.communicators,
             streams,
             ..Trace::default()

@@ -1,5 +1,6 @@
 //! Reads an archive into plain structures: calls with their call paths, and events on the global clock.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::{
@@ -27,6 +28,8 @@ pub(crate) struct Call {
     pub(crate) parent: Option<usize>,
     pub(crate) enter: i64,
     pub(crate) leave: i64,
+    /// It was never left.
+    pub(crate) is_open: bool,
     /// When the master forked and joined, if it is a parallel region.
     pub(crate) fork: Option<i64>,
     pub(crate) join: Option<i64>,
@@ -90,6 +93,8 @@ pub(crate) struct Happening {
 pub(crate) struct Location {
     pub(crate) process: usize,
     pub(crate) thread: usize,
+    /// It has no event file.
+    pub(crate) is_missing: bool,
     pub(crate) calls: Vec<Call>,
     pub(crate) happenings: Vec<Happening>,
 }
@@ -126,26 +131,33 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
         .map(|at| (definitions.locations[at].group, definitions.locations.reference(at)))
         .collect();
     threads.sort();
-    let root = root(&archive, &definitions, &threads);
+    let programs = programs(&archive, &definitions, &threads);
     let (mut locations, mut forks) = (Vec::<Location>::new(), Vec::new());
     for (process, reference) in threads {
         let thread = locations.iter().filter(|it| it.process == process).count();
         let mut reader = Reader {
             definitions: &definitions,
             semantics,
-            root: &root,
+            root: programs.get(&process).map_or("", String::as_str),
             forks: if thread == 0 { Vec::new() } else { std::mem::take(&mut forks) },
             team: None,
             teams: 0,
             stack: Vec::new(),
             begin: None,
-            location: Location { process, thread, calls: Vec::new(), happenings: Vec::new() },
+            location: Location {
+                process,
+                thread,
+                is_missing: false,
+                calls: Vec::new(),
+                happenings: Vec::new(),
+            },
         };
         reader.events(&archive, reference);
         let Reader { forks: all, location, .. } = reader;
         forks = all;
         locations.push(location);
     }
+    put_below_one_root(&mut locations, programs.values());
     let communicators = (0..definitions.communicators.len()).map(|at| group(&definitions, at)).collect();
     (locations, World { processes: definitions.location_groups.len(), communicators })
 }
@@ -167,20 +179,44 @@ fn group(definitions: &Definitions, communicator: usize) -> Group {
     }
 }
 
-/// The root of all call paths: the program, as all processes run the same one here.
-fn root(archive: &Archive, definitions: &Definitions, threads: &[(usize, u64)]) -> String {
-    for &(_, reference) in threads {
+/// The program that each process runs, as far as its events tell: the last part of its path.
+fn programs(
+    archive: &Archive,
+    definitions: &Definitions,
+    threads: &[(usize, u64)],
+) -> BTreeMap<usize, String> {
+    let mut programs = BTreeMap::new();
+    for &(process, reference) in threads {
         let local = archive.local_definitions(reference).unwrap();
-        let file = archive.event_file(reference).unwrap();
+        let Ok(file) = archive.event_file(reference) else { continue };
         let mut events = archive.events(&file);
         while let Some(record) = events.next().unwrap() {
             if let Event::ProgramBegin { program_name, .. } = record.event.map(&local.mappings) {
                 let name = definitions.strings.find(program_name.into()).unwrap();
-                return name.rsplit('/').next().unwrap().to_owned();
+                programs.insert(process, name.rsplit('/').next().unwrap().to_owned());
             }
         }
     }
-    "PROGRAM".into()
+    programs
+}
+
+/// Unless everything is below one program, `PROGRAM` is the root.
+fn put_below_one_root<'a>(locations: &mut [Location], mut programs: impl Iterator<Item = &'a String>) {
+    let is_below = |call: &Call, program: &str| call.path.split('/').next() == Some(program);
+    let mut calls = locations.iter_mut().flat_map(|location| &mut location.calls);
+    if let Some(program) = programs.next()
+        && calls.all(|call| is_below(call, program))
+    {
+        return;
+    }
+    for call in locations.iter_mut().flat_map(|location| &mut location.calls) {
+        call.path = below("PROGRAM", &call.path);
+    }
+}
+
+/// A call path one step down.
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
 /// §2.2: the clock of a location made global, by its comparisons with the global clock.
@@ -198,6 +234,7 @@ fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
 struct Reader<'a> {
     definitions: &'a Definitions,
     semantics: Semantics,
+    /// The program of the process; empty if it is not known.
     root: &'a str,
     /// The parallel regions of the process.
     forks: Vec<Fork>,
@@ -221,7 +258,10 @@ impl Reader<'_> {
                 offsets.push((time.0 as i64, offset));
             }
         }
-        let file = archive.event_file(reference).unwrap();
+        let Ok(file) = archive.event_file(reference) else {
+            self.location.is_missing = true;
+            return;
+        };
         let mut events = archive.events(&file);
         let (mut flushes, mut last) = (Vec::<(i64, i64)>::new(), 0);
         while let Some(record) = events.next().unwrap() {
@@ -237,8 +277,11 @@ impl Reader<'_> {
             }
             last = last.max(time);
         }
+        // What is never left ends with the last event, or with the flush at the end.
+        last = flushes.iter().fold(last, |last, &(_, stop)| last.max(stop));
         self.flush(&mut flushes, None);
-        while !self.stack.is_empty() {
+        while let Some(&call) = self.stack.last() {
+            self.location.calls[call].is_open = true;
             self.leave(last);
         }
     }
@@ -365,13 +408,13 @@ impl Reader<'_> {
         let parent = self.stack.last().copied();
         let fork = self.fork();
         let path = match parent {
-            Some(parent) => format!("{}/{name}", self.location.calls[parent].path),
+            Some(parent) => below(&self.location.calls[parent].path, &name),
             None if self.location.thread > 0 => match fork {
-                Some(fork) => format!("{}/{name}", self.forks[fork].path),
-                None => format!("{}/THREADS/{name}", self.root),
+                Some(fork) => below(&self.forks[fork].path, &name),
+                None => below(&below(self.root, "THREADS"), &name),
             },
             None if name == self.root => name,
-            None => format!("{}/{name}", self.root),
+            None => below(self.root, &name),
         };
         let (fork, join) = fork
             .filter(|_| role == Role::Parallel)
@@ -379,7 +422,18 @@ impl Reader<'_> {
             .unzip();
         let (fork, join) = (fork.flatten(), join.flatten());
         self.stack.push(self.location.calls.len());
-        let call = Call { path, mpi_name, is_mpi, role, parent, enter: time, leave: time, fork, join };
+        let call = Call {
+            path,
+            mpi_name,
+            is_mpi,
+            role,
+            parent,
+            enter: time,
+            leave: time,
+            is_open: false,
+            fork,
+            join,
+        };
         self.location.calls.push(call);
     }
 

@@ -28,7 +28,10 @@ pub(crate) fn script(trace: &Trace) -> String {
         for (time, offset) in &stream.clock {
             write!(text, " clock {time} {offset}").unwrap();
         }
-        text.push_str(if stream.mapped { " mapped\n" } else { "\n" });
+        for (property, word) in [(stream.mapped, " mapped"), (stream.missing, " missing")] {
+            text.push_str(if property { word } else { "" });
+        }
+        text.push('\n');
         for (time, step) in &stream.events {
             writeln!(text, "  {time} {}", words(step)).unwrap();
         }

@@ -23,7 +23,7 @@ use replay::Semantics;
 use replay::findings::Finding;
 
 use crate::support::deadline::Watch;
-use crate::support::{analyze, project, scratch};
+use crate::support::{analyze, in_memory, project};
 use make::{Files, Place};
 
 /// Rows about one part of an archive.
@@ -106,7 +106,7 @@ const ADVICE: [&str; 7] = [
 impl Row {
     /// Runs the row; answers the cell of the table that says what came of it.
     fn run(&self) -> Result<String, String> {
-        let directory = scratch();
+        let directory = in_memory();
         let place = directory.path();
         match self.make {
             Make::Bytes(change) => make::bytes(place, change),

@@ -2,6 +2,7 @@
 
 pub(crate) mod deadline;
 pub(crate) mod local;
+pub(crate) mod many;
 pub(crate) mod parse;
 pub(crate) mod random;
 pub(crate) mod regions;
@@ -12,6 +13,7 @@ pub(crate) mod workers;
 pub(crate) mod write;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use replay::exchange::Solo;
 use replay::progress::Progress;
@@ -37,11 +39,18 @@ pub(crate) fn fresh() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("replay-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// The same in memory, if there is such a place: for thousands of small files, none of which is kept.
-pub(crate) fn scratch() -> tempfile::TempDir {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix("replay-");
-    builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir_in(env!("CARGO_TARGET_TMPDIR"))).unwrap()
+/// A directory for many files: in memory, if there is much room. Archives and reports are brought to disk when they are
+/// complete, which takes longer than the analysis of a small trace.
+pub(crate) fn in_memory() -> tempfile::TempDir {
+    const MUCH: u64 = 1 << 20; // kilobytes
+    let available = || {
+        let printed = Command::new("df").args(["-Pk", "/dev/shm"]).output().ok()?.stdout;
+        let line = String::from_utf8_lossy(&printed).lines().nth(1)?.to_owned();
+        line.split_whitespace().nth(3)?.parse::<u64>().ok()
+    };
+    let has_room = available().is_some_and(|kilobytes| kilobytes >= MUCH);
+    let directory = has_room.then(|| tempfile::Builder::new().prefix("replay-").tempdir_in("/dev/shm"));
+    directory.and_then(Result::ok).unwrap_or_else(fresh)
 }
 
 /// A path of the project.

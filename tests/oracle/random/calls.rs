@@ -6,7 +6,7 @@ use super::{Arrived, Generator, Open, Pattern, Persistent, Request, State};
 
 impl Generator {
     /// A message arrives: the first receive that takes it has it.
-    fn arrive(&mut self, to: usize, arrived: Arrived) {
+    pub(super) fn arrive(&mut self, to: usize, arrived: Arrived) {
         let process = &mut self.processes[to];
         let takes = |it: &&mut Request| matches!(&it.state, State::Posted(p) if p.takes(&arrived.message));
         match process.requests.iter_mut().find(takes) {
@@ -30,9 +30,9 @@ impl Generator {
         }
         let message = arrived[self.random.below(arrived.len())].message.clone();
         Some(Pattern {
-            communicator: message.communicator,
-            source: (!self.random.chance(30)).then_some(message.peer),
-            tag: (!self.random.chance(30)).then_some(message.tag),
+            communicator: message.communicator.clone(),
+            source: self.or_any(message.peer),
+            tag: self.or_any(message.tag),
         })
     }
 
@@ -40,11 +40,14 @@ impl Generator {
     fn pattern(&mut self, rank: usize, thread: usize) -> Pattern {
         let (communicator, _, _, source) = self.pair(rank);
         let tag = self.tag(thread);
-        Pattern {
-            communicator,
-            source: (!self.random.chance(30)).then_some(source),
-            tag: (!self.random.chance(30)).then_some(tag),
-        }
+        Pattern { communicator, source: self.or_any(source), tag: self.or_any(tag) }
+    }
+
+    /// A source or tag, or a wildcard.
+    fn or_any(&mut self, number: u32) -> Option<u32> {
+        let is_any = self.random.chance(30);
+        self.has_wildcards |= is_any;
+        (!is_any).then_some(number)
     }
 
     pub(super) fn send(&mut self, rank: usize, thread: usize) {
@@ -67,7 +70,7 @@ impl Generator {
         }
     }
 
-    fn isend(
+    pub(super) fn isend(
         &mut self,
         rank: usize,
         thread: usize,

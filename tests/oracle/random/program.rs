@@ -1,8 +1,8 @@
-//! What happens next, and the frame around it: start, threads, functions, the recorder, the end.
+//! What happens next, and the frame around it: start, threads, functions, the recorder.
 
 use crate::support::trace::{Message, Step};
 
-use super::{Generator, Open, State};
+use super::{Generator, Open};
 
 impl Generator {
     pub(super) fn run(&mut self) {
@@ -19,10 +19,7 @@ impl Generator {
         for _ in 0..20 + self.random.below(150) {
             self.something();
         }
-        let has_finalize = self.random.chance(90);
-        for rank in 0..self.processes.len() {
-            self.wind_up(rank, has_finalize);
-        }
+        self.end();
     }
 
     fn something(&mut self) {
@@ -131,7 +128,7 @@ impl Generator {
         }
     }
 
-    fn leave_function(&mut self, rank: usize, thread: usize) {
+    pub(super) fn leave_function(&mut self, rank: usize, thread: usize) {
         self.pass(rank, 1);
         self.step(rank, thread, Step::Leave);
         self.processes[rank].threads[thread].depth -= 1;
@@ -170,7 +167,7 @@ impl Generator {
         self.processes[rank].has_forked = true;
     }
 
-    fn join(&mut self, rank: usize) {
+    pub(super) fn join(&mut self, rank: usize) {
         for thread in 0..self.processes[rank].threads.len() {
             while self.processes[rank].threads[thread].depth > self.processes[rank].threads[thread].floor {
                 self.leave_function(rank, thread);
@@ -186,7 +183,7 @@ impl Generator {
     }
 
     /// The recorder is switched off or on. What happens in between is lost; sometimes nothing does.
-    fn switch_recorder(&mut self, rank: usize) {
+    pub(super) fn switch_recorder(&mut self, rank: usize) {
         self.settle(rank);
         if !self.processes[rank].is_off {
             self.pass(rank, 2);
@@ -199,43 +196,6 @@ impl Generator {
         self.pass(rank, 5);
         self.processes[rank].is_off = false;
         self.step(rank, 0, Step::Recording(true));
-    }
-
-    /// Receives and completes what is left, most of the time, and comes to an end.
-    fn wind_up(&mut self, rank: usize, has_finalize: bool) {
-        self.settle(rank);
-        if self.processes[rank].is_off {
-            self.switch_recorder(rank);
-        }
-        while self.processes[rank].arrived.len() > self.random.below(40) / 39 {
-            self.open_receive(rank, 0);
-            self.settle(rank);
-        }
-        while !self.processes[rank].claimed.is_empty() {
-            self.receive_claimed(rank, 0);
-        }
-        while self.is_completable(rank) && !self.random.chance(2) {
-            self.open_completion(rank, 0);
-            self.settle(rank);
-        }
-        while self.processes[rank].requests.iter().any(|it| matches!(it.state, State::Posted(_))) {
-            self.cancel(rank, 0);
-        }
-        if self.processes[rank].is_parallel {
-            self.join(rank);
-        }
-        for thread in 0..self.processes[rank].threads.len() {
-            while self.processes[rank].threads[thread].depth > 0 {
-                self.leave_function(rank, thread);
-            }
-        }
-        if has_finalize {
-            self.enter(rank, 0, "MPI_Finalize");
-            self.processes[rank].now += self.random.below(40) as u64;
-            self.leave(rank, 0);
-        }
-        self.pass(rank, 2);
-        self.step(rank, 0, Step::Leave);
     }
 
     /// A call goes on at once, or when its thread is next. Without recorder always at once.

@@ -1,0 +1,79 @@
+//! What is missing, and why a program hung.
+
+use std::collections::BTreeSet;
+
+use super::operations::Operations;
+use super::read::Kind;
+use super::{Analysis, Findings};
+
+/// The findings that are counted here.
+pub(crate) const FINDINGS: [&str; 5] = [
+    "missing events",
+    "recording switched off",
+    "send without receive",
+    "receive without send",
+    "processes waiting for each other",
+];
+
+impl Analysis {
+    pub(super) fn findings(&self, operations: &Operations, messages: &[(usize, usize)]) -> Findings {
+        let missing = self.locations.iter().filter(|location| location.is_missing).count();
+        let happenings = self.locations.iter().flat_map(|location| &location.happenings);
+        let off = happenings.filter(|happening| matches!(happening.kind, Kind::RecordingOff)).count();
+        let unmatched = unmatched_sends(operations, messages);
+        let is_unmatched = |receive: &usize| messages.iter().all(|message| message.1 != *receive);
+        let receives = (0..operations.receives.len()).filter(is_unmatched).count();
+        let counts = [missing, off, unmatched.len(), receives, self.circles(operations, &unmatched)];
+        let named = FINDINGS.into_iter().zip(counts);
+        named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
+    }
+
+    /// How many groups there are of processes that wait for each other when the trace ends.
+    fn circles(&self, operations: &Operations, unmatched: &[usize]) -> usize {
+        let processes = operations.gaps.len();
+        // Who waits for whom, then also for whom those wait, and so on.
+        let mut waits: Vec<BTreeSet<usize>> =
+            (0..processes).map(|process| self.waits_for(operations, unmatched, process)).collect();
+        for _ in 0..processes {
+            let indirect =
+                |of: &BTreeSet<usize>| of.iter().flat_map(|&other| &waits[other]).copied().collect();
+            let more: Vec<BTreeSet<usize>> = waits.iter().map(indirect).collect();
+            waits.iter_mut().zip(more).for_each(|(waits, more)| waits.extend(more));
+        }
+        let in_circle = |process: &usize| waits[*process].contains(process);
+        let group = |process: usize| -> BTreeSet<usize> {
+            waits[process].iter().copied().filter(|&other| waits[other].contains(&process)).collect()
+        };
+        (0..processes).filter(in_circle).map(group).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The processes that a process waits for when the trace ends: receivers of what it sends in a call that was never
+    /// left, or before such a call that waits for requests. Who has posted a receive may still get on.
+    fn waits_for(&self, operations: &Operations, unmatched: &[usize], process: usize) -> BTreeSet<usize> {
+        if operations.have_open_receives[process] {
+            return BTreeSet::new();
+        }
+        let of_process = self.locations.iter().filter(|location| location.process == process);
+        let open = of_process.flat_map(|location| &location.calls).filter(|call| call.is_open && call.is_mpi);
+        let last = open.max_by_key(|call| call.enter).map_or("", |call| &call.mpi_name);
+        let waits_for_requests = matches!(last, "wait" | "waitany" | "waitall" | "waitsome");
+        let sends = unmatched.iter().map(|&send| &operations.sends[send]);
+        let of_process = sends.filter(|send| send.channel.source == process);
+        let waits = of_process.filter(|send| match send.completion {
+            None => waits_for_requests,
+            Some(at) => {
+                self.locations[at.location].calls[at.call].is_open
+                    && matches!(self.name(at), "send" | "ssend")
+            }
+        });
+        waits.map(|send| send.channel.destination).collect()
+    }
+}
+
+/// The sends that nobody receives, and that nobody has cancelled.
+fn unmatched_sends(operations: &Operations, messages: &[(usize, usize)]) -> Vec<usize> {
+    let is_unmatched = |send: &usize| {
+        !operations.sends[*send].is_cancelled && messages.iter().all(|message| message.0 != *send)
+    };
+    (0..operations.sends.len()).filter(is_unmatched).collect()
+}

@@ -1,0 +1,122 @@
+//! What occurs in a random trace, so that a test can tell that everything that MPI allows does in some.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::trace::{Members, Message, Step, Stream, Trace};
+
+/// Everything that has to occur.
+pub(crate) const FEATURES: [&str; 14] = [
+    "receives completed in another order than posted",
+    "matched probe",
+    "wildcard",
+    "MPI on several threads",
+    "sub-communicator",
+    "inter-communicator",
+    "process by itself",
+    "persistent request",
+    "cancelled send",
+    "cancelled receive",
+    "tested request",
+    "recorder switched off",
+    "missing file",
+    "deadlock",
+];
+
+/// The features of a trace. Wildcards and deadlocks do not show in single events.
+pub(crate) fn features(trace: &Trace, has_wildcards: bool, is_hung: bool) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    if has_wildcards {
+        found.insert("wildcard");
+    }
+    if is_hung {
+        found.insert("deadlock");
+    }
+    let recorded: Vec<&Stream> = trace.streams.iter().filter(|stream| !stream.missing).collect();
+    if recorded.len() < trace.streams.len() {
+        found.insert("missing file");
+    }
+    for stream in &recorded {
+        for (_, step) in &stream.events {
+            found.extend(of_step(step));
+            found.extend(communicator(step).and_then(|name| of_communicator(trace, name)));
+            if stream.thread > 0 && communicator(step).is_some() {
+                found.insert("MPI on several threads");
+            }
+        }
+    }
+    for rank in 0..recorded.iter().map(|stream| stream.rank + 1).max().unwrap_or(0) {
+        let of_rank = recorded.iter().filter(|stream| stream.rank == rank);
+        let mut steps: Vec<&(u64, Step)> = of_rank.flat_map(|stream| &stream.events).collect();
+        steps.sort_by_key(|(time, _)| *time);
+        found.extend(of_requests(steps.into_iter().map(|(_, step)| step)));
+    }
+    found
+}
+
+fn of_step(step: &Step) -> Option<&'static str> {
+    Some(match step {
+        Step::Probe(..) => "matched probe",
+        Step::Enter(call) if call.starts_with("MPI_Start") => "persistent request",
+        Step::Test(_) => "tested request",
+        Step::Recording(false) => "recorder switched off",
+        _ => return None,
+    })
+}
+
+/// The communicator of a message or collective operation.
+fn communicator(step: &Step) -> Option<&str> {
+    match step {
+        Step::Send(message)
+        | Step::Isend(message, _)
+        | Step::Recv(message)
+        | Step::Irecv(message, _)
+        | Step::Probe(message, _) => Some(&message.communicator),
+        Step::CollectiveEnd { communicator, .. } => Some(communicator),
+        _ => None,
+    }
+}
+
+fn of_communicator(trace: &Trace, name: &str) -> Option<&'static str> {
+    if name == "self" {
+        return Some("process by itself");
+    }
+    let known = trace.communicators.iter().find(|it| it.0 == name);
+    known.map(|(_, members)| match members {
+        Members::Ranks(_) => "sub-communicator",
+        Members::Sides(..) => "inter-communicator",
+    })
+}
+
+/// What the requests of a process show, in the order of time.
+fn of_requests<'a>(steps: impl Iterator<Item = &'a Step>) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    // Requests under way: when posted, or none of a send.
+    let mut requests: BTreeMap<u64, Option<usize>> = BTreeMap::new();
+    // By communicator, source and tag: when the receives were posted that are complete.
+    let mut complete: BTreeMap<(&str, u32, u32), Vec<usize>> = BTreeMap::new();
+    for (at, step) in steps.enumerate() {
+        match step {
+            Step::Isend(_, request) => {
+                requests.insert(*request, None);
+            }
+            Step::IrecvRequest(request) => {
+                requests.insert(*request, Some(at));
+            }
+            Step::Irecv(Message { communicator, peer, tag, .. }, request) => {
+                if let Some(Some(posted)) = requests.remove(request) {
+                    complete.entry((communicator, *peer, *tag)).or_default().push(posted);
+                }
+            }
+            Step::Cancel(request) => match requests.remove(request) {
+                Some(None) => _ = found.insert("cancelled send"),
+                Some(Some(_)) => _ = found.insert("cancelled receive"),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    if complete.values().any(|posted| !posted.is_sorted()) {
+        found.insert("receives completed in another order than posted");
+    }
+    found
+}

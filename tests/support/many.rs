@@ -1,0 +1,58 @@
+//! Many analyses under one launcher: starting MPI takes longer than analysing a small trace.
+//!
+//! The launcher starts this test program again, which then runs nothing but the test below.
+
+use std::path::Path;
+
+use replay::Options;
+
+use super::run;
+
+/// Names the file that lists the analyses.
+const LIST: &str = "REPLAY_MANY";
+
+/// The name of the test that works the list off.
+const TEST: &str = "support::many::analyses_of_the_list";
+
+/// Analyses in so many processes, one after the other. Each needs its report named.
+pub(crate) fn analyze(launcher: &Path, processes: usize, analyses: &[Options], list: &Path) {
+    let lines: Vec<String> = analyses.iter().map(line).collect();
+    std::fs::write(list, lines.concat()).unwrap();
+    let program = std::env::current_exe().unwrap();
+    let mut command = run::launched(launcher, processes, [&program]);
+    command.args([TEST, "--exact", "--ignored", "--nocapture", "--test-threads=1"]).env(LIST, list);
+    run::run(&mut command).expect(0);
+}
+
+fn line(analysis: &Options) -> String {
+    let report = analysis.report.as_ref().expect("a report");
+    let paths = format!("{}\t{}", analysis.experiment.display(), report.display());
+    format!("{}\t{}\t{paths}\n", analysis.semantics.name(), analysis.threads)
+}
+
+#[cfg(feature = "mpi")]
+fn parse(line: &str) -> Options {
+    let [semantics, threads, experiment, report] = line.split('\t').collect::<Vec<_>>()[..] else {
+        panic!("{line}")
+    };
+    let semantics = super::SEMANTICS.into_iter().find(|one| one.name() == semantics).unwrap();
+    Options {
+        threads: threads.parse().unwrap(),
+        ..super::options(experiment.as_ref(), report.as_ref(), semantics)
+    }
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+#[ignore = "started by the tests of equivalence, under a launcher"]
+fn analyses_of_the_list() {
+    use replay::progress::Progress;
+
+    let Some(list) = std::env::var_os(LIST) else { return };
+    let mut processes = replay::exchange::mpi::Processes::start().unwrap().expect("a launcher");
+    for line in std::fs::read_to_string(list).unwrap().lines() {
+        if let Err(error) = replay::analyze(&parse(line), &mut processes, &mut Progress::silent()) {
+            panic!("{line}: {error}");
+        }
+    }
+}

@@ -77,9 +77,21 @@ impl fmt::Display for Error {
             write!(f, "byte {offset:#x}: ")?;
         }
         match &self.0.kind {
-            Kind::Io(tried, cause) => write!(f, "cannot {tried}: {cause}"),
+            Kind::Io(tried, cause) => write!(f, "cannot {tried}: {cause}{}", advice(cause)),
             Kind::Message(message) => f.write_str(message),
         }
+    }
+}
+
+/// What to do where the operating system refuses, if that is not plain.
+fn advice(cause: &io::Error) -> &'static str {
+    if cause.raw_os_error() == Some(libc::EMFILE) {
+        return "; raise the limit on open files (ulimit -n)";
+    }
+    match cause.kind() {
+        io::ErrorKind::PermissionDenied => "; ask its owner for the right to",
+        io::ErrorKind::OutOfMemory => "; raise the limit on memory (ulimit -v), or use more processes",
+        _ => "",
     }
 }
 

@@ -1,6 +1,8 @@
 //! Why there is no report.
 
+use std::error::Error as _;
 use std::fmt;
+use std::io::{self, ErrorKind};
 
 /// An error that ends the analysis, in words for the user: what failed, where, what was expected, what to do.
 #[derive(Debug)]
@@ -60,8 +62,20 @@ impl From<otf2::Error> for Error {
     }
 }
 
+/// A report that cannot be written, with what to do.
 impl From<cubex::Error> for Error {
     fn from(error: cubex::Error) -> Error {
-        Error::new(error.to_string())
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        let advice = match cause.map(io::Error::kind) {
+            None => "",
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                "; free some space, or choose another place with -o FILE.cubex"
+            }
+            Some(ErrorKind::FileTooLarge) => {
+                "; raise the limit on the sizes of files (ulimit -f), or choose another place with -o FILE.cubex"
+            }
+            Some(_) => "; choose a writable place with -o FILE.cubex",
+        };
+        Error::new(format!("{error}{advice}"))
     }
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod command_line;
 mod documentation;
 mod equivalence;
+mod faults;
 mod golden;
 mod interop;
 mod laws;

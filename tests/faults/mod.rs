@@ -1,0 +1,33 @@
+//! The faults of an environment: what dies, changes, is missing, is full or is limited while the program runs.
+
+mod disk;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::run::{alone, launched, program};
+
+/// A command that runs `replay-analyze` with these arguments after a shell has done `first`, such as setting a limit.
+fn after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new("sh");
+    alone(&mut command);
+    command.args(["-c", &script(first), program()]).args(arguments);
+    command
+}
+
+/// The same in so many processes.
+fn limited<S: AsRef<OsStr>>(
+    launcher: &Path,
+    processes: usize,
+    first: &str,
+    arguments: impl IntoIterator<Item = S>,
+) -> Command {
+    let mut command = launched(launcher, processes, ["sh", "-c", &script(first), program()]);
+    command.args(arguments);
+    command
+}
+
+fn script(first: &str) -> String {
+    format!("{first}; exec \"$0\" \"$@\"")
+}

@@ -37,6 +37,7 @@ pub mod walk;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 
 use otf2::Archive;
@@ -81,21 +82,7 @@ pub fn analyze(
     if job.threads == 1 {
         return job.work(exchange, progress).map_err(|error| tell(error, exchange));
     }
-    let team = Team::new(job.threads);
-    let (mut first, others) = team.members(exchange);
-    let mut outcomes: Vec<Result<Outcome, Error>> = thread::scope(|scope| {
-        let start = |mut other| {
-            let job = &job;
-            scope.spawn(move || {
-                job.work(&mut other, &mut Progress::silent()).map_err(|error| tell(error, &mut other))
-            })
-        };
-        let others: Vec<_> = others.into_iter().map(start).collect();
-        let outcome = job.work(&mut first, progress).map_err(|error| tell(error, &mut first));
-        let joined =
-            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        [outcome].into_iter().chain(joined).collect()
-    });
+    let mut outcomes = job.work_on_threads(exchange, progress).map_err(|error| tell(error, exchange))?;
     // One message for all: that of the thread that has to speak, if it is one of ours.
     let speaker = outcomes.iter().position(|outcome| outcome.as_ref().is_err_and(Error::is_own));
     outcomes.swap_remove(speaker.unwrap_or(0))
@@ -161,6 +148,48 @@ impl Job {
             self.blocks.len(),
             largest.unwrap_or(0)
         )
+    }
+
+    /// The pipeline on all threads of this process; what each answers.
+    ///
+    /// # Errors
+    /// If the system gives us fewer threads. Nobody has begun then: a worker without its thread would leave the others
+    /// waiting.
+    fn work_on_threads(
+        &self,
+        exchange: &mut dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Vec<Result<Outcome, Error>>, Error> {
+        let team = Team::new(self.threads);
+        let (mut first, others) = team.members(exchange);
+        let are_all_here = OnceLock::new();
+        thread::scope(|scope| {
+            let start = |mut other| {
+                let are_all_here = &are_all_here;
+                let work = move || {
+                    let is_complete: bool = *are_all_here.wait();
+                    is_complete.then(|| {
+                        let outcome = self.work(&mut other, &mut Progress::silent());
+                        outcome.map_err(|error| tell(error, &mut other))
+                    })
+                };
+                thread::Builder::new().spawn_scoped(scope, work)
+            };
+            let others: Result<Vec<_>, _> = others.into_iter().map(start).collect();
+            are_all_here.get_or_init(|| others.is_ok());
+            let others = others.map_err(|error| {
+                Error::new(format!(
+                    "cannot start {} threads: {error}; choose fewer with --threads, or raise the limits on processes \
+                     and memory (ulimit -u, ulimit -v)",
+                    self.threads
+                ))
+            })?;
+            let outcome = self.work(&mut first, progress).map_err(|error| tell(error, &mut first));
+            let joined = others
+                .into_iter()
+                .filter_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok([outcome].into_iter().chain(joined).collect())
+        })
     }
 
     /// The pipeline, for one worker.

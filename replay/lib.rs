@@ -13,6 +13,7 @@
 //!
 //! `docs/architecture.md` of the project says more.
 
+pub mod agreement;
 pub mod assignment;
 pub mod call_tree;
 pub mod communicators;
@@ -47,6 +48,7 @@ pub use exchange::Exchange;
 pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
+use agreement::Basis;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::Findings;
@@ -120,7 +122,10 @@ impl Job {
         if exchange.worker() == 0 {
             report::check_target(&target, options.force)?;
         }
-        let definitions = archive.definitions()?;
+        let file = archive.definition_file()?;
+        let basis = Basis::new(options, &archive, &file);
+        let definitions = archive.definition_records(&file).resolve()?;
+        drop(file);
         let trace = Trace::new(definitions, options.semantics)
             .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
         if trace.locations.is_empty() {
@@ -131,7 +136,7 @@ impl Job {
         }
         let metrics = Metrics::new();
         let selections = Selections::new(&trace, &metrics);
-        let weights = weights(&archive, &trace, exchange)?;
+        let weights = weights(&archive, &trace, basis, exchange)?;
         // A worker without a process would do nothing.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
@@ -237,16 +242,26 @@ fn target(options: &Options, archive: &Archive) -> PathBuf {
 }
 
 /// The bytes of each process's event files. Each worker asks the file system for a part of them.
-fn weights(archive: &Archive, trace: &Trace, exchange: &mut dyn Exchange) -> Result<Vec<u64>, Error> {
+///
+/// # Errors
+/// If a worker failed, or goes by another basis.
+fn weights(
+    archive: &Archive,
+    trace: &Trace,
+    basis: Basis,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<u64>, Error> {
     let (worker, workers) = (exchange.worker(), exchange.workers());
     let size = |process: &trace::Process| {
         let locations = &trace.locations[process.locations.clone()];
         locations.iter().filter_map(|location| archive.event_bytes(location.reference)).sum()
     };
-    let mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
+    let mut mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
+    basis.encode(&mut mine);
+    let given = share(exchange, mine)?;
     let mut weights = vec![0; trace.processes.len()];
-    for (worker, sizes) in share(exchange, mine)?.into_iter().enumerate() {
-        for (weight, size) in weights.iter_mut().skip(worker).step_by(workers).zip(sizes) {
+    for (worker, sizes) in basis.check(archive, &given)?.into_iter().enumerate() {
+        for (weight, &size) in weights.iter_mut().skip(worker).step_by(workers).zip(sizes) {
             *weight = size;
         }
     }

@@ -63,7 +63,7 @@ findings! {
     DamagedEvents, DataLoss, "damaged events",
         "An event file ends early or is damaged: the events after that place are missing.";
     UnreadableMapping, DataLoss, "unreadable local definitions",
-        "A location's local definitions are damaged: its events were not used.";
+        "A location's local definitions are missing or damaged: its events were not used.";
     EventCount, Note, "unexpected number of events",
         "A location has not as many events as its definition says.";
     BackwardTime, Wrong, "time going backwards",

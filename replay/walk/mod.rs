@@ -71,7 +71,7 @@ pub fn walk(
     let locations = &trace.locations[trace.processes[process].locations.clone()];
     let mut files = Vec::with_capacity(locations.len());
     for (thread, location) in locations.iter().enumerate() {
-        files.push(stream::open(archive, location, thread, &mut state)?);
+        files.push(stream::open(archive, trace, location, thread, &mut state)?);
     }
     let mut streams: Vec<_> = files
         .iter()

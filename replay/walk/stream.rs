@@ -25,6 +25,7 @@ pub(super) struct LocationFile {
 /// If a file exists and cannot be read.
 pub(super) fn open(
     archive: &Archive,
+    trace: &Trace,
     location: &Location,
     thread: usize,
     state: &mut ProcessWalk<'_>,
@@ -37,13 +38,32 @@ pub(super) fn open(
         }
         Err(error) => return Err(error.into()),
     };
-    match archive.local_definitions(location.reference) {
+    match local_definitions(archive, trace, location) {
         Ok(local) => Ok(Some(LocationFile { events, local })),
         // With unknown mappings and clock every event could mean something else.
         Err(error) => {
             state.find(Finding::UnreadableMapping, thread, || within(archive, &error));
             Ok(None)
         }
+    }
+}
+
+/// What makes the references and times of a location global; nothing does if no location has such a file. In the first
+/// and the last location's place stand all others: to ask for more would take time for a case that is rare enough.
+fn local_definitions(
+    archive: &Archive,
+    trace: &Trace,
+    location: &Location,
+) -> Result<LocalDefinitions, otf2::Error> {
+    let is_there = |location: &Location| archive.local_definition_path(location.reference).exists();
+    match archive.local_definition_file(location.reference) {
+        Err(error) if error.is_not_found() => {
+            let is_lost =
+                [trace.locations.first(), trace.locations.last()].into_iter().flatten().any(is_there);
+            if is_lost { Err(error) } else { Ok(LocalDefinitions::default()) }
+        }
+        Err(error) => Err(error),
+        Ok(file) => LocalDefinitions::collect(archive.local_definition_records(&file)),
     }
 }
 

@@ -94,6 +94,9 @@ pub enum Artificial {
     Kernels,
 }
 
+/// Calls at each end of a path that its name has. Recursion may be so deep that all names would fill a book.
+const NAMED: usize = 32;
+
 const ARTIFICIAL: [(&str, RegionRole); 5] = [
     ("PROGRAM", RegionRole::ARTIFICIAL),
     ("MEASUREMENT OFF", RegionRole::ARTIFICIAL),
@@ -182,7 +185,7 @@ impl Trace {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them.
+    /// The names of the regions along a call path, with slashes between them; of a very deep one those at both ends.
     pub fn path_name(&self, tree: &CallTree, path: PathId) -> String {
         let mut names = Vec::new();
         let mut at = path;
@@ -192,6 +195,10 @@ impl Trace {
             at = call_path.parent;
         }
         names.reverse();
+        if let Some(others) = names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
+            let (outer, inner) = (names[..NAMED].join("/"), names[NAMED + others..].join("/"));
+            return format!("{outer}/({others} more)/{inner}");
+        }
         names.join("/")
     }
 

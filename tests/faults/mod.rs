@@ -1,6 +1,14 @@
 //! The faults of an environment: what dies, changes, is missing, is full or is limited while the program runs.
 
+mod claims;
+mod deep;
 mod disk;
+mod files;
+mod job;
+mod killed;
+mod limits;
+mod make;
+mod views;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -252,9 +252,12 @@ fn weights(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<u64>, Error> {
     let (worker, workers) = (exchange.worker(), exchange.workers());
+    // A file with holes may claim any size; sums of sizes must stay numbers.
+    let most = u64::MAX / trace.locations.len() as u64;
+    let cut = |size: u64| size.min(most);
     let size = |process: &trace::Process| {
         let locations = &trace.locations[process.locations.clone()];
-        locations.iter().filter_map(|location| archive.event_bytes(location.reference)).sum()
+        locations.iter().filter_map(|location| archive.event_bytes(location.reference)).map(cut).sum()
     };
     let mut mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
     basis.encode(&mut mine);

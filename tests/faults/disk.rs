@@ -28,10 +28,10 @@ fn expect_refusal(refused: &Finished, report: &Path, parts: &[&str]) {
 }
 
 /// A small file system, gone with the value; `None` where this user may not mount one.
-struct Disk(tempfile::TempDir);
+pub(super) struct Disk(tempfile::TempDir);
 
 impl Disk {
-    fn new(test: &str, options: &str) -> Option<Disk> {
+    pub(super) fn new(test: &str, options: &str) -> Option<Disk> {
         let place = fresh();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(place.path());
@@ -43,7 +43,7 @@ impl Disk {
         None
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.0.path()
     }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
+use super::disk::Disk;
 use super::job::Job;
 use super::make::{self, Size, ring};
 use crate::support::report::Table;
@@ -134,6 +135,23 @@ fn events_that_are_missing_or_damaged_are_a_finding_unreadable_ones_a_message() 
 fn local_definitions_that_are_missing_or_damaged_are_a_finding() {
     for file in ["traces/0.def", "traces/1.def", "traces/3.def"] {
         expect(file, std::array::from_fn(|_| Finding("unreadable local definitions")));
+    }
+}
+
+/// Three files of 2^63 - 1 bytes each, all of it a hole: no memory is that large.
+#[test]
+fn events_that_claim_to_be_larger_than_any_memory_are_told() {
+    let Some(disk) = Disk::new("huge files", "size=1m") else { return };
+    copy(&archive("barrier.4"), disk.path());
+    for rank in 0..3 {
+        let file = File::create(disk.path().join(format!("traces/{rank}.evt"))).unwrap();
+        file.set_len(i64::MAX as u64).unwrap();
+    }
+    for threads in ["--threads=1", "--threads=4"] {
+        let refused = run(&mut analyzer([disk.path(), Path::new(threads)]));
+        refused.expect(2);
+        let [message] = refused.messages()[..] else { panic!("{}", refused.stderr) };
+        assert!(message.contains(".evt") && message.contains("cannot read the file"), "{message}");
     }
 }
 

@@ -22,8 +22,8 @@ fn long_trace(directory: &Path) {
     });
 }
 
-/// Whether worker 0 is in this phase: it says when a phase is done. In the first one, which begins with the start of MPI,
-/// the worker in question must have begun to read.
+/// Whether worker 0 is in this phase: it says when a phase is done. In the first one, which begins with the start of
+/// MPI, the worker in question must have begun to read.
 fn is_in(job: &Job, phase: usize, worker: usize) -> bool {
     match phase {
         0 => job.maps(worker, "traces.def"),

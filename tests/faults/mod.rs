@@ -1,4 +1,8 @@
 //! The faults of an environment: what dies, changes, is missing, is full or is limited while the program runs.
+//!
+//! One fault is not here: a panic. Nothing that a user has makes the program panic, and a hook for tests would be a
+//! fault of its own. In every thread a panic ends the process with status 2 (`replay/main.rs`), under MPI the whole job
+//! (`replay/exchange/mpi.rs`).
 
 mod claims;
 mod deep;
@@ -8,6 +12,7 @@ mod job;
 mod killed;
 mod limits;
 mod make;
+mod table;
 mod views;
 
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Processes of one analysis that do not see the same files: nodes whose file system is not there, or shows an old copy.
+//! Processes of one analysis that do not see the same files: on nodes whose file system is not there, or is stale.
 //!
 //! A launcher can give each process a working directory of its own, in which the same relative path is another file.
 

@@ -33,7 +33,8 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
-            if speaks {
+            // Others may have understood theirs, and wait for us. The first who has something to say does.
+            if exchange.fail() == exchange.worker() {
                 let _ = answer.print();
             }
             let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);

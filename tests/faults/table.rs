@@ -31,6 +31,7 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
         &[
             "views::other_definitions_on_one_worker_are_told_instead_of_a_wrong_report",
             "views::other_options_on_one_worker_are_told",
+            "views::wrong_usage_or_question_of_one_worker_ends_all",
             "views::same_files_in_another_place_are_analysed",
         ],
     ),

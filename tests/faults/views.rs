@@ -101,6 +101,17 @@ fn other_options_on_one_worker_are_told() {
     Views::new().expect_refusal(launcher, ["-q", "--threads=2"], &["worker 1 has other options"]);
 }
 
+/// The others must not wait for a process that never began.
+#[test]
+fn wrong_usage_or_question_of_one_worker_ends_all() {
+    let Some(launcher) = mpirun("wrong usage of some") else { return };
+    let refused = Views::new().analyze(launcher, ["-q", "--bogus"]);
+    refused.expect(2);
+    assert_eq!(refused.stderr.matches("--bogus' found").count(), 1, "{}", refused.stderr);
+    let refused = Views::new().analyze(launcher, ["--help", "-q"]);
+    assert_eq!(refused.stdout.matches("Usage:").count(), 1, "{}", refused.stdout);
+}
+
 #[test]
 fn events_that_their_worker_cannot_read_are_told_once() {
     let Some(launcher) = mpirun("events unreadable for some") else { return };

@@ -1,6 +1,8 @@
 //! Why there is no report.
 
+use std::error::Error as _;
 use std::fmt;
+use std::io::{self, ErrorKind};
 
 /// An error that ends the analysis, in words for the user: what failed, where, what was expected, what to do.
 #[derive(Debug)]
@@ -54,22 +56,47 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// An archive that cannot be read, with what to do.
 impl From<otf2::Error> for Error {
     fn from(error: otf2::Error) -> Error {
-        // The reader says what is wrong with a file; what to do about it is ours to say, unless only the reader knows.
-        let advice = match std::error::Error::source(&error) {
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        let advice = match cause {
             _ if error.is_damage() || error.is_not_found() => {
                 "; copy the archive again, or record the program again"
             }
-            Some(_) => "; it must be a file that can be read",
             None => "",
+            Some(cause) if cause.raw_os_error() == Some(TOO_MANY_OPEN_FILES) => {
+                "; raise the limit on open files (ulimit -n)"
+            }
+            Some(cause) => match cause.kind() {
+                ErrorKind::PermissionDenied => "; ask its owner for the right to read it",
+                ErrorKind::OutOfMemory => {
+                    "; raise the limit on memory (ulimit -v), or use more processes on more nodes"
+                }
+                _ => "; it must be a file that can be read",
+            },
         };
         Error::new(format!("{error}{advice}"))
     }
 }
 
+/// `EMFILE`, which has no kind of its own.
+const TOO_MANY_OPEN_FILES: i32 = 24;
+
+/// A report that cannot be written, with what to do.
 impl From<cubex::Error> for Error {
     fn from(error: cubex::Error) -> Error {
-        Error::new(error.to_string())
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        let advice = match cause.map(io::Error::kind) {
+            None => "",
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                "; free some space, or choose another place with -o FILE.cubex"
+            }
+            Some(ErrorKind::FileTooLarge) => {
+                "; raise the limit on the sizes of files (ulimit -f), or choose another place with -o FILE.cubex"
+            }
+            Some(_) => "; choose a writable place with -o FILE.cubex",
+        };
+        Error::new(format!("{error}{advice}"))
     }
 }

@@ -63,9 +63,7 @@ findings! {
     DamagedEvents, DataLoss, "damaged events",
         "An event file ends early or is damaged: the events after that place are missing.";
     UnreadableMapping, DataLoss, "unreadable local definitions",
-        "A location's local definitions are damaged: its events were not used.";
-    MissingMapping, DataLoss, "missing local definitions",
-        "A location has no local definitions: its references and times were taken as global ones.";
+        "A location's local definitions are missing or damaged: its events were not used.";
     UndefinedClock, Wrong, "undefined clock",
         "The trace does not say what a tick is: ticks were taken as nanoseconds.";
     EventCount, Note, "unexpected number of events",

@@ -13,6 +13,7 @@
 //!
 //! `docs/architecture.md` of the project says more.
 
+pub mod agreement;
 pub mod assignment;
 pub mod call_tree;
 pub mod communicators;
@@ -38,6 +39,7 @@ pub mod walk;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 
 use otf2::Archive;
@@ -47,6 +49,7 @@ pub use exchange::Exchange;
 pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
+use agreement::Basis;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
@@ -83,21 +86,7 @@ pub fn analyze(
     if job.threads == 1 {
         return job.work(exchange, progress).map_err(|error| tell(error, exchange));
     }
-    let team = Team::new(job.threads);
-    let (mut first, others) = team.members(exchange);
-    let mut outcomes: Vec<Result<Outcome, Error>> = thread::scope(|scope| {
-        let start = |mut other| {
-            let job = &job;
-            scope.spawn(move || {
-                job.work(&mut other, &mut Progress::silent()).map_err(|error| tell(error, &mut other))
-            })
-        };
-        let others: Vec<_> = others.into_iter().map(start).collect();
-        let outcome = job.work(&mut first, progress).map_err(|error| tell(error, &mut first));
-        let joined =
-            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        [outcome].into_iter().chain(joined).collect()
-    });
+    let mut outcomes = job.work_on_threads(exchange, progress).map_err(|error| tell(error, exchange))?;
     // One message for all: that of the thread that has to speak, if it is one of ours.
     let speaker = outcomes.iter().position(|outcome| outcome.as_ref().is_err_and(Error::is_own));
     outcomes.swap_remove(speaker.unwrap_or(0))
@@ -136,7 +125,10 @@ impl Job {
         if exchange.worker() == 0 {
             report::check_target(&target, options.force)?;
         }
-        let definitions = archive.definitions()?;
+        let file = archive.definition_file()?;
+        let basis = Basis::new(options, &archive, &file);
+        let definitions = archive.definition_records(&file).resolve()?;
+        drop(file);
         let trace = Trace::new(definitions, options.semantics)
             .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
         if trace.locations.is_empty() {
@@ -147,7 +139,7 @@ impl Job {
         }
         let metrics = Metrics::new();
         let formulas = Formulas::new(&trace, &metrics);
-        let weights = weights(&archive, &trace, exchange)?;
+        let weights = weights(&archive, &trace, basis, exchange)?;
         // A worker without a process would do nothing.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
@@ -174,6 +166,48 @@ impl Job {
             self.blocks.len(),
             largest.unwrap_or(0)
         )
+    }
+
+    /// The pipeline on all threads of this process; what each answers.
+    ///
+    /// # Errors
+    /// If the system gives us fewer threads. Nobody has begun then: a worker without its thread would leave the others
+    /// waiting.
+    fn work_on_threads(
+        &self,
+        exchange: &mut dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Vec<Result<Outcome, Error>>, Error> {
+        let team = Team::new(self.threads);
+        let (mut first, others) = team.members(exchange);
+        let are_all_here = OnceLock::new();
+        thread::scope(|scope| {
+            let start = |mut other| {
+                let are_all_here = &are_all_here;
+                let work = move || {
+                    let is_complete: bool = *are_all_here.wait();
+                    is_complete.then(|| {
+                        let outcome = self.work(&mut other, &mut Progress::silent());
+                        outcome.map_err(|error| tell(error, &mut other))
+                    })
+                };
+                thread::Builder::new().spawn_scoped(scope, work)
+            };
+            let others: Result<Vec<_>, _> = others.into_iter().map(start).collect();
+            are_all_here.get_or_init(|| others.is_ok());
+            let others = others.map_err(|error| {
+                Error::new(format!(
+                    "cannot start {} threads: {error}; choose fewer with --threads, or raise the limits on processes \
+                     and memory (ulimit -u, ulimit -v)",
+                    self.threads
+                ))
+            })?;
+            let outcome = self.work(&mut first, progress).map_err(|error| tell(error, &mut first));
+            let joined = others
+                .into_iter()
+                .filter_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            Ok([outcome].into_iter().chain(joined).collect())
+        })
     }
 
     /// The pipeline, for one worker.
@@ -224,16 +258,29 @@ fn target(options: &Options, archive: &Archive) -> PathBuf {
 }
 
 /// The bytes of each process's event files. Each worker asks the file system for a part of them.
-fn weights(archive: &Archive, trace: &Trace, exchange: &mut dyn Exchange) -> Result<Vec<u64>, Error> {
+///
+/// # Errors
+/// If a worker failed, or goes by another basis.
+fn weights(
+    archive: &Archive,
+    trace: &Trace,
+    basis: Basis,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<u64>, Error> {
     let (worker, workers) = (exchange.worker(), exchange.workers());
+    // A file with holes may claim any size; sums of sizes must stay numbers.
+    let most = u64::MAX / trace.locations.len() as u64;
+    let cut = |size: u64| size.min(most);
     let size = |process: &trace::Process| {
         let locations = &trace.locations[process.locations.clone()];
-        locations.iter().filter_map(|location| archive.event_bytes(location.reference)).sum()
+        locations.iter().filter_map(|location| archive.event_bytes(location.reference)).map(cut).sum()
     };
-    let mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
+    let mut mine = trace.processes.iter().skip(worker).step_by(workers).map(size).collect();
+    basis.encode(&mut mine);
+    let given = share(exchange, mine)?;
     let mut weights = vec![0; trace.processes.len()];
-    for (worker, sizes) in share(exchange, mine)?.into_iter().enumerate() {
-        for (weight, size) in weights.iter_mut().skip(worker).step_by(workers).zip(sizes) {
+    for (worker, sizes) in basis.check(archive, &given)?.into_iter().enumerate() {
+        for (weight, &size) in weights.iter_mut().skip(worker).step_by(workers).zip(sizes) {
             *weight = size;
         }
     }

@@ -4,6 +4,8 @@ mod cli;
 
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -18,6 +20,7 @@ const LACKS_DATA: u8 = 1;
 const NO_REPORT: u8 = 2;
 
 fn main() -> ExitCode {
+    ignore_limit_on_files();
     // MPI first, so that of many processes one can speak for all; it ends when `exchange` is dropped.
     let (mut exchange, threads) = match start() {
         Ok(started) => started,
@@ -30,7 +33,8 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
-            if speaks {
+            // Others may have understood theirs, and wait for us. The first who has something to say does.
+            if exchange.fail() == exchange.worker() {
                 let _ = answer.print();
             }
             let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -62,6 +66,13 @@ fn end_on_panic() {
         report(panic);
         std::process::exit(NO_REPORT.into());
     }));
+}
+
+/// A report that grows beyond the limit on file sizes must be an error with a message, not the end by a signal.
+fn ignore_limit_on_files() {
+    let is_exceeded = Arc::new(AtomicBool::new(false));
+    // Without it the job would end all the same, only less clearly.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
 }
 
 /// Prints the summary; a reader that has gone away is no error.

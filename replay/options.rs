@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Which definitions of wait states to follow. `docs/differences.md` lists where they differ.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Semantics {
     /// The reference's definitions without its known defects.
     #[default]

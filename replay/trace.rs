@@ -94,6 +94,9 @@ pub enum Artificial {
     Kernels,
 }
 
+/// Calls at each end of a path that its name has. Recursion may be so deep that all names would fill a book.
+const NAMED: usize = 32;
+
 const ARTIFICIAL: [(&str, RegionRole); 5] = [
     ("PROGRAM", RegionRole::ARTIFICIAL),
     ("MEASUREMENT OFF", RegionRole::ARTIFICIAL),
@@ -101,9 +104,6 @@ const ARTIFICIAL: [(&str, RegionRole); 5] = [
     ("THREADS", RegionRole::ARTIFICIAL),
     ("KERNELS", RegionRole::ARTIFICIAL),
 ];
-
-/// Bytes of a call path's name in messages. Nobody reads more, and a recursion may be very deep.
-const LONGEST_PATH: usize = 4000;
 
 impl Trace {
     /// Puts the definitions of an archive in order.
@@ -188,22 +188,20 @@ impl Trace {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them. Of a very long one the inner end.
+    /// The names of the regions along a call path, with slashes between them; of a very deep one those at both ends.
     pub fn path_name(&self, paths: &[CallPath], path: PathId) -> String {
-        let (mut names, mut length) = (Vec::new(), 0);
+        let mut names = Vec::new();
         let mut at = path;
         while at != NO_PATH {
             let call_path = paths[at as usize];
-            let name = self.region_name(call_path.region);
-            length += name.len() + 1;
-            if length > LONGEST_PATH && !names.is_empty() {
-                names.push("…");
-                break;
-            }
-            names.push(name);
+            names.push(self.region_name(call_path.region));
             at = call_path.parent;
         }
         names.reverse();
+        if let Some(others) = names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
+            let (outer, inner) = (names[..NAMED].join("/"), names[NAMED + others..].join("/"));
+            return format!("{outer}/({others} more)/{inner}");
+        }
         names.join("/")
     }
 

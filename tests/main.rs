@@ -5,6 +5,7 @@ mod command_line;
 mod damage;
 mod documentation;
 mod equivalence;
+mod faults;
 mod golden;
 mod interop;
 mod laws;

@@ -65,13 +65,13 @@ impl Owners {
     }
 }
 
-/// About how many bytes finding the partners of these processes' operations takes: what is told, what is heard, and who
-/// was found, with room for lists to grow.
+/// How many bytes finding the partners of these processes' operations may take: what is told, what is heard, and who
+/// was found, twice, because lists grow by doubling and may be copied then.
 pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
     let of = |profile: &ProcessProfile| {
         let operations = &profile.operations;
         let (sends, receives) = (operations.sends.len(), operations.receives.len());
-        100 * (sends + receives) as u64 + 400 * operations.collectives.len() as u64
+        200 * (sends + receives) as u64 + 800 * operations.collectives.len() as u64
     };
     profiles.iter().map(of).sum()
 }

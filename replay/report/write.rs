@@ -1,7 +1,5 @@
 //! Writes the report, and collects what the summary says on the way.
 
-use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use cubex::{CnodeId, MetricId, Report, Writer};
@@ -28,12 +26,6 @@ use crate::walk::ProcessProfile;
 /// # Errors
 /// In words for the user.
 pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
-    if report.extension().is_none_or(|extension| extension != "cubex") {
-        return Err(Error::new(format!(
-            "{}: the name of a report must end in .cubex, which viewers insist on",
-            report.display()
-        )));
-    }
     if report.exists() && !report.is_file() {
         return Err(Error::new(format!(
             "{}: there is something that is not a file; choose another name with -o",
@@ -46,15 +38,7 @@ pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
             report.display()
         )));
     }
-    let probe = report.with_extension(format!("cubex.{}.try", std::process::id()));
-    let tried = File::create_new(&probe).and_then(|_| fs::remove_file(&probe));
-    tried.map_err(|error| {
-        let advice = match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another place",
-            _ => "choose a writable place",
-        };
-        Error::new(format!("{}: cannot be written: {error}; {advice} with -o FILE.cubex", report.display()))
-    })
+    Ok(Writer::probe(report)?)
 }
 
 fn is_ours(path: &Path) -> bool {

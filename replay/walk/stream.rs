@@ -51,19 +51,32 @@ fn find(
         }
         Err(error) => return Err(error.into()),
     };
-    let file = archive.local_definition_file(location.reference);
-    match file.and_then(|file| LocalDefinitions::collect(archive.local_definition_records(&file))) {
+    match local_definitions(archive, state.trace, location) {
         Ok(local) => Ok(Some(LocationFile { events, local })),
-        // Writers may leave the file out where it would be empty, but a copy that lacks it looks the same.
-        Err(error) if error.is_not_found() => {
-            state.find(Finding::MissingMapping, thread, || within(archive, &error));
-            Ok(Some(LocationFile { events, local: LocalDefinitions::default() }))
-        }
         // With unknown mappings and clock every event could mean something else.
         Err(error) => {
             state.find(Finding::UnreadableMapping, thread, || within(archive, &error));
             Ok(None)
         }
+    }
+}
+
+/// What makes the references and times of a location global; nothing does if no location has such a file. In the first
+/// and the last location's place stand all others: to ask for more would take time for a case that is rare enough.
+fn local_definitions(
+    archive: &Archive,
+    trace: &Trace,
+    location: &Location,
+) -> Result<LocalDefinitions, otf2::Error> {
+    let is_there = |location: &Location| archive.local_definition_path(location.reference).exists();
+    match archive.local_definition_file(location.reference) {
+        Err(error) if error.is_not_found() => {
+            let is_lost =
+                [trace.locations.first(), trace.locations.last()].into_iter().flatten().any(is_there);
+            if is_lost { Err(error) } else { Ok(LocalDefinitions::default()) }
+        }
+        Err(error) => Err(error),
+        Ok(file) => LocalDefinitions::collect(archive.local_definition_records(&file)),
     }
 }
 

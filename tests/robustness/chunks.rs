@@ -5,8 +5,7 @@ use std::path::Path;
 
 use otf2::Anchor;
 use replay::findings::Finding::{
-    BackwardTime, ClockCollective, ClockMessage, DamagedEvents, EventCount, MissingEvents, MissingMapping,
-    UnreadableMapping,
+    BackwardTime, ClockCollective, ClockMessage, DamagedEvents, EventCount, MissingEvents, UnreadableMapping,
 };
 
 use super::Make::{Bytes, Directory};
@@ -54,9 +53,17 @@ pub(super) const SECTION: Section = Section {
             outcome: Message(DEFINITIONS, "byte 0x0: the file ends within"),
         },
         Row {
-            defect: "local definitions are missing",
+            defect: "the local definitions of one location are missing",
             make: Directory(|directory| remove(directory, "traces/0.def")),
-            outcome: Findings(&[MissingMapping]),
+            outcome: Findings(&[UnreadableMapping]),
+        },
+        Row {
+            defect: "no location has local definitions",
+            make: Directory(|directory| {
+                remove(directory, "traces/0.def");
+                fs::remove_file(directory.join("traces/1.def")).unwrap();
+            }),
+            outcome: Harmless("references and times are global already"),
         },
         Row {
             defect: "local definitions are empty",

@@ -15,7 +15,6 @@ mod references;
 mod report;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use otf2::Definition;
@@ -23,7 +22,8 @@ use replay::Semantics;
 use replay::findings::Finding;
 
 use crate::support::deadline::Watch;
-use crate::support::{analyze, in_memory, project};
+use crate::support::page::is_written;
+use crate::support::{analyze, in_memory};
 use make::{Files, Place};
 
 /// Rows about one part of an archive.
@@ -77,10 +77,6 @@ const SECTIONS: [&Section; 9] = [
     &events::SECTION,
     &report::SECTION,
 ];
-
-const BEGIN: &str =
-    "<!-- These tables are written by tests/robustness: REPLAY_WRITE_DOCS=1 cargo test robustness -->\n";
-const END: &str = "<!-- End of the tables that are written by tests/robustness -->\n";
 
 /// What follows for everyone from events that are missing.
 const CONSEQUENCES: [Finding; 6] = [
@@ -186,17 +182,7 @@ fn every_row_gets_what_it_says_and_the_page_has_these_rows() {
         }
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
-    let page = project("docs/robustness.md");
-    let text = fs::read_to_string(&page).unwrap();
-    let (before, rest) = text.split_once(BEGIN).expect("a line where the tables begin");
-    let (there, after) = rest.split_once(END).expect("a line where the tables end");
-    let tables = tables + "\n";
-    if std::env::var_os("REPLAY_WRITE_DOCS").is_some() {
-        fs::write(&page, format!("{before}{BEGIN}{tables}{END}{after}")).unwrap();
-        return;
-    }
-    let differs = there.lines().zip(tables.lines()).find(|(there, here)| there != here);
-    assert!(there == tables, "docs/robustness.md is old (REPLAY_WRITE_DOCS=1 renews it): {differs:?}");
+    is_written("docs/robustness.md", "tests/robustness", &(tables + "\n"));
 }
 
 #[test]

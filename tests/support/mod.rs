@@ -3,6 +3,7 @@
 pub(crate) mod deadline;
 pub(crate) mod local;
 pub(crate) mod many;
+pub(crate) mod page;
 pub(crate) mod parse;
 pub(crate) mod random;
 pub(crate) mod regions;

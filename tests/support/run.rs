@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// How long a child may run. Far more than any needs, so that only a hang reaches it.
-const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What a child left behind.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(crate) fn analyze<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -
 }
 
 /// Removes what a launcher around the tests may have left, which would make the child believe that it was launched.
-fn alone(command: &mut Command) {
+pub(crate) fn alone(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if ["OMPI_", "PMIX_", "PMI_", "SLURM_"].iter().any(|prefix| text.starts_with(prefix)) {

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::container::{ArchiveWriter, has_ambiguous_padding};
 use crate::data::{MARK, WireNumber};
@@ -50,11 +51,19 @@ impl Writer {
         Writer::start(path, cube).map_err(|error| error.in_file(path))
     }
 
+    /// Finds out whether a report can be written there, before the work for it is done.
+    ///
+    /// # Errors
+    ///
+    /// If the name does not end in `.cubex`, or a file cannot be created.
+    pub fn probe(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let probed = report_name(path).and_then(|name| Temporary::beside(path, &name));
+        probed.map(|_| ()).map_err(|error| error.in_file(path))
+    }
+
     fn start(path: &Path, cube: Cube) -> Result<Writer> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.strip_suffix(".cubex").is_none_or(str::is_empty) {
-            return Err(Error::invalid("the name of a report must end in .cubex"));
-        }
+        let name = report_name(path)?;
         check::check(&cube)?;
         let positions = |kind| positions(&Forest::of_cnodes(&cube).row_order(kind));
         let (deep, wide) = (positions(MetricKind::Exclusive)?, positions(MetricKind::Inclusive)?);
@@ -278,6 +287,15 @@ impl Write for Contents<'_> {
     }
 }
 
+/// The last part of a report's path.
+fn report_name(path: &Path) -> Result<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.strip_suffix(".cubex").is_none_or(str::is_empty) {
+        return Err(Error::invalid("the name of a report must end in .cubex, which Cube tools insist on"));
+    }
+    Ok(name.into_owned())
+}
+
 /// The inverse of an order: where each call path stands.
 fn positions(order: &[CnodeId]) -> Result<Vec<u32>> {
     let mut positions = vec![0; order.len()];
@@ -402,6 +420,10 @@ impl RowWriter<'_> {
     }
 }
 
+/// Nobody has written to a temporary file of this age for so long that its writer must be dead. Process numbers would
+/// not tell: the writer may run on another host.
+const STALE: Duration = Duration::from_secs(24 * 3600);
+
 /// The file under its temporary name; removed on drop unless it was renamed.
 #[derive(Debug)]
 struct Temporary(Option<PathBuf>);
@@ -410,6 +432,7 @@ impl Temporary {
     /// Creates a file of a new name in the directory of `path`.
     fn beside(path: &Path, name: &str) -> Result<(Temporary, File)> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
+        remove_stale(path, name);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary = path.with_file_name(format!(".{name}.{}-{number}", std::process::id()));
@@ -429,10 +452,31 @@ impl Temporary {
             self.0 = None;
         }
         // Makes the new name durable, where the file system can; the report itself is stored already.
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let _ = File::open(directory.unwrap_or(Path::new("."))).and_then(|directory| directory.sync_all());
+        let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
         Ok(())
     }
+}
+
+/// Removes what killed writers of the report of this name have left behind. What cannot be removed does no harm.
+fn remove_stale(path: &Path, name: &str) {
+    let is_temporary = |found: &str| {
+        let numbers = found.strip_prefix('.').and_then(|found| found.strip_prefix(name)?.strip_prefix('.'));
+        numbers.is_some_and(|numbers| numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+    };
+    for entry in fs::read_dir(directory(path)).into_iter().flatten().flatten() {
+        let modified = || entry.metadata().ok()?.modified().ok();
+        if entry.file_name().to_str().is_some_and(is_temporary)
+            && modified().and_then(|modified| modified.elapsed().ok()).is_some_and(|age| age > STALE)
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The directory that a file is in.
+fn directory(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 impl Drop for Temporary {

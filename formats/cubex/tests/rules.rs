@@ -144,9 +144,22 @@ fn member_names_that_mean_something_else_are_refused() {
 fn name_must_end_in_cubex() {
     let directory = tempfile::tempdir().unwrap();
     for name in ["report", "report.cube", ".cubex", "report.cubex.gz"] {
-        let error = Writer::create(directory.path().join(name), support::minimal()).unwrap_err().to_string();
-        assert!(error.ends_with("the name of a report must end in .cubex"), "{error}");
+        let path = directory.path().join(name);
+        for error in
+            [Writer::create(&path, support::minimal()).unwrap_err(), Writer::probe(&path).unwrap_err()]
+        {
+            assert!(error.to_string().contains("the name of a report must end in .cubex"), "{error}");
+        }
     }
+}
+
+#[test]
+fn probe_leaves_nothing_and_tells_what_a_report_would_meet() {
+    let directory = tempfile::tempdir().unwrap();
+    Writer::probe(directory.path().join("x.cubex")).unwrap();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    let error = Writer::probe(directory.path().join("missing/x.cubex")).unwrap_err().to_string();
+    assert!(error.contains("x.cubex: cannot create the report"), "{error}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const ANCHOR_FORMAT: u8 = 3;
 ///
 /// The default describes an archive as this crate writes it: little-endian, events in chunks of 1 MiB, definitions in
 /// chunks of 256 KiB.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Anchor {
     /// Order of the bytes of this file.
     pub byte_order: ByteOrder,

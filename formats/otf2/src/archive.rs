@@ -29,12 +29,12 @@ impl Archive {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let anchor_path = if path.is_dir() { anchor_in(path)? } else { path.to_owned() };
-        let file = FileBytes::open(&anchor_path).map_err(|error| match error.is_not_found() {
-            true => Error::file(
-                path,
-                "there is no such file or directory: name an experiment directory, or the anchor file (*.otf2) in it",
-            ),
-            false => error,
+        let file = FileBytes::open(&anchor_path).map_err(|error| {
+            if error.is_not_found() && anchor_path == path {
+                let advice = "name an experiment directory, or the anchor file (*.otf2) in it";
+                return Error::file(path, format!("there is no such file or directory: {advice}"));
+            }
+            error
         })?;
         let anchor = Anchor::parse(&file, &anchor_path)?;
         anchor.check(&anchor_path)?;
@@ -100,7 +100,14 @@ impl Archive {
     /// # Errors
     /// If it cannot be read.
     pub fn definition_file(&self) -> Result<FileBytes, Error> {
-        FileBytes::open(self.definition_path())
+        let path = self.definition_path();
+        FileBytes::open(&path).map_err(|error| match error.is_not_found() {
+            true => Error::file(
+                &path,
+                "there are no global definitions: the archive is incomplete; copy it again, or record the program again",
+            ),
+            false => error,
+        })
     }
 
     /// The records of [`definition_file`](Archive::definition_file).
@@ -150,7 +157,7 @@ impl Archive {
 /// The anchor file in an experiment directory.
 fn anchor_in(directory: &Path) -> Result<PathBuf, Error> {
     let usual = directory.join("traces.otf2");
-    if usual.is_file() {
+    if usual.symlink_metadata().is_ok() {
         return Ok(usual);
     }
     let list = |cause| Error::io(directory, "list the directory", cause);

@@ -1,0 +1,157 @@
+//! A run of the program that a test watches and disturbs: its processes by number, what each says, which files it maps.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::fresh;
+use crate::support::run::{DEADLINE, Finished, alone, launched, program};
+
+/// Every process tells its number in a file, then becomes the program, which writes to files of its own.
+const SCRIPT: &str = r#"
+    rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+    cd "$0"; echo $$ > new.$rank; mv new.$rank pid.$rank
+    exec "$@" > out.$rank 2> err.$rank
+"#;
+
+/// Between two looks at a process.
+const INTERVAL: Duration = Duration::from_micros(200);
+
+pub(super) struct Job {
+    directory: tempfile::TempDir,
+    child: Child,
+    workers: usize,
+}
+
+impl Job {
+    /// One process.
+    pub(super) fn alone<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Job {
+        let mut command = Command::new("sh");
+        alone(&mut command);
+        command.arg("-c");
+        Job::start(command, 1, arguments)
+    }
+
+    /// So many processes under the launcher.
+    pub(super) fn launched<S: AsRef<OsStr>>(
+        launcher: &Path,
+        workers: usize,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Job {
+        Job::start(launched(launcher, workers, ["sh", "-c"]), workers, arguments)
+    }
+
+    fn start<S: AsRef<OsStr>>(
+        mut command: Command,
+        workers: usize,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Job {
+        let directory = fresh();
+        command.arg(SCRIPT).arg(directory.path()).arg(program()).args(arguments);
+        // What a launcher says of processes that die is of no interest here.
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        Job { directory, child, workers }
+    }
+
+    pub(super) fn workers(&self) -> std::ops::Range<usize> {
+        0..self.workers
+    }
+
+    fn read(&self, file: &str, worker: usize) -> String {
+        fs::read_to_string(self.directory.path().join(format!("{file}.{worker}"))).unwrap_or_default()
+    }
+
+    /// Standard error of a process, so far.
+    pub(super) fn log(&self, worker: usize) -> String {
+        self.read("err", worker)
+    }
+
+    /// The number of a process, if it has begun.
+    pub(super) fn pid(&self, worker: usize) -> Option<Pid> {
+        Pid::from_raw(self.read("pid", worker).trim().parse().ok()?)
+    }
+
+    /// A file of the system about a process.
+    fn about(&self, worker: usize, file: &str) -> String {
+        let path = self.pid(worker).map(|pid| format!("/proc/{}/{file}", pid.as_raw_nonzero()));
+        path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default()
+    }
+
+    /// Whether a process maps a file at this moment.
+    pub(super) fn maps(&self, worker: usize, file: &str) -> bool {
+        self.about(worker, "maps").lines().any(|line| line.ends_with(file))
+    }
+
+    /// Waits until `look` has an answer; `None` if the job ends before.
+    pub(super) fn wait_for<T>(&mut self, mut look: impl FnMut(&Job) -> Option<T>) -> Option<T> {
+        while self.child.try_wait().unwrap().is_none() {
+            if let Some(answer) = look(self) {
+                return Some(answer);
+            }
+            sleep(INTERVAL);
+        }
+        None
+    }
+
+    /// Stops a process, and waits until it stands still or is gone.
+    pub(super) fn stop(&mut self, worker: usize) {
+        self.signal(worker, Signal::STOP);
+        self.wait_for(|job| {
+            let stat = job.about(worker, "stat");
+            stat.rsplit(')').next().is_none_or(|rest| !rest.trim().starts_with(['R', 'S', 'D'])).then_some(())
+        });
+    }
+
+    pub(super) fn go_on(&self, worker: usize) {
+        self.signal(worker, Signal::CONT);
+    }
+
+    /// Kills a process; answers how long the job goes on, until none of its processes is left.
+    pub(super) fn kill(mut self, worker: usize) -> (Finished, Duration) {
+        self.signal(worker, Signal::KILL);
+        let start = Instant::now();
+        let pids: Vec<Pid> = self.workers().filter_map(|worker| self.pid(worker)).collect();
+        let finished = self.wait();
+        let is_left =
+            |pid: &Pid| fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_nonzero())).is_ok_and(is_ours);
+        while pids.iter().any(is_left) && start.elapsed() < DEADLINE {
+            sleep(INTERVAL);
+        }
+        (finished, start.elapsed())
+    }
+
+    fn signal(&self, worker: usize, signal: Signal) {
+        // Who is gone cannot be disturbed.
+        let _ = self.pid(worker).map(|pid| kill_process(pid, signal));
+    }
+
+    /// Waits for the end of the job; what all its processes said.
+    pub(super) fn end(mut self) -> Finished {
+        self.wait()
+    }
+
+    fn wait(&mut self) -> Finished {
+        let start = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            if start.elapsed() > DEADLINE {
+                self.workers().for_each(|worker| self.signal(worker, Signal::KILL));
+                self.child.kill().unwrap();
+                panic!("the job did not end within {DEADLINE:?}");
+            }
+            sleep(10 * INTERVAL);
+        }
+        let status = self.child.wait().unwrap().code();
+        let all = |file| self.workers().map(|worker| self.read(file, worker)).collect();
+        Finished { status, stdout: all("out"), stderr: all("err") }
+    }
+}
+
+/// Whether the process of this name is the program under test; the kernel cuts names.
+fn is_ours(comm: String) -> bool {
+    "replay-analyze\n".starts_with(comm.trim_end())
+}

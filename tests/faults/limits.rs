@@ -1,0 +1,95 @@
+//! Limits of the system on files and threads.
+
+use std::path::Path;
+
+use super::make::{self, INIT, Size};
+use super::{after, limited};
+use crate::support::fresh;
+use crate::support::report::Table;
+use crate::support::run::{mpirun, run};
+
+/// 400 locations in 4 processes; the first of each has events, in the others' files is nothing.
+fn many_locations(directory: &Path) {
+    let size = Size { threads: 100, ..Size::processes(4) };
+    make::archive(directory, size, |_, events| events.program(|_| ()));
+}
+
+#[test]
+fn limit_of_256_open_files_is_enough_for_400_locations() {
+    let directory = fresh();
+    many_locations(directory.path());
+    let report = directory.path().join("trace.cubex");
+    for threads in ["--threads=1", "--threads=4"] {
+        let _ = std::fs::remove_file(&report);
+        run(&mut after("ulimit -n 256", [directory.path(), Path::new(threads)])).expect(0);
+        assert_eq!(Table::read(&report).locations, 400);
+    }
+    let Some(launcher) = mpirun("256 open files in 3 processes") else { return };
+    let alone = std::fs::read(&report).unwrap();
+    run(&mut limited(launcher, 3, "ulimit -n 256", [directory.path()])).expect(0);
+    assert!(std::fs::read(&report).unwrap() == alone);
+}
+
+/// Files are open only while they are read or mapped.
+#[test]
+fn limit_of_16_open_files_is_enough_too() {
+    let directory = fresh();
+    many_locations(directory.path());
+    run(&mut after("ulimit -n 16", [directory.path(), Path::new("--threads=4")])).expect(0);
+}
+
+/// Beside input and outputs there is room for one file, which four threads may want at the same time.
+#[test]
+fn limit_of_4_open_files_gives_a_report_or_says_what_to_do() {
+    let directory = fresh();
+    many_locations(directory.path());
+    let done = run(&mut after("ulimit -n 4", [directory.path(), Path::new("--threads=4")]));
+    if done.status != Some(0) {
+        done.expect(2);
+        let messages = done.messages();
+        assert!(messages.len() == 1 && messages[0].contains("ulimit -n"), "{}", done.stderr);
+    }
+}
+
+/// A limit on memory stands in for one on processes, which root does not have: stacks need room.
+#[test]
+fn threads_that_cannot_be_started_are_told_with_what_to_do() {
+    let directory = fresh();
+    let size = Size::processes(400);
+    make::archive(directory.path(), size, |_, events| events.call(INIT, &[]));
+    let refused = run(&mut after("ulimit -v 400000", [directory.path(), Path::new("--threads=400")]));
+    refused.expect(2);
+    let [message] = refused.messages()[..] else { panic!("{}", refused.stderr) };
+    assert!(message.contains("cannot start 400 threads") && message.contains("--threads"), "{message}");
+    assert!(!directory.path().join("trace.cubex").exists());
+    let Some(launcher) = mpirun("too many threads in 2 processes") else { return };
+    let arguments = [directory.path(), Path::new("--threads=400")];
+    let refused = run(&mut limited(launcher, 2, "ulimit -v 600000", arguments));
+    refused.expect(2);
+    assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
+}
+
+/// From hardly enough to start to enough for all; under the smallest limits the program cannot even be loaded.
+#[test]
+fn limit_on_memory_gives_a_report_or_says_what_to_do() {
+    let directory = fresh();
+    make::archive(directory.path(), Size::processes(2), |rank, events| {
+        events.program(|events| make::ring(events, rank, 2, 100_000));
+    });
+    let report = directory.path().join("trace.cubex");
+    let mut refusals = 0;
+    for mebibytes in [60, 80, 100, 120, 140, 180, 260, 400, 4000] {
+        let limit = format!("ulimit -v {}", mebibytes << 10);
+        let done = run(&mut after(&limit, [directory.path(), Path::new("--threads=2")]));
+        if done.status == Some(0) {
+            std::fs::remove_file(&report).unwrap();
+            continue;
+        }
+        done.expect(2);
+        let [message] = done.messages()[..] else { panic!("{mebibytes} MiB: {}", done.stderr) };
+        assert!(message.contains("memory") && message.contains("raise the limit"), "{message}");
+        assert!(!report.exists());
+        refusals += 1;
+    }
+    assert!((1..9).contains(&refusals), "{refusals} of 9 limits are too low");
+}

@@ -1,0 +1,46 @@
+//! The faults of an environment: what dies, changes, is missing, is full or is limited while the program runs.
+//!
+//! One fault is not here: a panic. Nothing that a user has makes the program panic, and a hook for tests would be a
+//! fault of its own. In every thread a panic ends the process with status 2 (`replay/main.rs`), under MPI the whole job
+//! (`replay/exchange/mpi.rs`).
+
+mod claims;
+mod deep;
+mod disk;
+mod files;
+mod job;
+mod killed;
+mod limits;
+mod make;
+mod table;
+mod views;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::run::{alone, launched, program};
+
+/// A command that runs `replay-analyze` with these arguments after a shell has done `first`, such as setting a limit.
+fn after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new("sh");
+    alone(&mut command);
+    command.args(["-c", &script(first), program()]).args(arguments);
+    command
+}
+
+/// The same in so many processes.
+fn limited<S: AsRef<OsStr>>(
+    launcher: &Path,
+    processes: usize,
+    first: &str,
+    arguments: impl IntoIterator<Item = S>,
+) -> Command {
+    let mut command = launched(launcher, processes, ["sh", "-c", &script(first), program()]);
+    command.args(arguments);
+    command
+}
+
+fn script(first: &str) -> String {
+    format!("{first}; exec \"$0\" \"$@\"")
+}

@@ -34,6 +34,9 @@ pub(super) fn open(
     if file.is_none() && location.kind == LocationType::CPU_THREAD {
         state.operations.interrupt();
     }
+    if file.is_none() && thread == 0 {
+        state.end_forks();
+    }
     Ok(file)
 }
 
@@ -162,6 +165,9 @@ impl<'a> Stream<'a> {
                 None
             }
         };
+        if self.next.is_none() && self.thread == 0 {
+            state.end_forks();
+        }
     }
 
     /// Handles the event to come, and reads the one after it.

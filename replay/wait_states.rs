@@ -125,6 +125,9 @@ impl Finder<'_> {
         let mut longest: Vec<Longest> = Vec::new();
         let mut remembered = LateMessages::new(semantics);
         for (at, receive) in self.operations.receives.iter().enumerate() {
+            if receive.forgets {
+                longest.retain(|longest| longest.call != receive.call);
+            }
             let Some(send) = &sends[at] else {
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
@@ -134,9 +137,6 @@ impl Finder<'_> {
                 continue;
             };
             let message = self.received(receive, send);
-            if receive.forgets {
-                longest.retain(|longest| longest.call != receive.call);
-            }
             for (number, (pattern, rule)) in self.metrics.at_late_message.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {

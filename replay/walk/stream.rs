@@ -34,6 +34,9 @@ pub(super) fn open(
     if file.is_none() && location.kind == LocationType::CPU_THREAD {
         state.operations.interrupt();
     }
+    if file.is_none() && thread == 0 {
+        state.end_forks();
+    }
     Ok(file)
 }
 
@@ -175,6 +178,9 @@ impl<'a> Stream<'a> {
                 None
             }
         };
+        if self.next.is_none() && self.thread == 0 {
+            state.end_forks();
+        }
     }
 
     #[cold]

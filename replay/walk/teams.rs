@@ -31,6 +31,8 @@ pub(super) struct Teams {
     open: Vec<Team>,
     /// Number of forks so far.
     forks: u32,
+    /// The main thread has no more events.
+    is_over: bool,
 }
 
 impl Teams {
@@ -51,14 +53,19 @@ impl ProcessWalk<'_> {
         self.threads[thread].member_of.push(number);
     }
 
-    /// Number of forks so far.
-    pub(super) fn forks(&self) -> u32 {
-        self.teams.forks
+    /// Number of forks so far, and whether the main thread will make no more.
+    pub(super) fn forks(&self) -> (u32, bool) {
+        (self.teams.forks, self.teams.is_over)
+    }
+
+    /// The main thread has no more events, or never had any: nobody waits for its forks.
+    pub(super) fn end_forks(&mut self) {
+        self.teams.is_over = true;
     }
 
     /// Whether a thread cannot begin in a team yet: each time it does, there was a fork before, whatever its clock says.
     pub(super) fn waits_for_fork(&self, thread: usize) -> bool {
-        self.threads[thread].teams >= self.teams.forks
+        self.threads[thread].teams >= self.teams.forks && !self.teams.is_over
     }
 
     /// A thread becomes a member of the innermost team with this communicator, or of the innermost one that nobody has begun

@@ -266,8 +266,10 @@ impl Reader<'_> {
         let (mut flushes, mut last) = (Vec::<(i64, i64)>::new(), 0);
         while let Some(record) = events.next().unwrap() {
             let time = correct(&offsets, record.time as i64);
-            // §2.3: a flush stands behind the events of its tick; it ends before the next event.
-            if flushes.first().is_some_and(|flush| flush.0 < time) {
+            // §2.3: a flush stands behind the events of its tick, but before the program's end; it ends before the next
+            // event.
+            let is_end = matches!(record.event, Event::ProgramEnd { .. });
+            if flushes.first().is_some_and(|flush| flush.0 < time || is_end) {
                 self.flush(&mut flushes, Some(time));
             }
             if let Event::BufferFlush { stop_time } = record.event {

@@ -40,7 +40,7 @@ pub(super) const SECTION: Section = Section {
         Row {
             defect: "the global definitions are missing",
             make: Directory(|directory| remove(directory, DEFINITIONS)),
-            outcome: Message(DEFINITIONS, "cannot read the file"),
+            outcome: Message(DEFINITIONS, "there are no global definitions"),
         },
         Row {
             defect: "the global definitions are a directory",
@@ -56,14 +56,6 @@ pub(super) const SECTION: Section = Section {
             defect: "the local definitions of one location are missing",
             make: Directory(|directory| remove(directory, "traces/0.def")),
             outcome: Findings(&[UnreadableMapping]),
-        },
-        Row {
-            defect: "no location has local definitions",
-            make: Directory(|directory| {
-                remove(directory, "traces/0.def");
-                fs::remove_file(directory.join("traces/1.def")).unwrap();
-            }),
-            outcome: Harmless("references and times are global already"),
         },
         Row {
             defect: "local definitions are empty",

@@ -187,7 +187,7 @@ pub(super) const SECTION: Section = Section {
             outcome: Harmless("there are no events that use it"),
         },
         Row {
-            defect: "names add up to more than 64 times the file",
+            defect: "names add up to more than 24 times the file",
             make: Definitions(|definitions| {
                 static LONG: [u8; 200_000] = [b'x'; 200_000];
                 definitions.push(Definition::String { reference: 50, string: &LONG });
@@ -195,7 +195,7 @@ pub(super) const SECTION: Section = Section {
                     definitions.push(region(reference, 50));
                 }
             }),
-            outcome: Message(FILE, "names add up to more than 64 times the file"),
+            outcome: Message(FILE, "names add up to more than 24 times the file"),
         },
         Row {
             defect: "the system tree has two roots",

@@ -207,7 +207,11 @@ impl<'t> ProcessWalk<'t> {
 
     /// The call of the innermost region of a thread in the operations; `None` outside of any region.
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
-        let frame = *self.threads[thread].stack.last()?;
+        let frame = self.threads[thread].stack.last()?;
+        if frame.call != NO_CALL {
+            return Some(frame.call);
+        }
+        let frame = *frame;
         let call = self.call_of(thread, frame);
         if let Some(frame) = self.threads[thread].stack.last_mut() {
             frame.call = call;

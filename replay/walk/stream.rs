@@ -150,27 +150,25 @@ impl<'a> Stream<'a> {
     }
 
     /// Raw local time as ticks since the trace's begin.
+    #[inline(always)]
     fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
         let time = self.clock.correct(time).wrapping_sub(self.global_offset) as Ticks;
-        if !(-FARTHEST..=FARTHEST).contains(&time) {
-            state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
-        }
+        if (-FARTHEST..=FARTHEST).contains(&time) { time } else { self.cut(time, state) }
+    }
+
+    #[cold]
+    fn cut(&self, time: Ticks, state: &mut ProcessWalk<'_>) -> Ticks {
+        state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
         time.clamp(-FARTHEST, FARTHEST)
     }
 
     /// Steps to the event to come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
         self.next = match self.cursor.head() {
             Ok(Some(head)) => Some((self.ticks(head.time, state), head)),
             Ok(None) => {
-                // A writer that did not know has put 0.
-                if self.promised != 0 && self.read != self.promised {
-                    let (read, promised) = (self.read, self.promised);
-                    state.find(Finding::EventCount, self.thread, || {
-                        format!("{read} events, {promised} defined")
-                    });
-                }
+                self.check_count(state);
                 None
             }
             Err(error) => {
@@ -180,6 +178,15 @@ impl<'a> Stream<'a> {
         };
         if self.next.is_none() && self.thread == 0 {
             state.end_forks();
+        }
+    }
+
+    #[cold]
+    fn check_count(&self, state: &mut ProcessWalk<'_>) {
+        // A writer that did not know has put 0.
+        if self.promised != 0 && self.read != self.promised {
+            let (read, promised) = (self.read, self.promised);
+            state.find(Finding::EventCount, self.thread, || format!("{read} events, {promised} defined"));
         }
     }
 

@@ -85,13 +85,17 @@ impl<'a> EventCursor<'a> {
     ///
     /// # Errors
     /// If the file is corrupt or ends without its end mark.
-    #[inline]
+    #[inline(always)]
     pub fn head(&mut self) -> Result<Option<EventHead>, Error> {
         self.attributes = Attributes::EMPTY;
         loop {
             let bytes = &mut self.chunks.bytes;
             let offset = bytes.at();
             match bytes.u8() {
+                // The numbers of events are larger than those of all other records: first, because it is most.
+                Some(id) if id > ATTRIBUTE_LIST => {
+                    return Ok(Some(EventHead { time: self.time, offset: offset as u64, id }));
+                }
                 Some(TIMESTAMP) => match bytes.u64() {
                     Some(time) => self.time = time,
                     None => return Err(self.chunks.fail(offset, TIMESTAMP, "time stamp", None)),
@@ -106,6 +110,7 @@ impl<'a> EventCursor<'a> {
                     return Ok(None);
                 }
                 Some(ATTRIBUTE_LIST) => self.attributes = self.read_attributes(offset)?,
+                // None of these: the decoder will refuse it.
                 Some(id) => return Ok(Some(EventHead { time: self.time, offset: offset as u64, id })),
             }
         }

@@ -1,10 +1,11 @@
-//! Brings severities to worker 0, metric by metric, a bounded amount at a time.
+//! Brings severities to worker 0, in the order of metrics, a bounded amount at a time.
 //!
 //! A row is a metric's severities at one call path. Workers tell first which rows they have something for; then rows
 //! come in rising order, and only values that are not zero travel.
 
 use crate::call_tree::CallPath;
 use crate::error::Error;
+use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
 use crate::formulas::Formulas;
 use crate::severity::{MetricId, Severities};
@@ -88,6 +89,24 @@ impl RowSets {
         (0..64 * self.words as u32).filter(|path| bits[*path as usize / 64] >> (path % 64) & 1 == 1).collect()
     }
 
+    /// The metrics that have rows, in groups whose values come to worker 0 together, about as many as it can hold. A
+    /// metric that is alone may have more.
+    pub(super) fn groups(&self) -> Vec<Vec<MetricId>> {
+        let mut groups: Vec<Vec<MetricId>> = Vec::new();
+        let mut values = 0;
+        for (metric, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            values += count;
+            match groups.last_mut() {
+                Some(group) if values <= VALUES_AT_A_TIME => group.push(metric),
+                _ => {
+                    groups.push(vec![metric]);
+                    values = count;
+                }
+            }
+        }
+        groups
+    }
+
     /// The rows of a metric in pieces that worker 0 can hold.
     pub(super) fn pieces(&self, metric: MetricId) -> Vec<Vec<u32>> {
         let rows = self.rows(metric);
@@ -96,8 +115,10 @@ impl RowSets {
     }
 }
 
-/// Brings the values of some rows of a metric to worker 0: there, call path, location and value of each, sorted by call
-/// path and location; nothing elsewhere.
+/// A value on its way: call path, location, value.
+pub(super) type Value = (u32, u32, i64);
+
+/// Brings the values of some rows of a metric to worker 0: there, sorted by call path and location; nothing elsewhere.
 ///
 /// # Errors
 /// If a worker failed.
@@ -106,7 +127,7 @@ pub(super) fn collect(
     metric: MetricId,
     rows: &[u32],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<(u32, u32, i64)>, Error> {
+) -> Result<Vec<Value>, Error> {
     let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
     let mut batch = Batch::new();
     for source in sources {
@@ -116,11 +137,55 @@ pub(super) fn collect(
             }
         });
     }
-    let mut values: Vec<(u32, u32, i64)> = gather(exchange, batch)?
-        .iter()
-        .flat_map(|batch| batch.chunks_exact(2))
-        .map(|words| ((words[0] >> 32) as u32, words[0] as u32, words[1] as i64))
-        .collect();
+    let mut values: Vec<Value> = gather(exchange, batch)?.iter().flat_map(|batch| decode(batch)).collect();
     values.sort_unstable();
     Ok(values)
+}
+
+/// The same for all rows of several metrics at once: there, the values of each metric; empty lists elsewhere.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn collect_all(
+    sources: &[Source<'_>],
+    metrics: &[MetricId],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Vec<Value>>, Error> {
+    let mut batch = Batch::new();
+    for &metric in metrics {
+        let head = batch.len();
+        batch.push(0);
+        for source in sources {
+            source.values(metric, |path, value| {
+                batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
+            });
+        }
+        batch[head] = (batch.len() - head - 1) as u64;
+    }
+    let mut values = vec![Vec::new(); metrics.len()];
+    for batch in gather(exchange, batch)?.iter().filter(|batch| !batch.is_empty()) {
+        let mut reader = BatchReader::new(batch);
+        for values in &mut values {
+            let count = reader.word() as usize;
+            values.extend(decode(reader.words(count)));
+        }
+    }
+    values.iter_mut().for_each(|values| values.sort_unstable());
+    Ok(values)
+}
+
+fn decode(words: &[u64]) -> impl Iterator<Item = Value> + '_ {
+    words.chunks_exact(2).map(|words| ((words[0] >> 32) as u32, words[0] as u32, words[1] as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_come_together_until_there_are_too_many_values() {
+        let counts = vec![5, 0, VALUES_AT_A_TIME - 5, 1, 3 * VALUES_AT_A_TIME, 2, 2];
+        let sets = RowSets { bits: Vec::new(), words: 0, counts };
+        assert_eq!(sets.groups(), [vec![0, 2], vec![3], vec![4], vec![5, 6]]);
+    }
 }

@@ -7,7 +7,7 @@ use model::LocationType;
 use patterns::Unit;
 
 use super::cube::{CREATOR, describe};
-use super::rows::{RowSets, Source, collect};
+use super::rows::{RowSets, Source, Value, collect, collect_all};
 use super::summary::{Summary, Waiting};
 use crate::call_tree::{CallTree, merge_all};
 use crate::coverage::Coverage;
@@ -98,40 +98,60 @@ pub fn write(
     } else {
         None
     };
-    for metric in 0..metrics.list.len() {
-        write_metric(trace, metrics, metric, &sources, &rows, output.as_mut(), exchange)?;
+    for group in rows.groups() {
+        write_group(trace, metrics, &group, &sources, &rows, output.as_mut(), exchange)?;
     }
     let Some((writer, waiting)) = output else { return Ok(None) };
     writer.finish()?;
     Ok(Some(waiting.summarise(trace, metrics, &tree, &order, run_times, coverage, findings, target)))
 }
 
+/// Writes the rows of some metrics, whose values come together, or of one, whose values may come in pieces.
+fn write_group(
+    trace: &Trace,
+    metrics: &Metrics,
+    group: &[usize],
+    sources: &[Source<'_>],
+    rows: &RowSets,
+    mut output: Option<&mut (Writer, Waiting)>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    if let &[metric] = group {
+        let mut pieces = rows.pieces(metric).into_iter();
+        let mut next = || pieces.next().map(|piece| collect(sources, metric, &piece, exchange)).transpose();
+        return match output {
+            Some(output) => write_metric(trace, metrics, metric, rows, next, output),
+            None => {
+                while next()?.is_some() {}
+                Ok(())
+            }
+        };
+    }
+    let values = collect_all(sources, group, exchange)?;
+    for (&metric, values) in group.iter().zip(values) {
+        if let Some(output) = &mut output {
+            let mut values = Some(values);
+            write_metric(trace, metrics, metric, rows, || Ok(values.take()), output)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the rows of a metric, from the pieces that `next` has.
 fn write_metric(
     trace: &Trace,
     metrics: &Metrics,
     metric: usize,
-    sources: &[Source<'_>],
     rows: &RowSets,
-    output: Option<&mut (Writer, Waiting)>,
-    exchange: &mut dyn Exchange,
+    mut next: impl FnMut() -> Result<Option<Vec<Value>>, Error>,
+    (writer, waiting): &mut (Writer, Waiting),
 ) -> Result<(), Error> {
-    let paths = rows.rows(metric);
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let Some((writer, waiting)) = output else {
-        for piece in rows.pieces(metric) {
-            collect(sources, metric, &piece, exchange)?;
-        }
-        return Ok(());
-    };
-    let cnodes: Vec<CnodeId> = paths.iter().map(|&path| CnodeId(path as usize)).collect();
+    let cnodes: Vec<CnodeId> = rows.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
     let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
     let unit = metrics.list[metric].unit;
     let mut seconds = vec![0.0; trace.locations.len()];
     let mut counts = vec![0; trace.locations.len()];
-    for piece in rows.pieces(metric) {
-        let values = collect(sources, metric, &piece, exchange)?;
+    while let Some(values) = next()? {
         for row in values.chunk_by(|a, b| a.0 == b.0) {
             let path = row[0].0;
             if unit == Unit::Seconds {

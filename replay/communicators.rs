@@ -21,7 +21,7 @@ pub enum Participants {
     /// Processes by rank; positions in [`Trace::processes`](crate::trace::Trace::processes).
     Ranks(Arc<[u32]>),
     /// The two sides of an inter-communicator, processes by rank.
-    Sides(Arc<[u32]>, Arc<[u32]>),
+    Sides(Sides),
     /// Not a communicator of MPI.
     NotMpi,
 }
@@ -33,9 +33,25 @@ impl Participants {
         match self {
             Participants::Myself => (rank == 0).then_some(process),
             Participants::Ranks(ranks) => at(ranks),
-            Participants::Sides(a, b) => at(if a.contains(&(process as u32)) { b } else { a }),
+            Participants::Sides(sides) => at(sides.other(process as u32)),
             Participants::NotMpi => None,
         }
+    }
+}
+
+/// The two sides of an inter-communicator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sides {
+    a: Arc<[u32]>,
+    b: Arc<[u32]>,
+    /// The processes of the first side, sorted.
+    in_a: Arc<[u32]>,
+}
+
+impl Sides {
+    /// The side that a process is not on.
+    fn other(&self, process: u32) -> &[u32] {
+        if self.in_a.binary_search(&process).is_ok() { &self.b } else { &self.a }
     }
 }
 
@@ -76,13 +92,17 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
         process_of_group,
         locations: paradigm_locations(definitions, Paradigm::MPI),
         known: FxHashMap::default(),
+        sorted: FxHashMap::default(),
     };
     let mut all = Vec::with_capacity(definitions.communicators.len());
     for (at, communicator) in definitions.communicators.iter().enumerate() {
         let participants = match communicator.members {
             Members::Group(group) => groups.resolve(group),
-            Members::Inter(a, b) => match (groups.resolve(a), groups.resolve(b)) {
-                (Ok(Participants::Ranks(a)), Ok(Participants::Ranks(b))) => Ok(Participants::Sides(a, b)),
+            Members::Inter(group, other) => match (groups.resolve(group), groups.resolve(other)) {
+                (Ok(Participants::Ranks(a)), Ok(Participants::Ranks(b))) => {
+                    let in_a = groups.sorted.entry(group).or_insert_with(|| sorted(&a)).clone();
+                    Ok(Participants::Sides(Sides { a, b, in_a }))
+                }
                 (Err(error), _) | (_, Err(error)) => Err(error),
                 _ => Ok(Participants::NotMpi),
             },
@@ -105,6 +125,14 @@ struct Groups<'a> {
     /// Where MPI's ranks are: position of the group.
     locations: Option<usize>,
     known: FxHashMap<usize, Result<Participants, String>>,
+    /// The processes of first sides of inter-communicators, in rising order.
+    sorted: FxHashMap<usize, Arc<[u32]>>,
+}
+
+fn sorted(processes: &[u32]) -> Arc<[u32]> {
+    let mut processes = processes.to_vec();
+    processes.sort_unstable();
+    processes.into()
 }
 
 impl Groups<'_> {
@@ -166,9 +194,9 @@ mod tests {
 
     #[test]
     fn peers_are_counted_in_the_other_side_of_an_intercommunicator() {
-        let sides = Participants::Sides([0, 2].into(), [1, 3].into());
+        let sides = Participants::Sides(Sides { a: [2, 0].into(), b: [1, 3].into(), in_a: [0, 2].into() });
         assert_eq!(sides.peer(0, 1), Some(3));
-        assert_eq!(sides.peer(3, 0), Some(0));
+        assert_eq!(sides.peer(3, 0), Some(2));
         assert_eq!(sides.peer(3, 2), None);
     }
 

@@ -38,9 +38,7 @@ impl ProcessWalk<'_> {
         for at in entered.into_iter().rev() {
             let (region, site) = (contexts[at].region as u32, self.trace.site_of_context[at]);
             self.enter(thread, region, site, time);
-            if let Some(frame) = self.threads[thread].stack.last_mut() {
-                frame.context = at as u32;
-            }
+            self.threads[thread].set_context(at as u32);
         }
     }
 
@@ -64,6 +62,6 @@ impl ProcessWalk<'_> {
     }
 
     fn holds(&self, thread: usize, context: usize) -> bool {
-        self.threads[thread].stack.iter().rev().any(|frame| frame.context == context as u32)
+        self.threads[thread].is_in_context(context as u32)
     }
 }

@@ -122,18 +122,17 @@ impl<'t> ProcessWalk<'t> {
     }
 
     pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
-        let stack = &self.threads[thread].stack;
-        if stack.last().is_none_or(|frame| frame.region != region) {
-            let Some(depth) = stack.iter().rposition(|frame| frame.region == region) else {
-                let trace = self.trace;
+        let innermost = |walk: &Self| walk.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
+        if innermost(self) != region {
+            let trace = self.trace;
+            if !self.threads[thread].is_in(region) {
                 self.find(Finding::LeaveWithoutEnter, thread, || {
                     format!("leaves {}, which is not entered", trace.region_name(region))
                 });
                 return;
-            };
-            while self.threads[thread].stack.len() > depth + 1 {
-                let trace = self.trace;
-                let open = self.threads[thread].stack.last().map_or(region, |frame| frame.region);
+            }
+            while innermost(self) != region {
+                let open = innermost(self);
                 self.find(Finding::MissingLeave, thread, || {
                     format!("leaves {} inside {}", trace.region_name(region), trace.region_name(open))
                 });

@@ -1,6 +1,9 @@
 //! The call stack of one location: which call path its time goes to.
 
+use std::collections::hash_map::Entry;
+
 use model::Ticks;
+use rustc_hash::FxHashMap;
 
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
@@ -49,6 +52,9 @@ impl Frame {
     }
 }
 
+/// Frames from this depth on are counted by region and context: in a recursion that is very deep a search would take long.
+const DEEP: usize = 64;
+
 /// What was counted of a location up to some moment, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Elapsed {
@@ -62,6 +68,8 @@ pub(super) struct Thread {
     /// Position of the location in the report.
     pub(super) location: u32,
     pub(super) stack: Vec<Frame>,
+    /// How many frames from [`DEEP`] on are of a region, by its position, or of a context, behind all regions.
+    deep: FxHashMap<u64, u32>,
     /// The path above the lowest frame.
     pub(super) base: PathId,
     /// The teams that it is a member of, by the numbers of their forks; the last is the innermost.
@@ -89,6 +97,7 @@ impl Thread {
         Thread {
             location: location as u32,
             stack: Vec::new(),
+            deep: FxHashMap::default(),
             base: NO_PATH,
             member_of: Vec::new(),
             teams: 0,
@@ -151,13 +160,55 @@ impl Thread {
             self.visits.resize(at + 1, 0);
         }
         self.visits[at] += 1;
+        if self.stack.len() >= DEEP {
+            *self.deep.entry(frame.region.into()).or_default() += 1;
+        }
         self.stack.push(frame);
+    }
+
+    /// The innermost frame was entered by a calling context.
+    pub(super) fn set_context(&mut self, context: u32) {
+        let is_deep = self.stack.len() > DEEP;
+        let Some(frame) = self.stack.last_mut() else { return };
+        frame.context = context;
+        if is_deep {
+            *self.deep.entry(key_of_context(context)).or_default() += 1;
+        }
+    }
+
+    /// Whether a frame is of this region.
+    pub(super) fn is_in(&self, region: u32) -> bool {
+        self.has(u64::from(region), |frame| frame.region == region)
+    }
+
+    /// Whether a frame was entered by this calling context.
+    pub(super) fn is_in_context(&self, context: u32) -> bool {
+        self.has(key_of_context(context), |frame| frame.context == context)
+    }
+
+    fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
+        self.stack.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
+    }
+
+    fn forget(&mut self, key: u64) {
+        if let Entry::Occupied(mut count) = self.deep.entry(key) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 
     /// Pops the innermost frame; its time goes to it.
     #[inline]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = self.stack.pop()?;
+        if self.stack.len() >= DEEP {
+            self.forget(frame.region.into());
+            if frame.context != NONE {
+                self.forget(key_of_context(frame.context));
+            }
+        }
         self.account(frame.row, time);
         if let Some(outer) = self.stack.last_mut() {
             outer.inner_leave = true;
@@ -171,6 +222,11 @@ impl Thread {
         self.severities.set_column(visits, std::mem::take(&mut self.visits));
         std::mem::take(&mut self.severities)
     }
+}
+
+/// Regions take the numbers below.
+fn key_of_context(context: u32) -> u64 {
+    1 << 32 | u64::from(context)
 }
 
 #[cfg(test)]
@@ -197,5 +253,21 @@ mod tests {
         thread.push(Frame::new(0, 0, 7, 30));
         thread.pop(31);
         assert_eq!(thread.finish(0, 1).column(0), [3]);
+    }
+
+    #[test]
+    fn regions_and_contexts_are_found_at_any_depth_until_they_are_left() {
+        let mut thread = Thread::new(0);
+        for depth in 0..200 {
+            thread.push(Frame::new(0, 0, depth % 100, 10));
+            thread.set_context(depth);
+        }
+        assert!([0, 63, 64, 99].map(|region| thread.is_in(region)).iter().all(|&is_in| is_in));
+        assert!(!thread.is_in(100) && thread.is_in_context(199) && !thread.is_in_context(200));
+        (0..110).for_each(|_| assert!(thread.pop(10).is_some()));
+        assert!(thread.is_in(89) && !thread.is_in(90));
+        assert!(thread.is_in_context(89) && !thread.is_in_context(90));
+        (0..90).for_each(|_| assert!(thread.pop(10).is_some()));
+        assert!(thread.deep.is_empty() && !thread.is_in(0));
     }
 }

@@ -10,6 +10,8 @@
 
 mod barrier_completion;
 mod barrier_wait;
+mod condition_contention;
+mod critical_contention;
 mod early_reduce;
 mod early_scan;
 mod finalize_wait;
@@ -17,7 +19,11 @@ mod init_completion;
 mod late_broadcast;
 mod late_receiver;
 mod late_sender;
+mod mutex_contention;
 mod nxn_completion;
+mod openmp_explicit_barrier;
+mod openmp_implicit_barrier;
+mod openmp_lock_contention;
 mod wait_at_nxn;
 mod wrong_order;
 mod wrong_order_different;
@@ -48,6 +54,12 @@ pub const PATTERNS: &[Pattern] = &[
     late_broadcast::PATTERN,
     wait_at_nxn::PATTERN,
     nxn_completion::PATTERN,
+    openmp_explicit_barrier::PATTERN,
+    openmp_implicit_barrier::PATTERN,
+    critical_contention::PATTERN,
+    openmp_lock_contention::PATTERN,
+    mutex_contention::PATTERN,
+    condition_contention::PATTERN,
 ];
 
 /// All metrics of the report; parents precede children, siblings are in the order in which viewers show them.

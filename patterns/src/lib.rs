@@ -66,7 +66,7 @@ pub const PATTERNS: &[Pattern] = &[
 pub fn metrics() -> Vec<Metric> {
     let of_patterns = PATTERNS.iter().map(|pattern| pattern.metric);
     let of_instances = PATTERNS.iter().flat_map(|pattern| pattern.instances.into_iter().flatten());
-    metric_tree::METRICS.iter().copied().chain(of_patterns).chain(of_instances).collect()
+    metric_tree::metrics().chain(of_patterns).chain(of_instances).collect()
 }
 
 #[cfg(test)]
@@ -104,6 +104,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let patterns: Vec<_> = files
+            .filter(|path| path.is_file())
             .filter(|path| {
                 std::fs::read_to_string(path).unwrap().contains("pub(crate) const PATTERN: Pattern =")
             })

@@ -107,6 +107,12 @@ findings! {
     CollectiveAfterGap, DataLoss, "collective after a gap",
         "Members have recorded different numbers of operations on a communicator, and one was not recorded all the time: \
          which operations belong together is unknown; it was not analysed.";
+    IncompleteBarrier, DataLoss, "incomplete barrier of threads",
+        "Not all threads of a team have recorded a barrier, or they disagree on which it is; who waited there is unknown.";
+    MissingRelease, DataLoss, "lock without its last release",
+        "A thread got a lock that another one had before, and the release is not in the trace; its waiting is unknown.";
+    LockOrder, Wrong, "contradicting order of a lock",
+        "Two threads claim the same place in the order of a lock; who waited for whom is unknown.";
     ConcurrentChannel, Wrong, "channel used by two threads at once",
         "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
          is whose is unknown; the order of time was taken.";

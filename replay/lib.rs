@@ -32,6 +32,7 @@ pub mod options;
 pub mod progress;
 pub mod report;
 pub mod severity;
+pub mod thread_waits;
 pub mod trace;
 pub mod wait_states;
 pub mod walk;
@@ -235,6 +236,7 @@ impl Job {
         progress.phase("find wait states");
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             wait_states::find(profile, &matches, metrics, trace.semantics);
+            thread_waits::find(profile, metrics, trace.semantics);
             profile.operations = operations::Operations::default();
         }
 

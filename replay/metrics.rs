@@ -1,7 +1,9 @@
 //! The metrics of the report by number, and the numbers of those that the analysis itself fills.
 
 use model::Ticks;
-use patterns::matched::{CollectiveMember, LateMessage, ReceivedMessage, SentMessage};
+use patterns::matched::{
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, ReceivedMessage, SentMessage,
+};
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
 use crate::severity::MetricId;
@@ -42,6 +44,10 @@ pub struct Metrics {
     pub at_overtaking: Rules<fn(&LateMessage, &ReceivedMessage) -> bool>,
     /// The patterns at members of collective operations.
     pub at_collective: Rules<fn(&CollectiveMember) -> Ticks>,
+    /// The patterns at visits of threads to barriers.
+    pub at_thread_barrier: Rules<fn(&BarrierVisit) -> Ticks>,
+    /// The patterns at locks.
+    pub at_lock: Rules<fn(&Acquisition) -> Ticks>,
     /// `time`
     pub time: MetricId,
     /// `visits`
@@ -77,6 +83,7 @@ impl Metrics {
         let id = |name: &str| list.iter().position(|metric| metric.id == name).expect("a metric of the tree");
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
+        let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
         let mut patterns = Vec::new();
         for pattern in PATTERNS {
             let numbered = NumberedPattern {
@@ -90,6 +97,8 @@ impl Metrics {
                 Detect::Send(rule) => at_send.push((numbered, rule)),
                 Detect::Overtaken(rule) => at_overtaking.push((numbered, rule)),
                 Detect::Collective(rule) => at_collective.push((numbered, rule)),
+                Detect::ThreadBarrier(rule) => at_thread_barrier.push((numbered, rule)),
+                Detect::Lock(rule) => at_lock.push((numbered, rule)),
             }
         }
         Metrics {
@@ -98,6 +107,8 @@ impl Metrics {
             at_send,
             at_overtaking,
             at_collective,
+            at_thread_barrier,
+            at_lock,
             time: id("time"),
             visits: id("visits"),
             omp_management: id("omp_management"),

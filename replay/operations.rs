@@ -4,7 +4,7 @@
 //! bits wide, because one process never records more calls than that in files that fit a worker.
 
 use model::Ticks;
-use patterns::matched::{CollectiveClass, Completion, Interval};
+use patterns::matched::{BarrierClass, CollectiveClass, Completion, Interval, LockClass};
 
 use crate::call_tree::PathId;
 use crate::severity::Row;
@@ -115,6 +115,40 @@ pub struct Collective {
     pub received: u64,
 }
 
+/// A thread in a barrier of OpenMP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Barrier {
+    /// Position of its location in the report.
+    pub location: u32,
+    /// The row of the barrier's call path in the severities of the location.
+    pub row: Row,
+    /// The region of the barrier.
+    pub region: u32,
+    /// What kind of barrier it is.
+    pub class: BarrierClass,
+    /// From enter to leave.
+    pub visit: Interval,
+    /// Time in which the thread ran tasks in there.
+    pub tasks: Ticks,
+    /// When the last thread of its team entered it; `None` if that is not known.
+    pub last_enter: Option<Ticks>,
+}
+
+/// A lock that a thread got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lock {
+    /// Position of its location in the report.
+    pub location: u32,
+    /// The row of the call path in the severities of the location.
+    pub row: Row,
+    /// What kind of lock it is.
+    pub class: LockClass,
+    /// From entering the call until the thread had the lock.
+    pub call: Interval,
+    /// When the thread that had it before released it; `None` if nobody had it, or that is not known.
+    pub released: Option<Ticks>,
+}
+
 /// The first moment from which on operations may be missing, as numbers of operations before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gap {
@@ -141,6 +175,10 @@ pub struct Operations {
     pub receives: Vec<Receive>,
     /// Collective operations, in the order of their ends.
     pub collectives: Vec<Collective>,
+    /// Visits of threads to barriers, in the order of their begins.
+    pub barriers: Vec<Barrier>,
+    /// Locks that threads got, in the order of time.
+    pub locks: Vec<Lock>,
 }
 
 impl Operations {
@@ -160,6 +198,8 @@ impl Operations {
             self.sends.capacity() * size_of::<Send>(),
             self.receives.capacity() * size_of::<Receive>(),
             self.collectives.capacity() * size_of::<Collective>(),
+            self.barriers.capacity() * size_of::<Barrier>(),
+            self.locks.capacity() * size_of::<Lock>(),
         ];
         lists.into_iter().max().unwrap_or(0) as u64
     }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, RegionRole};
-use patterns::matched::Completion;
+use patterns::matched::{BarrierClass, Completion, LockClass};
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::{CallPath, NO_PATH, NO_SITE, PathId};
@@ -73,6 +73,10 @@ pub struct RegionKind {
     pub is_finalize: bool,
     /// An OpenMP parallel region.
     pub is_parallel: bool,
+    /// A barrier of OpenMP.
+    pub barrier: Option<BarrierClass>,
+    /// What it locks, if a lock is acquired in it.
+    pub lock: Option<LockClass>,
     /// How it completes messages.
     pub completion: Completion,
     /// What becomes of the time of a call in which no operation was recorded.
@@ -235,13 +239,37 @@ fn unify_mpi(region: &mut Region, semantics: Semantics) {
     }
 }
 
+fn barrier_class(region: &Region) -> Option<BarrierClass> {
+    match (region.paradigm, region.role) {
+        (Paradigm::OPENMP, RegionRole::BARRIER) => Some(BarrierClass::Explicit),
+        (Paradigm::OPENMP, RegionRole::IMPLICIT_BARRIER) => Some(BarrierClass::Implicit),
+        _ => None,
+    }
+}
+
+/// What a region locks. Metrics of OpenMP are for regions of OpenMP only (3.3), where everything but critical sections
+/// counts as the lock API (11.3).
+fn lock_class(region: &Region) -> Option<LockClass> {
+    match (region.paradigm, region.role) {
+        (Paradigm::OPENMP, RegionRole::CRITICAL | RegionRole::CRITICAL_SBLOCK) => Some(LockClass::Critical),
+        (Paradigm::OPENMP, _) => Some(LockClass::OpenMp),
+        (Paradigm::PTHREAD, _) => match region.name.strip_prefix("pthread_")? {
+            "mutex_lock" | "mutex_trylock" => Some(LockClass::Mutex),
+            name if name.starts_with("cond_") => Some(LockClass::Condition),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn kind(region: &Region) -> RegionKind {
     // As the reference does, by the names that instrumenters give, where paradigm and role do not tell.
     let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
     let is_parallel =
         (is_openmp && region.role == RegionRole::PARALLEL) || region.name.starts_with("!$omp parallel");
     if region.source_file != "MPI" {
-        return RegionKind { is_parallel, ..RegionKind::default() };
+        let (barrier, lock) = (barrier_class(region), lock_class(region));
+        return RegionKind { is_parallel, barrier, lock, ..RegionKind::default() };
     }
     let name = if region.canonical_name.is_empty() { &region.name } else { &region.canonical_name };
     let name = name.to_ascii_lowercase();
@@ -251,6 +279,8 @@ fn kind(region: &Region) -> RegionKind {
         is_init: matches!(name, "init" | "init_thread"),
         is_finalize: name == "finalize",
         is_parallel,
+        barrier: None,
+        lock: None,
         fate: fate(region, name),
         completion: match name {
             "send" | "ssend" => Completion::BlockingSend,

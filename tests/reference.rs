@@ -5,20 +5,12 @@ use replay::Semantics;
 use crate::support::report::{Reference, Table};
 use crate::support::{analyze, archives, fresh, name};
 
-/// What the analysis of root causes will add; and OpenMP and POSIX threads, of which only time and visits are analysed.
-const NOT_YET: [&str; 8] = [
-    "critical_",
-    "non_critical_",
-    "inter_",
-    "delay_",
-    "mpi_wait_indirect",
-    "mpi_wait_propagating",
-    "omp_",
-    "pthread_",
-];
+/// What the analysis of root causes will add.
+const NOT_YET: [&str; 6] =
+    ["critical_", "non_critical_", "inter_", "delay_", "mpi_wait_indirect", "mpi_wait_propagating"];
 
 /// The same in the whole tree that viewers show.
-const NOT_YET_SHOWN: [&str; 14] = [
+const NOT_YET_SHOWN: [&str; 12] = [
     "critical_",
     "non_critical_",
     "inter_",
@@ -31,8 +23,6 @@ const NOT_YET_SHOWN: [&str; 14] = [
     "waitstates_",
     "performance_",
     "imbalance",
-    "omp_",
-    "pthread_",
 ];
 
 #[test]

@@ -10,6 +10,8 @@
 
 mod barrier_completion;
 mod barrier_wait;
+mod condition_contention;
+mod critical_contention;
 mod early_reduce;
 mod early_scan;
 mod finalize_wait;
@@ -17,7 +19,11 @@ mod init_completion;
 mod late_broadcast;
 mod late_receiver;
 mod late_sender;
+mod mutex_contention;
 mod nxn_completion;
+mod openmp_explicit_barrier;
+mod openmp_implicit_barrier;
+mod openmp_lock_contention;
 mod wait_at_nxn;
 mod wrong_order;
 mod wrong_order_different;
@@ -48,13 +54,19 @@ pub const PATTERNS: &[Pattern] = &[
     late_broadcast::PATTERN,
     wait_at_nxn::PATTERN,
     nxn_completion::PATTERN,
+    openmp_explicit_barrier::PATTERN,
+    openmp_implicit_barrier::PATTERN,
+    critical_contention::PATTERN,
+    openmp_lock_contention::PATTERN,
+    mutex_contention::PATTERN,
+    condition_contention::PATTERN,
 ];
 
 /// All metrics of the report; parents precede children, siblings are in the order in which viewers show them.
 pub fn metrics() -> Vec<Metric> {
     let of_patterns = PATTERNS.iter().map(|pattern| pattern.metric);
     let of_instances = PATTERNS.iter().flat_map(|pattern| pattern.instances.into_iter().flatten());
-    metric_tree::METRICS.iter().copied().chain(of_patterns).chain(of_instances).collect()
+    metric_tree::metrics().chain(of_patterns).chain(of_instances).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +104,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let patterns: Vec<_> = files
+            .filter(|path| path.is_file())
             .filter(|path| {
                 std::fs::read_to_string(path).unwrap().contains("pub(crate) const PATTERN: Pattern =")
             })

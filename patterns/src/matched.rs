@@ -123,6 +123,66 @@ impl CollectiveMember {
     }
 }
 
+/// Why there is a barrier of OpenMP (OpenMP 5.0, section 2.17.2 and 2.17.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierClass {
+    /// The program asks for it.
+    Explicit,
+    /// A parallel region or worksharing construct ends with it.
+    Implicit,
+}
+
+/// A thread in a barrier of its team.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BarrierVisit {
+    /// What kind of barrier it is.
+    pub class: BarrierClass,
+    /// The thread's time in it.
+    pub visit: Interval,
+    /// When the last thread of the team entered it.
+    pub last_enter: Ticks,
+    /// Time in which the thread ran tasks while it was in there.
+    pub tasks: Ticks,
+}
+
+impl BarrierVisit {
+    /// Time until the last thread came, without the tasks that were run meanwhile.
+    pub fn waiting(&self) -> Ticks {
+        self.last_enter.min(self.visit.leave) - self.visit.enter - self.tasks
+    }
+}
+
+/// What is locked, by the call that does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockClass {
+    /// A critical section of OpenMP.
+    Critical,
+    /// A lock of OpenMP, or another construct with one.
+    OpenMp,
+    /// A mutex of POSIX threads.
+    Mutex,
+    /// The mutex that a call on a condition variable takes again.
+    Condition,
+}
+
+/// A lock that a thread got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Acquisition {
+    /// What kind of lock it is.
+    pub class: LockClass,
+    /// From entering the call that asks for the lock until the thread has it.
+    pub call: Interval,
+    /// When the thread that had it before released it; `None` if nobody had it before.
+    pub released: Option<Ticks>,
+}
+
+impl Acquisition {
+    /// Time until the lock was released.
+    pub fn waiting(&self) -> Ticks {
+        self.released.map_or(0, |released| released.min(self.call.leave) - self.call.enter)
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -138,6 +198,32 @@ pub(crate) mod tests {
         assert_eq!((early.waiting(), early.completing()), (20, 10));
         let last = member(CollectiveClass::Barrier, 30, 40);
         assert_eq!((last.waiting(), last.completing()), (0, 0));
+    }
+
+    /// A thread that is in a barrier from 10 to 50; the last one enters at 30.
+    pub(crate) fn visit(class: BarrierClass) -> BarrierVisit {
+        BarrierVisit { class, visit: Interval::new(10, 50), last_enter: 30, tasks: 0 }
+    }
+
+    /// A call that gets a lock from 10 to 50; it was released at 30.
+    pub(crate) fn acquisition(class: LockClass) -> Acquisition {
+        Acquisition { class, call: Interval::new(10, 50), released: Some(30) }
+    }
+
+    #[test]
+    fn thread_waits_in_a_barrier_for_the_last_one_unless_it_has_tasks() {
+        let early = visit(BarrierClass::Implicit);
+        assert_eq!(early.waiting(), 20);
+        assert_eq!(BarrierVisit { tasks: 15, ..early }.waiting(), 5);
+        assert_eq!(BarrierVisit { last_enter: 70, ..early }.waiting(), 40);
+    }
+
+    #[test]
+    fn thread_waits_for_a_lock_until_its_release_and_not_for_a_free_one() {
+        let blocked = acquisition(LockClass::Mutex);
+        assert_eq!(blocked.waiting(), 20);
+        assert_eq!(Acquisition { released: None, ..blocked }.waiting(), 0);
+        assert_eq!(Acquisition { released: Some(60), ..blocked }.waiting(), 40);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use model::Ticks;
 
-use crate::matched::{CollectiveMember, LateMessage, ReceivedMessage, SentMessage};
+use crate::matched::{
+    Acquisition, BarrierVisit, CollectiveMember, LateMessage, ReceivedMessage, SentMessage,
+};
 use crate::metric::Metric;
 
 /// A wait state (or a completion time): what it is called, when it occurs, what to do about it, and the function that
@@ -41,4 +43,8 @@ pub enum Detect {
     Overtaken(fn(&LateMessage, &ReceivedMessage) -> bool),
     /// At each member of a collective operation.
     Collective(fn(&CollectiveMember) -> Ticks),
+    /// At each visit of a thread to a barrier of its team.
+    ThreadBarrier(fn(&BarrierVisit) -> Ticks),
+    /// At each lock that a thread got.
+    Lock(fn(&Acquisition) -> Ticks),
 }

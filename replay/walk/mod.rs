@@ -4,7 +4,9 @@
 //! of collective operations belong to the process, and a worker thread's call paths hang below its team's fork. Enter and
 //! leave events are not kept. Nothing that a trace contains stops the walk: it ends as a counted finding.
 
+mod barriers;
 mod contexts;
+mod locks;
 mod process;
 mod records;
 mod requests;

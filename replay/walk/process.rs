@@ -5,6 +5,7 @@ use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
+use super::locks::Locks;
 use super::requests::Requests;
 use super::teams::Teams;
 use super::thread::{Frame, NONE, Thread};
@@ -30,6 +31,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) operations: Operations,
     pub(super) requests: Requests,
     pub(super) teams: Teams,
+    pub(super) locks: Locks,
     pub(super) findings: Findings,
     coverage: Coverage,
     /// Regions of programs by the string that names them.
@@ -51,6 +53,7 @@ impl<'t> ProcessWalk<'t> {
             operations: Operations::default(),
             requests: Requests::default(),
             teams: Teams::default(),
+            locks: Locks::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
             programs: FxHashMap::default(),
@@ -75,6 +78,12 @@ impl<'t> ProcessWalk<'t> {
         // Before its first event a location is at the begin of the trace.
         let time = Some(self.threads[thread].now).filter(|&now| now != Ticks::MIN).unwrap_or(0);
         self.findings.add(finding, time, location, text);
+    }
+
+    /// What a thread did from here on is unknown.
+    pub(super) fn lose(&mut self, thread: usize) {
+        self.threads[thread].is_lost = true;
+        self.operations.interrupt();
     }
 
     /// The path above everything that a thread does outside of its teams: nothing for the main thread, an artificial
@@ -118,7 +127,11 @@ impl<'t> ProcessWalk<'t> {
             }
         }
         let row = self.threads[thread].severities.row(path);
-        self.threads[thread].push(Frame::new(path, row, region, time));
+        let mut frame = Frame::new(path, row, region, time);
+        if let Some(class) = self.trace.kinds.get(region as usize).and_then(|kind| kind.barrier) {
+            frame.barrier = self.enter_barrier(thread, &frame, class);
+        }
+        self.threads[thread].push(frame);
     }
 
     pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
@@ -149,6 +162,9 @@ impl<'t> ProcessWalk<'t> {
         let Some(&kind) = self.trace.kinds.get(frame.region as usize) else { return };
         if kind.is_parallel {
             self.leave_parallel_region(thread, frame.row, time);
+        }
+        if let Some(barrier) = self.operations.barriers.get_mut(frame.barrier as usize) {
+            barrier.visit = interval;
         }
         let mut call = frame.call;
         let is_first_init = kind.is_init && !self.was_initialized;
@@ -305,6 +321,7 @@ impl<'t> ProcessWalk<'t> {
                 self.leave_innermost(thread, now);
             }
         }
+        self.match_locks();
         self.drop_requests();
         if !self.was_initialized {
             // Not recorded from the start: the first operations of the process may be missing.

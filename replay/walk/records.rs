@@ -1,6 +1,6 @@
 //! What each OTF2 record means to the walk. Records that are not listed here do not matter to it.
 
-use model::{CollectiveOp, MeasurementMode, Ticks};
+use model::{CollectiveOp, MeasurementMode, Paradigm, Ticks};
 use otf2::{Event, MappingType, Mappings};
 use patterns::matched::CollectiveClass;
 
@@ -132,6 +132,18 @@ impl ProcessWalk<'_> {
                 self.begin_team(thread, mappings.global(MappingType::Comm, thread_team));
             }
             Event::ThreadTeamEnd { .. } => self.end_team(thread),
+            Event::ThreadAcquireLock { model, lock_id, acquisition_order } => {
+                self.acquire(thread, model, lock_id, acquisition_order, time);
+            }
+            Event::ThreadReleaseLock { model, lock_id, acquisition_order } => {
+                self.release(model, lock_id, acquisition_order, time);
+            }
+            Event::OmpAcquireLock { lock_id, acquisition_order } => {
+                self.acquire(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
+            }
+            Event::OmpReleaseLock { lock_id, acquisition_order } => {
+                self.release(Paradigm::OPENMP, lock_id, acquisition_order, time);
+            }
             Event::CallingContextEnter { calling_context, unwind_distance } => {
                 if let Some(context) = self.context(thread, mappings, calling_context) {
                     self.change_context(thread, context, unwind_distance.max(2), time);

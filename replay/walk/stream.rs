@@ -32,7 +32,7 @@ pub(super) fn open(
 ) -> Result<Option<LocationFile>, Error> {
     let file = find(archive, location, thread, state)?;
     if file.is_none() && location.kind == LocationType::CPU_THREAD {
-        state.operations.interrupt();
+        state.lose(thread);
     }
     if file.is_none() && thread == 0 {
         state.end_forks();
@@ -194,7 +194,7 @@ impl<'a> Stream<'a> {
     fn fail(&self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
         state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
         // Other threads go on.
-        state.operations.interrupt();
+        state.lose(self.thread);
     }
 
     /// Handles the event to come, and steps to the one after it.

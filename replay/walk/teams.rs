@@ -5,6 +5,7 @@
 
 use model::Ticks;
 
+use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
 use crate::severity::Row;
@@ -23,6 +24,7 @@ struct Team {
     fork: Ticks,
     /// Parallel regions that were left: thread, row of its severities, time.
     left: Vec<(usize, Row, Ticks)>,
+    barriers: TeamBarriers,
 }
 
 /// The teams of a process that are not joined yet; the last is the innermost.
@@ -48,7 +50,15 @@ impl ProcessWalk<'_> {
         self.threads[thread].account_innermost(time);
         self.teams.forks += 1;
         let number = self.teams.forks;
-        let team = Team { number, communicator: None, master: thread, path, fork: time, left: Vec::new() };
+        let team = Team {
+            number,
+            communicator: None,
+            master: thread,
+            path,
+            fork: time,
+            left: Vec::new(),
+            barriers: TeamBarriers::default(),
+        };
         self.teams.open.push(team);
         self.threads[thread].member_of.push(number);
     }
@@ -79,6 +89,7 @@ impl ProcessWalk<'_> {
         let Some(at) = known.or_else(|| teams.iter().rposition(|team| is_it(team, None))) else { return };
         let team = &mut teams[at];
         team.communicator = Some(communicator);
+        team.barriers.begin(thread);
         if team.master != thread {
             state.member_of.push(team.number);
             if state.stack.is_empty() {
@@ -114,6 +125,12 @@ impl ProcessWalk<'_> {
         }
     }
 
+    /// The barriers of a thread's innermost team; `None` outside of any.
+    pub(super) fn barriers(&mut self, thread: usize) -> Option<&mut TeamBarriers> {
+        let &number = self.threads[thread].member_of.last()?;
+        self.teams.find(number).map(|team| &mut team.barriers)
+    }
+
     /// Remembers when a thread left its parallel region: until the join it waits in there.
     pub(super) fn leave_parallel_region(&mut self, thread: usize, row: Row, time: Ticks) {
         let number = self.threads[thread].member_of.last();
@@ -126,6 +143,7 @@ impl ProcessWalk<'_> {
     pub(super) fn join(&mut self, thread: usize, time: Ticks) {
         let Some(at) = self.teams.open.iter().rposition(|team| team.master == thread) else { return };
         let team = self.teams.open.remove(at);
+        self.match_barriers(team.barriers);
         for (member, row, left) in team.left {
             let waited = (time - left).max(0);
             let state = &mut self.threads[member];
@@ -141,6 +159,8 @@ impl ProcessWalk<'_> {
 
     /// Forgets teams that were never joined.
     pub(super) fn close_teams(&mut self) {
-        self.teams.open.clear();
+        for team in std::mem::take(&mut self.teams.open) {
+            self.match_barriers(team.barriers);
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::coverage::Fate;
 use crate::operations::{CallId, NO_CALL};
 use crate::severity::{MetricId, Row, Severities};
 
-/// Stands for "no calling context" and "no receive".
+/// Stands for "no calling context", "no barrier" and "no receive".
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A region that was entered and not yet left.
@@ -29,6 +29,8 @@ pub(super) struct Frame {
     pub(super) fate: Option<Fate>,
     /// The calling context that it was entered by.
     pub(super) context: u32,
+    /// Its visit to a barrier of threads, in the operations.
+    pub(super) barrier: u32,
     /// The last receive that it completed.
     pub(super) last_receive: u32,
     /// A region inside was left since that receive.
@@ -46,6 +48,7 @@ impl Frame {
             collective_begin: None,
             fate: None,
             context: NONE,
+            barrier: NONE,
             last_receive: NONE,
             inner_leave: false,
         }
@@ -74,6 +77,8 @@ pub(super) struct Thread {
     pub(super) base: PathId,
     /// The teams that it is a member of, by the numbers of their forks; the last is the innermost.
     pub(super) member_of: Vec<u32>,
+    /// Its events are missing from some moment on, or all of them.
+    pub(super) is_lost: bool,
     /// How often it became a member of a team.
     pub(super) teams: u32,
     /// The time up to which exclusive time was given to paths.
@@ -100,6 +105,7 @@ impl Thread {
             deep: FxHashMap::default(),
             base: NO_PATH,
             member_of: Vec::new(),
+            is_lost: false,
             teams: 0,
             accounted: Ticks::MIN,
             now: Ticks::MIN,

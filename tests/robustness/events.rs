@@ -2,9 +2,9 @@
 
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
-    Deadlock, EventCount, FarTime, IncompleteCollective, LeaveWithoutEnter, MissingLeave, OpenCall,
-    OpenRequest, OutsideMpi, RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend,
-    UndefinedReference, UnknownRequest, UnmatchedReceive, UnmatchedSend,
+    Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LockOrder,
+    MissingLeave, MissingRelease, OpenCall, OpenRequest, OutsideMpi, RankOutsideCommunicator, RecordingOff,
+    ReusedRequest, ShortSend, UndefinedReference, UnknownRequest, UnmatchedReceive, UnmatchedSend,
 };
 
 use super::Make::{Bytes, Script};
@@ -215,6 +215,27 @@ pub(super) const SECTION: Section = Section {
                  rank 1\n 4 > MPI_Recv ; 21 recv 0 ; 22 < ; 23 > MPI_Recv ; 24 recv 0 ; 25 <",
             ),
             outcome: Findings(&[ConcurrentChannel]),
+        },
+        Row {
+            defect: "a thread leaves out a barrier of its team",
+            make: Script(
+                "program prog\nrank 0\n 0 fork ; team ; > !$omp parallel ; 2 > !$omp barrier ; 9 < ; 10 < ; team-end ; join ; 12 > a ; <\n\
+                 rank 0 thread 1\n 1 team ; > !$omp parallel ; 10 < ; team-end",
+            ),
+            outcome: Findings(&[IncompleteBarrier]),
+        },
+        Row {
+            defect: "the release of a lock is missing",
+            make: Script("program prog\nrank 0\n 10 > omp_set_lock ; 11 acquire 1 order 7 ; 12 <"),
+            outcome: Findings(&[MissingRelease]),
+        },
+        Row {
+            defect: "two threads claim the same place in the order of a lock",
+            make: Script(
+                "program prog\nrank 0\n 10 > omp_set_lock ; 11 acquire 1 order 1 ; 12 <\n\
+                 rank 0 thread 1\n 10 > omp_set_lock ; 11 acquire 1 order 1 ; 12 <",
+            ),
+            outcome: Findings(&[LockOrder]),
         },
         Row {
             defect: "two ranks send to each other and never return",

@@ -340,6 +340,19 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "join" => Step::Join,
         "team" => Step::TeamBegin,
         "team-end" => Step::TeamEnd,
+        "acquire" | "release" => {
+            let lock = words.number("lock")?;
+            let options = words.options(&["order", "model"])?;
+            let order = number(&options, "order", 0)?;
+            let model = match options.get("model") {
+                Some(model) => by_name(model, Paradigm, Paradigm::name).ok_or("unknown model")?,
+                None => Paradigm::OPENMP,
+            };
+            match word {
+                "acquire" => Step::Acquire { model, lock, order },
+                _ => Step::Release { model, lock, order },
+            }
+        }
         "on" => Step::Recording(true),
         "off" => Step::Recording(false),
         "flush" => Step::Flush { until: words.number("time")? },

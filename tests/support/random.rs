@@ -4,6 +4,7 @@
 //! deadlocks. Half of the traces have clocks that agree; in the others every rank goes at its own pace, so that messages
 //! arrive before they were sent.
 
+use super::random_team::{Locks, team};
 use super::regions::operation;
 use super::trace::{Members, Message, Step, Stream, Trace};
 
@@ -49,6 +50,10 @@ struct Pending {
 /// A process while its events are made.
 struct Process {
     stream: Stream,
+    /// Other threads, in teams with the main thread.
+    workers: Vec<Stream>,
+    /// How often each lock was acquired so far.
+    locks: Locks,
     now: u64,
     depth: usize,
     pending: Vec<Pending>,
@@ -68,6 +73,8 @@ struct Generator {
     /// Clocks agree.
     is_synchronous: bool,
     requests: u64,
+    /// Threads lock mutexes of POSIX threads, too.
+    has_mutexes: bool,
 }
 
 /// The random trace with this number.
@@ -89,11 +96,20 @@ pub(crate) fn trace(seed: u64) -> Trace {
         .map(|rank| Process {
             now: start(&mut random),
             stream: Stream::new(rank as u32),
+            workers: Vec::new(),
+            locks: Locks::default(),
             depth: 0,
             pending: Vec::new(),
         })
         .collect();
-    let mut generator = Generator { random, processes, communicators, is_synchronous, requests: 0 };
+    let mut generator = Generator {
+        random,
+        processes,
+        communicators,
+        is_synchronous,
+        requests: 0,
+        has_mutexes: seed.is_multiple_of(3),
+    };
     generator.run();
     let ranks = |members: &[usize]| members.iter().map(|&rank| rank as u64).collect();
     Trace {
@@ -109,7 +125,11 @@ pub(crate) fn trace(seed: u64) -> Trace {
             .processes
             .into_iter()
             .enumerate()
-            .map(|(at, process)| Stream { mapped: (seed as usize + at).is_multiple_of(4), ..process.stream })
+            .flat_map(|(at, process)| {
+                let mapped = (seed as usize + at).is_multiple_of(4);
+                let streams = [process.stream].into_iter().chain(process.workers);
+                streams.map(move |stream| Stream { mapped, ..stream })
+            })
             .collect(),
         ..Trace::default()
     }
@@ -122,7 +142,7 @@ impl Generator {
             self.call(rank, "MPI_Init", &[]);
         }
         for _ in 0..10 + self.random.below(50) {
-            match self.random.below(10) {
+            match self.random.below(11) {
                 0 | 1 => self.function(),
                 2..=4 => self.message(),
                 5 => self.overtake(),
@@ -130,7 +150,12 @@ impl Generator {
                     let rank = self.random.below(self.processes.len());
                     self.complete(rank);
                 }
-                _ => self.collective(),
+                8 | 9 => self.collective(),
+                _ => {
+                    let process = self.random.below(self.processes.len());
+                    let Process { stream, workers, locks, now, .. } = &mut self.processes[process];
+                    *now = team(&mut self.random, locks, stream, workers, *now, self.has_mutexes);
+                }
             }
         }
         for rank in 0..self.processes.len() {

@@ -16,7 +16,12 @@ pub(crate) fn properties(name: &str) -> Properties {
         return Properties { paradigm: Paradigm::MPI, role: mpi_role(call), file: "MPI".into() };
     }
     let openmp = |role| Properties { paradigm: Paradigm::OPENMP, role, file: "prog.c".into() };
+    let api = |paradigm| Properties { paradigm, role: RegionRole::FUNCTION, file: "prog.c".into() };
     match name {
+        "!$omp critical" => openmp(RegionRole::CRITICAL),
+        "!$omp critical sblock" => openmp(RegionRole::CRITICAL_SBLOCK),
+        _ if name.starts_with("omp_") => api(Paradigm::OPENMP),
+        _ if name.starts_with("pthread_") => api(Paradigm::PTHREAD),
         "!$omp parallel" => openmp(RegionRole::PARALLEL),
         "!$omp implicit barrier" => openmp(RegionRole::IMPLICIT_BARRIER),
         "!$omp barrier" => openmp(RegionRole::BARRIER),

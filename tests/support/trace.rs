@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::CollectiveOp;
+use model::{CollectiveOp, Paradigm};
 
 use super::regions::Properties;
 
@@ -166,6 +166,16 @@ pub(crate) enum Step {
     Join,
     TeamBegin,
     TeamEnd,
+    Acquire {
+        model: Paradigm,
+        lock: u32,
+        order: u32,
+    },
+    Release {
+        model: Paradigm,
+        lock: u32,
+        order: u32,
+    },
     Recording(bool),
     Flush {
         until: u64,

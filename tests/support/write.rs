@@ -500,6 +500,12 @@ fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> 
         Step::Join => Event::ThreadJoin { model },
         Step::TeamBegin => Event::ThreadTeamBegin { thread_team: comm("team") },
         Step::TeamEnd => Event::ThreadTeamEnd { thread_team: comm("team") },
+        &Step::Acquire { model, lock, order } => {
+            Event::ThreadAcquireLock { model, lock_id: lock, acquisition_order: order }
+        }
+        &Step::Release { model, lock, order } => {
+            Event::ThreadReleaseLock { model, lock_id: lock, acquisition_order: order }
+        }
         Step::Recording(on) => Event::MeasurementOnOff {
             measurement_mode: if *on { MeasurementMode::ON } else { MeasurementMode::OFF },
         },

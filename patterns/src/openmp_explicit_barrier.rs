@@ -1,0 +1,44 @@
+//! Wait at Explicit OpenMP Barrier: time in a `barrier` construct until the last thread of the team arrived.
+//!
+//! Time in which the thread runs tasks meanwhile is no waiting.
+
+use model::Ticks;
+
+use crate::matched::{BarrierClass, BarrierVisit};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "omp_ebarrier",
+        "omp_ebarrier_wait",
+        "Wait at Barrier",
+        "Time in an explicit OpenMP barrier until the last thread of the team entered it.",
+    ),
+    instances: None,
+    title: "Wait at Explicit OpenMP Barrier",
+    is_waiting: true,
+    condition: "A thread enters a barrier construct before the last thread of its team does.",
+    advice: "Balance the work of the threads before the barrier. Ask whether the barrier is needed: worksharing \
+             constructs end with one anyway.",
+    detect: Detect::ThreadBarrier(wait_at_explicit_barrier),
+};
+
+fn wait_at_explicit_barrier(barrier: &BarrierVisit) -> Ticks {
+    match barrier.class {
+        BarrierClass::Explicit => barrier.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::visit;
+
+    #[test]
+    fn early_thread_waits_at_explicit_barriers_only() {
+        assert_eq!(wait_at_explicit_barrier(&visit(BarrierClass::Explicit)), 20);
+        assert_eq!(wait_at_explicit_barrier(&visit(BarrierClass::Implicit)), 0);
+    }
+}

@@ -1,0 +1,45 @@
+//! Wait at Implicit OpenMP Barrier: time at the end of a parallel region or worksharing construct until the last thread
+//! of the team arrived.
+//!
+//! Time in which the thread runs tasks meanwhile is no waiting.
+
+use model::Ticks;
+
+use crate::matched::{BarrierClass, BarrierVisit};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "omp_ibarrier",
+        "omp_ibarrier_wait",
+        "Wait at Barrier",
+        "Time in an implicit OpenMP barrier until the last thread of the team entered it.",
+    ),
+    instances: None,
+    title: "Wait at Implicit OpenMP Barrier",
+    is_waiting: true,
+    condition: "A thread reaches the end of a parallel region or worksharing construct before the last thread of its team does.",
+    advice: "Balance the work of the threads: another schedule of the loop (dynamic, guided, smaller chunks), or \
+             tasks. If nothing depends on the construct being complete, add nowait.",
+    detect: Detect::ThreadBarrier(wait_at_implicit_barrier),
+};
+
+fn wait_at_implicit_barrier(barrier: &BarrierVisit) -> Ticks {
+    match barrier.class {
+        BarrierClass::Implicit => barrier.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::visit;
+
+    #[test]
+    fn early_thread_waits_at_implicit_barriers_only() {
+        assert_eq!(wait_at_implicit_barrier(&visit(BarrierClass::Implicit)), 20);
+        assert_eq!(wait_at_implicit_barrier(&visit(BarrierClass::Explicit)), 0);
+    }
+}

@@ -1,0 +1,42 @@
+//! OpenMP Lock Contention: a thread waits for a lock of OpenMP that another thread holds.
+
+use model::Ticks;
+
+use crate::matched::{Acquisition, LockClass};
+use crate::metric::Metric;
+use crate::pattern::{Detect, Pattern};
+
+pub(crate) const PATTERN: Pattern = Pattern {
+    metric: Metric::wait(
+        "omp_lock_api",
+        "omp_lock_contention_api",
+        "Lock Contention",
+        "Time until the thread that held the lock released it.",
+    ),
+    instances: None,
+    title: "OpenMP Lock Contention",
+    is_waiting: true,
+    condition: "A thread asks for a lock of OpenMP before the thread that has it releases it.",
+    advice: "Hold the lock for a shorter time, or use several locks, each for a part of the data. Test for the \
+             lock and do something else meanwhile.",
+    detect: Detect::Lock(openmp_lock_contention),
+};
+
+fn openmp_lock_contention(lock: &Acquisition) -> Ticks {
+    match lock.class {
+        LockClass::OpenMp => lock.waiting(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matched::tests::acquisition;
+
+    #[test]
+    fn thread_waits_at_openmp_locks_only() {
+        assert_eq!(openmp_lock_contention(&acquisition(LockClass::OpenMp)), 20);
+        assert_eq!(openmp_lock_contention(&acquisition(LockClass::Critical)), 0);
+    }
+}

@@ -1,0 +1,78 @@
+//! Barriers of threads: which visits are to one barrier, and who came last (specification 11.2).
+//!
+//! All threads of a team go through the same barriers in the same order: the k-th visit of each member is to the k-th
+//! barrier. Who the members are is known when the team is joined.
+
+use model::Ticks;
+use patterns::matched::{BarrierClass, Interval};
+use rustc_hash::FxHashMap;
+
+use super::process::ProcessWalk;
+use super::thread::{Frame, NONE};
+use crate::findings::Finding;
+use crate::operations::Barrier;
+
+/// The barriers of a team so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TeamBarriers {
+    /// For each thread that has begun in the team, the number of its visits.
+    visits: FxHashMap<usize, u32>,
+    /// Number of the barrier in the team, and position of the visit in the operations.
+    of_team: Vec<(u32, u32)>,
+}
+
+impl TeamBarriers {
+    /// A thread becomes a member.
+    pub(super) fn begin(&mut self, thread: usize) {
+        self.visits.entry(thread).or_default();
+    }
+
+    fn visit(&mut self, thread: usize, position: u32) {
+        let number = self.visits.entry(thread).or_default();
+        self.of_team.push((*number, position));
+        *number += 1;
+    }
+}
+
+impl ProcessWalk<'_> {
+    /// A thread enters a barrier; answers the position of its visit in the operations. Outside of teams nobody waits.
+    pub(super) fn enter_barrier(&mut self, thread: usize, frame: &Frame, class: BarrierClass) -> u32 {
+        let position = self.operations.barriers.len() as u32;
+        let Some(team) = self.barriers(thread) else { return NONE };
+        team.visit(thread, position);
+        self.operations.barriers.push(Barrier {
+            location: self.threads[thread].location,
+            row: frame.row,
+            region: frame.region,
+            class,
+            visit: Interval::new(frame.enter, frame.enter),
+            tasks: 0,
+            last_enter: None,
+        });
+        position
+    }
+
+    /// Finds for each barrier of a team who came last. Without a member nobody knows.
+    pub(super) fn match_barriers(&mut self, mut team: TeamBarriers) {
+        let is_absent = |thread: &usize| self.threads[*thread].is_lost && !team.visits.contains_key(thread);
+        let members = team.visits.len() + (0..self.threads.len()).filter(is_absent).count();
+        team.of_team.sort_unstable();
+        for visits in team.of_team.chunk_by(|a, b| a.0 == b.0) {
+            let visit = |&(_, position): &(u32, u32)| &self.operations.barriers[position as usize];
+            let region = visit(&visits[0]).region;
+            if visits.len() != members || visits.iter().any(|it| visit(it).region != region) {
+                let first = visits.iter().map(visit).min_by_key(|it| (it.visit.enter, it.location));
+                let (time, location) = first.map_or((0, 0), |it| (it.visit.enter, it.location));
+                let (trace, came) = (self.trace, visits.len());
+                self.findings.add(Finding::IncompleteBarrier, time, location as usize, || {
+                    format!("{} with {came} of {members} threads", trace.region_name(region))
+                });
+                continue;
+            }
+            let last: Option<Ticks> = visits.iter().map(|it| visit(it).visit.enter).max();
+            for &(_, position) in visits {
+                self.operations.barriers[position as usize].last_enter = last;
+            }
+        }
+    }
+}

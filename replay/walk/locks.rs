@@ -1,0 +1,78 @@
+//! Locks: who had a lock before (specification 11.3).
+//!
+//! The trace numbers the acquisitions of each lock. Whoever gets it as the n-th waits for the last release of the one
+//! before, whatever the clocks say. A lock that is taken several times by one thread keeps its number until it is free.
+
+use model::{Paradigm, Ticks};
+use patterns::matched::Interval;
+
+use super::process::ProcessWalk;
+use crate::findings::Finding;
+use crate::operations::Lock;
+
+/// A place in the order of a lock: paradigm and number of the lock, from which place on.
+type Place = (u8, u32, u32);
+
+/// What was recorded of a process's locks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locks {
+    /// Each with the location, and the position in the operations; `None` where the call is not one that locks.
+    acquired: Vec<(Place, u32, Option<u32>)>,
+    released: Vec<(Place, Ticks)>,
+}
+
+impl ProcessWalk<'_> {
+    /// A thread got a lock. Without a number its place in the order is unknown.
+    pub(super) fn acquire(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
+        if order == 0 {
+            return;
+        }
+        let location = self.threads[thread].location;
+        let frame = self.threads[thread].stack.last();
+        let class = |region: u32| self.trace.kinds.get(region as usize).and_then(|kind| kind.lock);
+        let position = frame.and_then(|frame| Some((frame, class(frame.region)?))).map(|(frame, class)| {
+            let call = Interval::new(frame.enter, time);
+            self.operations.locks.push(Lock { location, row: frame.row, class, call, released: None });
+            (self.operations.locks.len() - 1) as u32
+        });
+        self.locks.acquired.push(((model.0, lock, order), location, position));
+    }
+
+    /// A thread released a lock.
+    pub(super) fn release(&mut self, model: Paradigm, lock: u32, order: u32, time: Ticks) {
+        if order > 0 {
+            self.locks.released.push(((model.0, lock, order), time));
+        }
+    }
+
+    /// Finds for each lock that a thread got when the one before released it.
+    pub(super) fn match_locks(&mut self) {
+        let Locks { mut acquired, mut released } = std::mem::take(&mut self.locks);
+        // Both sorts keep the order of time.
+        acquired.sort_by_key(|&(place, ..)| place);
+        released.sort_by_key(|&(place, _)| place);
+        for claims in acquired.chunk_by(|a, b| a.0 == b.0) {
+            let ((model, lock, order), first, _) = claims[0];
+            let is_claimed_twice = claims.iter().any(|&(_, location, _)| location != first);
+            let before = (model, lock, order - 1);
+            // The last release of several: the lock was not free before.
+            let end = released.partition_point(|&(place, _)| place <= before);
+            let release = end.checked_sub(1).map(|at| released[at]).filter(|&(place, _)| place == before);
+            for (_, location, position) in claims {
+                let Some(position) = *position else { continue };
+                let lock_of = &mut self.operations.locks[position as usize];
+                let finding = match release {
+                    _ if is_claimed_twice => Finding::LockOrder,
+                    None if order > 1 => Finding::MissingRelease,
+                    _ => {
+                        lock_of.released = release.map(|(_, time)| time);
+                        continue;
+                    }
+                };
+                let time = lock_of.call.leave;
+                self.findings
+                    .add(finding, time, *location as usize, || format!("lock {lock}, number {order}"));
+            }
+        }
+    }
+}

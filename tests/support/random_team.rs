@@ -1,0 +1,92 @@
+//! A random team of threads: barriers and locks between fork and join. The threads of a process have one clock.
+
+use model::Paradigm;
+
+use super::random::Random;
+use super::trace::{Step, Stream};
+
+/// How often each kind of lock was acquired, and when it was released last.
+#[derive(Default)]
+pub(super) struct Locks([(u32, u64); KINDS]);
+
+const KINDS: usize = 4;
+
+/// A thread while its events are made.
+struct Member<'s> {
+    stream: &'s mut Stream,
+    now: u64,
+}
+
+impl Member<'_> {
+    /// Something happens a little later.
+    fn then(&mut self, random: &mut Random, step: Step) {
+        self.now += random.below(12) as u64;
+        self.stream.at(self.now, step);
+    }
+
+    fn enter(&mut self, random: &mut Random, region: &str) {
+        self.then(random, Step::Enter(region.into()));
+    }
+}
+
+/// The main thread forks two or three threads at `now`; answers when they have joined.
+pub(super) fn team(
+    random: &mut Random,
+    locks: &mut Locks,
+    main: &mut Stream,
+    workers: &mut Vec<Stream>,
+    now: u64,
+    has_mutexes: bool,
+) -> u64 {
+    let count = 1 + random.below(2);
+    for thread in workers.len()..count {
+        workers.push(Stream { thread: thread as u32 + 1, ..Stream::new(main.rank) });
+    }
+    main.at(now, Step::Fork);
+    let streams = [main].into_iter().chain(&mut workers[..count]);
+    let mut members: Vec<Member<'_>> = streams.map(|stream| Member { stream, now: now + 1 }).collect();
+    for member in &mut members {
+        member.then(random, Step::TeamBegin);
+        member.enter(random, "!$omp parallel");
+    }
+    for _ in 0..random.below(4) {
+        match random.below(if has_mutexes { 5 } else { 3 }) {
+            0 => barrier(random, &mut members, "!$omp barrier"),
+            kind => lock(random, &mut members, &mut locks.0[kind - 1], kind - 1),
+        }
+    }
+    barrier(random, &mut members, "!$omp implicit barrier");
+    for member in &mut members {
+        member.then(random, Step::Leave);
+        member.then(random, Step::TeamEnd);
+    }
+    let joined = members.iter().map(|member| member.now).max().unwrap_or(now);
+    members[0].stream.at(joined, Step::Join);
+    joined
+}
+
+fn barrier(random: &mut Random, members: &mut [Member<'_>], region: &str) {
+    members.iter_mut().for_each(|member| member.enter(random, region));
+    let last = members.iter().map(|member| member.now).max().unwrap_or(0);
+    for member in members {
+        member.now = member.now.max(last);
+        member.then(random, Step::Leave);
+    }
+}
+
+/// Every member gets a lock once: of a critical section, a lock of OpenMP, a mutex, or the mutex of a condition.
+fn lock(random: &mut Random, members: &mut [Member<'_>], state: &mut (u32, u64), kind: usize) {
+    const CALLS: [&str; KINDS] =
+        ["!$omp critical", "omp_set_lock", "pthread_mutex_lock", "pthread_cond_wait"];
+    let model = if kind < 2 { Paradigm::OPENMP } else { Paradigm::PTHREAD };
+    for member in members {
+        member.enter(random, CALLS[kind]);
+        state.0 += 1;
+        let (lock, order) = (kind as u32, state.0);
+        member.now = member.now.max(state.1);
+        member.then(random, Step::Acquire { model, lock, order });
+        member.then(random, Step::Release { model, lock, order });
+        state.1 = member.now;
+        member.then(random, Step::Leave);
+    }
+}

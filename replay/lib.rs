@@ -236,7 +236,7 @@ impl Job {
         progress.phase("find wait states");
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             wait_states::find(profile, &matches, metrics, trace.semantics);
-            thread_waits::find(profile, metrics, trace.semantics);
+            thread_waits::find(profile, metrics);
             profile.operations = operations::Operations::default();
         }
 

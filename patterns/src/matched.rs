@@ -146,9 +146,10 @@ pub struct BarrierVisit {
 }
 
 impl BarrierVisit {
-    /// Time until the last thread came, without the tasks that were run meanwhile.
+    /// Time until the last thread came, without the tasks that were run meanwhile. Unlike waiting in MPI it is not cut to
+    /// the time in there: threads of a process have one clock.
     pub fn waiting(&self) -> Ticks {
-        self.last_enter.min(self.visit.leave) - self.visit.enter - self.tasks
+        (self.last_enter - self.visit.enter).saturating_sub(self.tasks)
     }
 }
 
@@ -177,9 +178,9 @@ pub struct Acquisition {
 }
 
 impl Acquisition {
-    /// Time until the lock was released.
+    /// Time until the lock was released, not cut either.
     pub fn waiting(&self) -> Ticks {
-        self.released.map_or(0, |released| released.min(self.call.leave) - self.call.enter)
+        self.released.map_or(0, |released| released - self.call.enter)
     }
 }
 
@@ -215,7 +216,7 @@ pub(crate) mod tests {
         let early = visit(BarrierClass::Implicit);
         assert_eq!(early.waiting(), 20);
         assert_eq!(BarrierVisit { tasks: 15, ..early }.waiting(), 5);
-        assert_eq!(BarrierVisit { last_enter: 70, ..early }.waiting(), 40);
+        assert_eq!(BarrierVisit { last_enter: 70, ..early }.waiting(), 60);
     }
 
     #[test]
@@ -223,7 +224,7 @@ pub(crate) mod tests {
         let blocked = acquisition(LockClass::Mutex);
         assert_eq!(blocked.waiting(), 20);
         assert_eq!(Acquisition { released: None, ..blocked }.waiting(), 0);
-        assert_eq!(Acquisition { released: Some(60), ..blocked }.waiting(), 40);
+        assert_eq!(Acquisition { released: Some(60), ..blocked }.waiting(), 50);
     }
 
     #[test]

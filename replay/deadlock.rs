@@ -12,11 +12,17 @@ use patterns::matched::Completion;
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, put_text};
 use crate::exchange::{Batch, Exchange, gather};
-use crate::findings::{Finding, Findings};
+use crate::findings::{Finding, Findings, cut};
 use crate::matching::Matches;
 use crate::operations::NO_CALL;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
+
+/// Processes of a circle that are named.
+const NAMED: usize = 16;
+
+/// Bytes of the name of a call path here: every process that hangs sends one.
+const LONGEST_PLACE: usize = 300;
 
 /// A process in a call that never returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +75,11 @@ pub fn find(
                 let blocked = &waiting[process];
                 format!("{} in {}", trace.location_name(blocked.location as usize), blocked.place)
             };
-            let places: Vec<String> = circle.iter().chain([&circle[0]]).map(place).collect();
+            let mut places: Vec<String> = circle.iter().take(NAMED).map(place).collect();
+            if circle.len() > NAMED {
+                places.push(format!("{} others", circle.len() - NAMED));
+            }
+            places.push(place(&circle[0]));
             places.join(" waits for ")
         });
     }
@@ -79,7 +89,8 @@ pub fn find(
 /// The calls of a process that never returned and wait for a receiver; the last one if threads have several.
 fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option<Blocked> {
     let operations = &profile.operations;
-    if operations.has_open_receives {
+    // Where the end is missing, the call may have returned.
+    if operations.has_open_receives || operations.has_unknown_end {
         return None;
     }
     let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
@@ -99,7 +110,7 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     (!partners.is_empty()).then(|| Blocked {
         since: open.interval.enter,
         location: open.location,
-        place: trace.path_name(&profile.paths, open.path),
+        place: cut(trace.path_name(&profile.paths, open.path), LONGEST_PLACE),
         partners,
     })
 }

@@ -133,6 +133,18 @@ pub struct Example {
     pub text: String,
 }
 
+/// Bytes of an example: names in a trace may be of any length.
+const LONGEST_TEXT: usize = 2000;
+
+/// A text without what is beyond so many bytes.
+pub fn cut(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate((0..=bytes).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0));
+        text.push('…');
+    }
+    text
+}
+
 /// Findings with how often each occurred and where first.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
@@ -157,7 +169,7 @@ impl Findings {
         text: impl FnOnce() -> T,
     ) {
         let location = location as u32;
-        let example = || Example { time, location, text: text().to_string() };
+        let example = || Example { time, location, text: cut(text().to_string(), LONGEST_TEXT) };
         match self.slot(finding) {
             Some(found) => {
                 found.count += 1;

@@ -12,6 +12,9 @@ use crate::error::Error;
 /// Room for everything small, by thread.
 const SLACK: u64 = 8 << 20;
 
+/// What the C library sets aside for the small allocations of each thread, where there are several.
+const ARENA: u64 = 64 << 20;
+
 /// The limits of this process.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
@@ -46,7 +49,8 @@ impl Memory {
     /// If it does not, with what to do.
     pub fn check(&self, next: u64) -> Result<(), Error> {
         self.limits.iter().try_for_each(|limit| {
-            let needed = next.saturating_add(SLACK).saturating_mul(self.threads);
+            let room = if self.threads > 1 { SLACK + ARENA } else { SLACK };
+            let needed = next.saturating_add(room).saturating_mul(self.threads);
             let used = limit.used();
             if used.saturating_add(needed) <= limit.bytes {
                 return Ok(());
@@ -54,7 +58,7 @@ impl Memory {
             let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
             Err(Error::new(format!(
                 "not enough memory: {} allows {} MiB, {} MiB are taken, and the next step may take {} MiB; \
-                 raise the limit, or use more processes on more nodes",
+                 raise the limit, or use fewer threads or more nodes",
                 limit.source,
                 mebibytes(limit.bytes),
                 mebibytes(used),
@@ -145,13 +149,13 @@ mod tests {
     fn step_that_does_not_fit_says_whose_limit_it_is() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "VmPeak:\t  9 kB\nVmSize:\t  102400 kB\n").unwrap();
-        let bytes = 150 << 20;
+        let bytes = 278 << 20;
         let limit = Limit { bytes, source: "a test", file: file.path().into(), key: "VmSize" };
         let memory = Memory { limits: vec![limit], threads: 2 };
         assert!(memory.check(17 << 20).is_ok());
         let message = memory.check(18 << 20).unwrap_err().to_string();
-        assert!(message.contains("a test allows 150 MiB, 100 MiB are taken"), "{message}");
-        assert!(message.contains("may take 52 MiB; raise the limit"), "{message}");
+        assert!(message.contains("a test allows 278 MiB, 100 MiB are taken"), "{message}");
+        assert!(message.contains("may take 180 MiB; raise the limit"), "{message}");
     }
 
     #[test]

@@ -163,6 +163,8 @@ pub struct Gap {
 /// All operations of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
+    /// Whether nobody knows what the process did at its end: events are missing, or the recorder was switched off.
+    pub has_unknown_end: bool,
     /// Where the recording was interrupted first, if it was.
     pub gap: Option<Gap>,
     /// Whether receives were posted that the trace does not complete.
@@ -191,7 +193,7 @@ impl Operations {
         });
     }
 
-    /// The bytes that the largest list takes when it grows next.
+    /// The bytes that the lists take when each grows next.
     pub fn growth(&self) -> u64 {
         let lists = [
             self.calls.capacity() * size_of::<Call>(),
@@ -201,7 +203,7 @@ impl Operations {
             self.barriers.capacity() * size_of::<Barrier>(),
             self.locks.capacity() * size_of::<Lock>(),
         ];
-        lists.into_iter().max().unwrap_or(0) as u64
+        lists.into_iter().sum::<usize>() as u64
     }
 
     /// A call.

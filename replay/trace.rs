@@ -13,6 +13,7 @@ use crate::call_tree::{CallPath, NO_PATH, NO_SITE, PathId};
 use crate::communicators::{Participants, World, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
+use crate::findings::cut;
 use crate::options::Semantics;
 
 /// A trace's definitions in the order and form that the analysis needs.
@@ -100,6 +101,9 @@ pub enum Artificial {
 
 /// Calls at each end of a path that its name has. Recursion may be so deep that all names would fill a book.
 const NAMED: usize = 32;
+
+/// Bytes of a region's name in the name of a path.
+const LONGEST_NAME: usize = 200;
 
 const ARTIFICIAL: [(&str, RegionRole); 5] = [
     ("PROGRAM", RegionRole::ARTIFICIAL),
@@ -202,11 +206,16 @@ impl Trace {
             at = call_path.parent;
         }
         names.reverse();
-        if let Some(others) = names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
-            let (outer, inner) = (names[..NAMED].join("/"), names[NAMED + others..].join("/"));
-            return format!("{outer}/({others} more)/{inner}");
+        let join = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| cut(name.to_owned(), LONGEST_NAME)).collect();
+            names.join("/")
+        };
+        match names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
+            Some(others) => {
+                format!("{}/({others} more)/{}", join(&names[..NAMED]), join(&names[NAMED + others..]))
+            }
+            None => join(&names),
         }
-        names.join("/")
     }
 
     /// The name of a location for messages: `rank 3`, or `rank 3 thread 1`.

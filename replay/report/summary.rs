@@ -211,8 +211,12 @@ impl fmt::Display for Summary {
         for (name, waiting, run) in &self.ranks {
             writeln!(f, "  {:5.1} %  {waiting:12.6} s  {name}, of {run:.6} s", percent(*waiting, *run))?;
         }
-        let analysed = 100.0 * self.coverage.share(Fate::Analysed);
-        writeln!(f, "\nCoverage: {analysed:.1} % of the MPI time was analysed for wait states")?;
+        if self.coverage.total() > 0 {
+            let analysed = 100.0 * self.coverage.share(Fate::Analysed);
+            writeln!(f, "\nCoverage: {analysed:.1} % of the MPI time was analysed for wait states")?;
+        } else {
+            writeln!(f, "\nCoverage: no time in MPI was recorded between MPI_Init and MPI_Finalize")?;
+        }
         for fate in Fate::ALL.into_iter().skip(1).filter(|&fate| self.coverage.ticks(fate) > 0) {
             writeln!(f, "  {:5.1} %  not: {}", 100.0 * self.coverage.share(fate), fate.name())?;
         }

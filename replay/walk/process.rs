@@ -83,6 +83,7 @@ impl<'t> ProcessWalk<'t> {
     /// What a thread did from here on is unknown.
     pub(super) fn lose(&mut self, thread: usize) {
         self.threads[thread].is_lost = true;
+        self.operations.has_unknown_end = true;
         self.operations.interrupt();
     }
 
@@ -312,8 +313,11 @@ impl<'t> ProcessWalk<'t> {
                 {
                     self.operations.calls[call as usize].never_returned = true;
                 }
+                self.operations.has_unknown_end |= region == trace.artificial(Artificial::MeasurementOff);
                 // A sampled region is never left; it is gone with the next sample.
-                if frame.context == NONE || self.is_in_mpi(thread) {
+                // Nor is what the recorder adds a call.
+                let is_call = (region as usize) < trace.kinds.len() || trace.is_program(region);
+                if is_call && (frame.context == NONE || self.is_in_mpi(thread)) {
                     self.find(Finding::OpenCall, thread, || {
                         format!("{} is never left", trace.region_name(region))
                     });

@@ -247,3 +247,29 @@ fn events_that_change_while_one_of_three_processes_maps_them_end_as_documented()
     let Some(launcher) = mpirun("events that change") else { return };
     changes_end_as_documented("traces/1.evt", |experiment| Job::launched(launcher, 3, [experiment]));
 }
+
+#[test]
+fn link_that_leads_out_of_the_experiment_is_not_followed() {
+    for file in ["traces.otf2", "traces.def", "traces/0.evt", "traces"] {
+        let directory = fresh();
+        let (experiment, elsewhere) =
+            (directory.path().join("experiment"), directory.path().join("elsewhere"));
+        copy(&archive("barrier.4"), &experiment);
+        std::fs::rename(experiment.join(file), &elsewhere).unwrap();
+        symlink(&elsewhere, experiment.join(file)).unwrap();
+        let refused = run(&mut analyzer([&experiment]));
+        refused.expect(2);
+        let [message] = refused.messages()[..] else { panic!("{}", refused.stderr) };
+        assert!(message.contains("leads out of the experiment directory"), "{file}: {message}");
+    }
+}
+
+#[test]
+fn link_inside_of_the_experiment_is_followed() {
+    let directory = fresh();
+    let experiment = directory.path().join("experiment");
+    copy(&archive("barrier.4"), &experiment);
+    std::fs::rename(experiment.join("traces/0.evt"), experiment.join("events")).unwrap();
+    symlink("../events", experiment.join("traces/0.evt")).unwrap();
+    run(&mut analyzer([&experiment])).expect(0);
+}

@@ -51,6 +51,14 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
         &["files::damaged_anchor_is_one_message", "files::damaged_definitions_are_one_message"],
     ),
     (
+        "a link in the archive leads out of the experiment directory",
+        "one message with the link, status 2: nothing of the other file is shown; links inside are followed",
+        &[
+            "files::link_that_leads_out_of_the_experiment_is_not_followed",
+            "files::link_inside_of_the_experiment_is_followed",
+        ],
+    ),
+    (
         "the events of a location are missing or damaged",
         "a finding in a report, of data loss (status 1 with `--strict`); one message and status 2 if they are there but \
          unreadable",

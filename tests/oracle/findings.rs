@@ -50,10 +50,11 @@ impl Analysis {
     /// The processes that a process waits for when the trace ends: receivers of what it sends in a call that was never
     /// left, or before such a call that waits for requests. Who has posted a receive may still get on.
     fn waits_for(&self, operations: &Operations, unmatched: &[usize], process: usize) -> BTreeSet<usize> {
-        if operations.have_open_receives[process] {
+        let of_process = || self.locations.iter().filter(|location| location.process == process);
+        if operations.have_open_receives[process] || of_process().any(|location| location.is_missing) {
             return BTreeSet::new();
         }
-        let of_process = self.locations.iter().filter(|location| location.process == process);
+        let of_process = of_process();
         let open = of_process.flat_map(|location| &location.calls).filter(|call| call.is_open && call.is_mpi);
         let last = open.max_by_key(|call| call.enter).map_or("", |call| &call.mpi_name);
         let waits_for_requests = matches!(last, "wait" | "waitany" | "waitall" | "waitsome");

@@ -29,6 +29,9 @@ impl Archive {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let anchor_path = if path.is_dir() { anchor_in(path)? } else { path.to_owned() };
+        if path.is_dir() {
+            stay_inside(path, &anchor_path)?;
+        }
         let file = FileBytes::open(&anchor_path).map_err(|error| {
             if error.is_not_found() && anchor_path == path {
                 let advice = "name an experiment directory, or the anchor file (*.otf2) in it";
@@ -101,7 +104,7 @@ impl Archive {
     /// If it cannot be read.
     pub fn definition_file(&self) -> Result<FileBytes, Error> {
         let path = self.definition_path();
-        FileBytes::open(&path).map_err(|error| match error.is_not_found() {
+        self.open_inside(path.clone()).map_err(|error| match error.is_not_found() {
             true => Error::file(
                 &path,
                 "there are no global definitions: the archive is incomplete; copy it again, or record the program again",
@@ -132,7 +135,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it is not there, which is not unusual.
     pub fn local_definition_file(&self, location: u64) -> Result<FileBytes, Error> {
-        FileBytes::open(self.local_definition_path(location))
+        self.open_inside(self.local_definition_path(location))
     }
 
     /// The records of [`local_definition_file`](Archive::local_definition_file).
@@ -145,12 +148,34 @@ impl Archive {
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it is not there.
     pub fn event_file(&self, location: u64) -> Result<FileBytes, Error> {
-        FileBytes::open(self.event_path(location))
+        self.open_inside(self.event_path(location))
+    }
+
+    /// Opens a file of the archive.
+    fn open_inside(&self, path: PathBuf) -> Result<FileBytes, Error> {
+        stay_inside(&self.directory, &path)?;
+        FileBytes::open(path)
     }
 
     /// The events of [`event_file`](Archive::event_file).
     pub fn events<'a>(&self, file: &'a FileBytes) -> EventCursor<'a> {
         EventCursor::new(file, file.path(), self.anchor.event_chunk_size)
+    }
+}
+
+/// Refuses a link that leads out of the experiment directory: what a program has written is no reason to show other files.
+fn stay_inside(directory: &Path, path: &Path) -> Result<(), Error> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|status| status.is_symlink());
+    let below = path.parent().filter(|parent| *parent != directory);
+    if !is_link(path) && !below.is_some_and(is_link) {
+        return Ok(());
+    }
+    let root = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    match (path.canonicalize(), root.canonicalize()) {
+        (Ok(file), Ok(root)) if !file.starts_with(&root) => {
+            Err(Error::file(path, "a link leads out of the experiment directory; copy the file there"))
+        }
+        _ => Ok(()),
     }
 }
 

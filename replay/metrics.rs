@@ -5,6 +5,7 @@ use patterns::matched::{CollectiveMember, LateMessage, ReceivedMessage, SentMess
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
 use crate::severity::MetricId;
+use crate::statistics::{SUBJECTS, SubjectId};
 
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub struct NumberedPattern {
     pub pattern: &'static Pattern,
     /// The metric that it adds to.
     pub metric: MetricId,
+    /// Its place in the statistics, if it has one.
+    pub subject: Option<SubjectId>,
     /// The metrics that count its instances: on messages without data, with data.
     pub instances: Option<[MetricId; 2]>,
 }
@@ -82,6 +85,7 @@ impl Metrics {
             let numbered = NumberedPattern {
                 pattern,
                 metric: id(pattern.metric.id),
+                subject: SUBJECTS.iter().position(|subject| subject.metric == pattern.metric.id),
                 instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
             };
             patterns.push(numbered);

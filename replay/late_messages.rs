@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use model::Ticks;
 use patterns::matched::LateMessage;
 
-use crate::operations::CallId;
+use crate::operations::{CallId, Place};
 use crate::options::Semantics;
 
 /// The reference remembers this many; when full it forgets the oldest (Q6).
@@ -22,6 +22,8 @@ pub struct Late {
     pub call: CallId,
     /// Its length.
     pub bytes: u64,
+    /// Where it was sent.
+    pub cause: Place,
 }
 
 /// Late messages by the time at which they were sent, so that those sent after a given time are found at once.
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     fn late(sent: Ticks) -> Late {
-        Late { message: LateMessage { sent, source: 0 }, idle: 1, call: 0, bytes: 0 }
+        Late { message: LateMessage { sent, source: 0 }, idle: 1, call: 0, bytes: 0, cause: Place::default() }
     }
 
     fn overtaken_at(memory: &mut LateMessages, sent: Ticks) -> Vec<Ticks> {

@@ -32,6 +32,7 @@ pub mod options;
 pub mod progress;
 pub mod report;
 pub mod severity;
+pub mod statistics;
 pub mod thread_waits;
 pub mod trace;
 pub mod wait_states;
@@ -59,6 +60,8 @@ use matching::Owners;
 use memory::Memory;
 use metrics::Metrics;
 use progress::Progress;
+use report::Found;
+use statistics::Statistics;
 use trace::Trace;
 
 /// What an analysis that wrote its report answers.
@@ -230,20 +233,28 @@ impl Job {
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
-        let matches = matching::match_operations(trace, &profiles, &owners, &mut findings, exchange)?;
+        let matches =
+            matching::match_operations(trace, metrics, &profiles, &owners, &mut findings, exchange)?;
         deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");
+        let bounds = statistics::bounds(&profiles, trace.semantics, exchange)?;
+        let mut statistics = Statistics::new(bounds);
         for (profile, matches) in profiles.iter_mut().zip(matches) {
+            if let Some(bounds) = &bounds {
+                profile.samples.estimate(bounds);
+            }
             wait_states::find(profile, &matches, metrics, trace.semantics);
             thread_waits::find(profile, metrics);
             profile.operations = operations::Operations::default();
+            statistics.absorb(profile.process, std::mem::take(&mut profile.samples));
         }
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
+        let found = Found { findings, statistics };
         let summary =
-            report::write(self.target.clone(), trace, metrics, formulas, &profiles, findings, exchange)?;
+            report::write(self.target.clone(), trace, metrics, formulas, &profiles, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

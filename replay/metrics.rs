@@ -7,6 +7,7 @@ use patterns::matched::{
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
 use crate::severity::MetricId;
+use crate::statistics::{SUBJECTS, SubjectId};
 
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub struct NumberedPattern {
     pub pattern: &'static Pattern,
     /// The metric that it adds to.
     pub metric: MetricId,
+    /// Its place in the statistics, if it has one.
+    pub subject: Option<SubjectId>,
     /// The metrics that count its instances: on messages without data, with data.
     pub instances: Option<[MetricId; 2]>,
 }
@@ -89,6 +92,7 @@ impl Metrics {
             let numbered = NumberedPattern {
                 pattern,
                 metric: id(pattern.metric.id),
+                subject: SUBJECTS.iter().position(|subject| subject.metric == pattern.metric.id),
                 instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
             };
             patterns.push(numbered);

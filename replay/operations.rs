@@ -15,6 +15,27 @@ pub type CallId = u32;
 /// Stands for "no call".
 pub const NO_CALL: CallId = CallId::MAX;
 
+/// Where a process is at some time: what others may have to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Place {
+    /// Position of the location in the report.
+    pub location: u32,
+    /// The call path in the tree of the location's process.
+    pub path: PathId,
+}
+
+impl Place {
+    /// Both in one word.
+    pub fn encode(self) -> u64 {
+        u64::from(self.location) << 32 | u64::from(self.path)
+    }
+
+    /// What [`encode`](Place::encode) made.
+    pub fn decode(word: u64) -> Place {
+        Place { location: (word >> 32) as u32, path: word as u32 }
+    }
+}
+
 /// A call in which something was communicated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
@@ -34,6 +55,13 @@ pub struct Call {
     pub is_analysed: bool,
     /// Whether the trace ends within it.
     pub never_returned: bool,
+}
+
+impl Call {
+    /// Where it was made.
+    pub fn place(&self) -> Place {
+        Place { location: self.location, path: self.path }
+    }
 }
 
 /// A message that was sent.

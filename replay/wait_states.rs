@@ -3,17 +3,21 @@
 //! A rule of a pattern sees one match. What goes beyond one match is here: of the messages that one call completes only
 //! the longest wait counts, and a late message is remembered until it is overtaken.
 
-use model::Ticks;
-use patterns::matched::{CollectiveMember, Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
+use std::cmp::Reverse;
 
+use model::Ticks;
+use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
+
+use crate::call_tree::NO_PATH;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
-use crate::matching::{Matches, Membership, SendFacts};
+use crate::matching::{Matches, Membership, PostingFacts, SendFacts};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{CallId, NO_CALL, Operations, Receive};
+use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
 use crate::options::Semantics;
 use crate::severity::{Row, amount};
+use crate::statistics::{Instance, SubjectId};
 use crate::walk::ProcessProfile;
 
 /// Finds the wait states of a process and adds them to its severities.
@@ -24,6 +28,7 @@ pub fn find(profile: &mut ProcessProfile, matches: &Matches, metrics: &Metrics, 
     let calls_with_late_sender = finder.receives(&matches.sends, semantics);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
+    finder.waits(&matches.waits);
     profile.operations = operations;
 }
 
@@ -62,6 +67,42 @@ impl Finder<'_> {
         self.add_at(call, pattern.metric, ticks);
         if let Some(instances) = pattern.instances_of(bytes) {
             self.add_at(call, instances, 1);
+        }
+        if let Some(subject) = pattern.subject.filter(|_| self.operations.call(call).is_mpi) {
+            self.profile.samples.add(subject, ticks);
+        }
+    }
+
+    /// Reports an instance of a pattern of messages, which lies in `interval` and was caused at `cause`.
+    fn report_message(
+        &mut self,
+        pattern: &NumberedPattern,
+        call: CallId,
+        ticks: Ticks,
+        bytes: u64,
+        interval: Interval,
+        cause: Place,
+    ) {
+        self.report(pattern, call, ticks, bytes);
+        self.offer(
+            pattern.subject,
+            call,
+            Instance {
+                duration: Reverse(ticks),
+                process: self.profile.process as u32,
+                enter: interval.enter,
+                exit: interval.leave,
+                path: NO_PATH,
+                cause,
+            },
+        );
+    }
+
+    /// Offers an instance at a call as one of the severest.
+    fn offer(&mut self, subject: Option<SubjectId>, call: CallId, instance: Instance) {
+        let call = self.operations.call(call);
+        if let Some(subject) = subject.filter(|_| call.is_mpi) {
+            self.profile.samples.offer(subject, Instance { path: call.path, ..instance });
         }
     }
 
@@ -143,12 +184,14 @@ impl Finder<'_> {
                     continue;
                 }
                 if message.completion != Completion::WaitMany {
-                    self.report(pattern, receive.call, idle, send.bytes);
+                    let interval = Interval::new(message.receive.enter, receive.time);
+                    self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
                     remembered.remember(Late {
                         message: late(&message),
                         idle,
                         call: receive.call,
                         bytes: send.bytes,
+                        cause: send.place,
                     });
                     continue;
                 }
@@ -163,7 +206,8 @@ impl Finder<'_> {
             for late in remembered.overtaken(send.time) {
                 for (pattern, rule) in &self.metrics.at_overtaking {
                     if rule(&late.message, &message) {
-                        self.report(pattern, late.call, late.idle, late.bytes);
+                        let interval = Interval::new(send.time, receive.time);
+                        self.report_message(pattern, late.call, late.idle, late.bytes, interval, late.cause);
                     }
                 }
             }
@@ -203,12 +247,15 @@ impl Finder<'_> {
             if let Some(send) = sends[known.message].as_ref().filter(|_| !last.is_lost) {
                 let receive = &self.operations.receives[known.message];
                 let message = self.received(receive, send);
-                self.report(&self.metrics.at_late_message[known.rule].0, call, known.idle, send.bytes);
+                let pattern = &self.metrics.at_late_message[known.rule].0;
+                let interval = Interval::new(message.receive.enter, receive.time);
+                self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
                 remembered.remember(Late {
                     message: late(&message),
                     idle: known.idle,
                     call,
                     bytes: send.bytes,
+                    cause: send.place,
                 });
             }
             false
@@ -221,8 +268,10 @@ impl Finder<'_> {
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
-    fn sends(&mut self, postings: &[Option<Interval>], calls_with_late_sender: &[bool]) {
+    fn sends(&mut self, postings: &[Option<PostingFacts>], calls_with_late_sender: &[bool]) {
         let mut longest: Vec<Longest> = Vec::new();
+        // The reference goes backwards: an instance ends when the first message of its call was received (13.2).
+        let mut ends: Vec<Option<Ticks>> = vec![None; self.operations.calls.len()];
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings).enumerate() {
             let (Some(posting), Some(call)) = (posting, self.operations.calls.get(send.completion as usize))
             else {
@@ -231,16 +280,19 @@ impl Finder<'_> {
             let message = SentMessage {
                 send: call.interval,
                 completion: call.completion,
-                posting: *posting,
+                posting: posting.call,
                 bytes: send.bytes,
             };
+            let exit = *ends[send.completion as usize].get_or_insert(posting.received);
             for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
                 }
                 if call.completion != Completion::WaitMany {
-                    self.report(pattern, send.completion, idle, send.bytes);
+                    let interval = Interval::new(message.send.enter, exit);
+                    let (call, bytes) = (send.completion, send.bytes);
+                    self.report_message(pattern, call, idle, bytes, interval, posting.place);
                 } else if !calls_with_late_sender[send.completion as usize] {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
@@ -249,28 +301,37 @@ impl Finder<'_> {
         // The longest of each call; of equals the one sent last, whose length decides what is counted.
         longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
-            if let Some(known) = of_call.last() {
-                let bytes = self.operations.sends[known.message].bytes;
-                self.report(&self.metrics.at_send[known.rule].0, known.call, known.idle, bytes);
-            }
+            let Some(known) = of_call.last() else { continue };
+            let (Some(posting), Some(exit)) = (postings[known.message], ends[known.call as usize]) else {
+                continue;
+            };
+            let bytes = self.operations.sends[known.message].bytes;
+            let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
+            let pattern = &self.metrics.at_send[known.rule].0;
+            self.report_message(pattern, known.call, known.idle, bytes, interval, posting.place);
         }
     }
 
     fn collectives(&mut self, memberships: &[Membership]) {
         for (collective, membership) in self.operations.collectives.iter().zip(memberships) {
-            let (Some(class), Membership::Synchronising { last_begin, first_end }) =
-                (collective.class, *membership)
-            else {
+            let (begin, end) = (collective.begin, collective.end);
+            let Some(member) = collective.class.and_then(|class| membership.member(class, begin, end)) else {
                 continue;
             };
-            let (begin, end) = (collective.begin, collective.end);
-            let member = CollectiveMember { class, begin, end, last_begin, first_end };
             for (pattern, rule) in &self.metrics.at_collective {
                 let ticks = rule(&member);
                 if ticks > 0 {
                     self.report(pattern, collective.call, ticks, 0);
                 }
             }
+        }
+    }
+
+    /// Instances in collective operations that this process speaks for.
+    fn waits(&mut self, waits: &[(u32, SubjectId, Instance)]) {
+        for &(position, subject, instance) in waits {
+            let call = self.operations.collectives[position as usize].call;
+            self.offer(Some(subject), call, instance);
         }
     }
 }

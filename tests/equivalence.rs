@@ -1,4 +1,4 @@
-//! A report has the same bytes whoever makes it: one process or many, with or without MPI, today or tomorrow.
+//! A report and its statistics have the same bytes whoever makes it: one process or many, with or without MPI, today or tomorrow.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use replay::{Options, Semantics};
 use crate::oracle::random::trace;
 use crate::support::parse::Case;
 use crate::support::{
-    SEMANTICS, archive, archives, fresh, golden, in_memory, many, name, options, run, workers, write,
+    SEMANTICS, archive, archives, fresh, golden, in_memory, many, name, options, run, workers, write, written,
 };
 
 /// Archives with much of everything; more processes than there are ranks in some.
@@ -20,9 +20,9 @@ const SCRIPTS: [&str; 4] =
     ["two_programs", "calling_contexts", "contradicting_collectives", "missing_events"];
 
 /// The report of the program under test without launcher.
-fn alone(experiment: &Path, report: &Path) -> Vec<u8> {
+fn alone(experiment: &Path, report: &Path) -> [Vec<u8>; 2] {
     run::analyze([Path::new("-q"), experiment, Path::new("-o"), report]).expect(0);
-    std::fs::read(report).unwrap()
+    written(report)
 }
 
 /// The experiments: archives as they are, scripts written to `directory`.
@@ -47,8 +47,7 @@ fn report_is_the_same_with_any_number_of_mpi_processes() {
             let report = directory.path().join(format!("{processes}.cubex"));
             let arguments = [Path::new("-q"), &experiment, Path::new("-o"), &report];
             run::analyze_with(launcher, processes, arguments).expect(0);
-            let found = std::fs::read(&report).unwrap();
-            assert!(found == expected, "{} with {processes} processes", experiment.display());
+            assert!(written(&report) == expected, "{} with {processes} processes", experiment.display());
         }
     }
 }
@@ -58,7 +57,7 @@ const TRACES: u64 = 200;
 
 /// Every trace there is and random ones, in one semantics after the other, each with the report that the program makes of
 /// it without launcher.
-fn everything(directory: &Path) -> Vec<(Options, Vec<u8>)> {
+fn everything(directory: &Path) -> Vec<(Options, [Vec<u8>; 2])> {
     let mut experiments = archives();
     let scripts = golden().into_iter().map(|script| (name(&script), Case::read(&script).trace));
     let random = (0..TRACES).map(|seed| (format!("random-{seed}"), trace(seed)));
@@ -71,7 +70,7 @@ fn everything(directory: &Path) -> Vec<(Options, Vec<u8>)> {
         let report = directory.join(format!("{}-solo.cubex", name(experiment)));
         let mut program = run::analyzer(["-q", "--semantics", semantics.name(), "-o"]);
         run::run(program.arg(&report).arg(experiment)).expect(0);
-        (options(experiment, &report, semantics), std::fs::read(&report).unwrap())
+        (options(experiment, &report, semantics), written(&report))
     };
     experiments.iter().zip(SEMANTICS.into_iter().cycle()).map(solo).collect()
 }
@@ -91,8 +90,9 @@ fn report_of_every_trace_is_the_same_with_any_workers() {
         analyze(&analyses);
         for (analysis, (_, solo)) in analyses.iter().zip(&everything) {
             let report = analysis.report.as_ref().unwrap();
-            let found = std::fs::read(report).unwrap();
+            let found = written(report);
             std::fs::remove_file(report).unwrap();
+            std::fs::remove_file(report.with_extension("stat")).unwrap();
             assert!(found == *solo, "{} with {workers}", analysis.experiment.display());
         }
     };
@@ -136,7 +136,7 @@ fn report_is_the_same_with_any_number_of_processes_and_threads() {
             for outcome in workers::analyze(&experiment, &report, Semantics::Corrected, processes, threads) {
                 outcome.unwrap();
             }
-            std::fs::read(&report).unwrap()
+            written(&report)
         };
         let one = analyze(1, 1);
         for (processes, threads) in [(1, 2), (1, 5), (2, 1), (3, 1), (5, 1), (2, 3)] {

@@ -7,7 +7,7 @@ use replay::Semantics;
 
 use crate::support::parse::{Case, Key};
 use crate::support::report::Table;
-use crate::support::{SEMANTICS, analyze, fresh, golden, name, write};
+use crate::support::{SEMANTICS, analyze, fresh, golden, name, statistics, write};
 
 #[test]
 fn every_script_gives_exactly_the_severities_and_findings_it_expects() {
@@ -62,6 +62,10 @@ fn differences(case: &Case, directory: &Path, semantics: Semantics) -> Vec<Strin
             let (metric, path, location) = key;
             problems.push(format!("{metric} {path} @{location}: expected {want}, found {got}"));
         }
+    }
+    let (want, got) = (case.statistics(semantics), statistics::lines(&statistics::text(&report)));
+    if !want.is_empty() && want != got {
+        problems.push(format!("statistics: expected\n{}\nfound\n{}", want.join("\n"), got.join("\n")));
     }
     let (want, got) = (case.findings(semantics), table.findings());
     if let Some(want) = want.filter(|want| *want != got) {

@@ -3,7 +3,7 @@
 use replay::Semantics;
 
 use crate::support::report::{Reference, Table};
-use crate::support::{analyze, archives, fresh, name};
+use crate::support::{analyze, archives, fresh, name, statistics};
 
 /// What the analysis of root causes will add.
 const NOT_YET: [&str; 6] =
@@ -34,6 +34,47 @@ fn archives_give_the_severities_of_the_reference() {
 fn archives_without_threads_give_the_whole_tree_of_the_reference() {
     // With threads, the reference's report counts idle time of workers as theirs.
     compare("report.tsv", &NOT_YET_SHOWN, |name| !name.starts_with("hybrid."));
+}
+
+#[test]
+fn archives_give_the_statistics_of_the_reference_to_the_printed_digits() {
+    let mut problems = Vec::new();
+    for archive in archives() {
+        let directory = fresh();
+        let report = directory.path().join("report.cubex");
+        analyze(&archive, &report, Semantics::Reference).unwrap();
+        let reference = std::fs::read_to_string(archive.join("reference.stat"));
+        // There is none where the reference was run in another way.
+        let Ok(reference) = reference else {
+            assert_eq!(name(&archive), "skewed.4");
+            continue;
+        };
+        let (want, got) = (comparable(&reference), comparable(&statistics::text(&report)));
+        if want != got {
+            problems.push(format!("{}: expected\n{want}\nfound\n{got}", name(&archive)));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Statistics without what may differ: numbers of call paths, who caused an instance, and patterns that have none yet.
+fn comparable(statistics: &str) -> String {
+    let (titles, patterns) = statistics.split_once('\n').unwrap();
+    let mut text = format!("{titles}\n");
+    for block in patterns.split_terminator("\n\n") {
+        if ["omp_", "pthread_"].iter().any(|prefix| block.starts_with(prefix)) {
+            continue;
+        }
+        for line in block.lines() {
+            let line = line.split(" causing_location:").next().unwrap();
+            text += &match line.strip_prefix("- cnode ").and_then(|rest| rest.split_once(' ')) {
+                Some((_, rest)) => format!("- cnode {rest}\n"),
+                None => format!("{line}\n"),
+            };
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn compare(file: &str, skipped: &[&str], is_meant: fn(&str) -> bool) {

@@ -15,7 +15,7 @@ use crate::oracle::{Answer, METRICS, analyze};
 use crate::support::random::Random;
 use crate::support::report::Table;
 use crate::support::trace::Trace;
-use crate::support::{SEMANTICS, in_memory, workers, write};
+use crate::support::{SEMANTICS, in_memory, statistics, workers, write, written};
 
 /// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
 const TRACES: u64 = 300;
@@ -78,13 +78,13 @@ fn random_trace_gives_the_same_report_with_any_workers() {
     }
 }
 
-/// The bytes of the report of so many workers.
-fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: usize) -> Vec<u8> {
+/// The bytes of report and statistics of so many workers.
+fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: usize) -> [Vec<u8>; 2] {
     let report = experiment.join(format!("{processes}x{threads}.cubex"));
     for outcome in workers::analyze(experiment, &report, semantics, processes, threads) {
         outcome.unwrap();
     }
-    std::fs::read(&report).unwrap()
+    written(&report)
 }
 
 /// What the analyzer says otherwise.
@@ -111,12 +111,52 @@ fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &An
             problems.push(format!("{}: {name}: expected {want:?}, found {got:?}", semantics.name()));
         }
     }
+    if semantics == Semantics::Corrected {
+        problems.extend(statistics_differences(trace, &path, want));
+    }
     let want = &want.severities;
     for key in want.keys().chain(got.keys()).collect::<BTreeSet<_>>() {
         let (want, got) = (want.get(key).copied().unwrap_or(0), got.get(key).copied().unwrap_or(0.0));
         if (want as f64 - got).abs() > 1e-3 {
             let ((metric, path, location), semantics) = (key, semantics.name());
             problems.push(format!("{semantics}: {metric} {path} @{location}: expected {want}, found {got}"));
+        }
+    }
+    problems
+}
+
+/// What the numbers of the statistics say otherwise: exact order statistics.
+fn statistics_differences(trace: &Trace, report: &Path, want: &Answer) -> Vec<String> {
+    let mut problems = Vec::new();
+    let patterns = statistics::read(report);
+    let found: BTreeMap<&str, &[f64]> =
+        patterns.iter().map(|pattern| (pattern.name.as_str(), &pattern.numbers[..])).collect();
+    let (names, occurring): (BTreeSet<_>, BTreeSet<_>) =
+        (found.keys().copied().collect(), want.samples.keys().map(String::as_str).collect());
+    if names != occurring {
+        return vec![format!("statistics: expected {occurring:?}, found {names:?}")];
+    }
+    for (name, samples) in &want.samples {
+        let mut sorted = samples.clone();
+        sorted.sort_unstable();
+        let count = sorted.len();
+        let ticks = |ticks: i64| ticks as f64 / trace.resolution as f64;
+        let quarter = |k: usize| ticks(sorted[(k * count).div_ceil(4) - 1]);
+        let sum = ticks(sorted.iter().sum());
+        let mean = sum / count as f64;
+        let mut expected =
+            vec![count as f64, mean, quarter(2), ticks(sorted[0]), ticks(sorted[count - 1]), sum];
+        if count >= 2 {
+            let squares = sorted.iter().map(|&sample| (ticks(sample) - mean).powi(2)).sum::<f64>();
+            expected.push(squares / count as f64);
+        }
+        if count >= 5 {
+            expected.extend([quarter(1), quarter(3)]);
+        }
+        let got = found[name.as_str()];
+        let is_equal = |(want, got): (&f64, &f64)| (want - got).abs() <= 1e-7 + 1e-9 * want.abs();
+        if expected.len() != got.len() || !expected.iter().zip(got).all(is_equal) {
+            problems.push(format!("statistics of {name}: expected {expected:?}, found {got:?}"));
         }
     }
     problems

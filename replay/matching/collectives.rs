@@ -8,37 +8,45 @@ use model::Ticks;
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
+use super::waits::waits;
 use super::{Matches, Membership, Owners};
 use crate::communicators::Participants;
 use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::operations::{WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::metrics::Metrics;
+use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::statistics::Instance;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 /// Words that a member tells.
-const TOLD: usize = 9;
+const TOLD: usize = 10;
 
-/// Words of an answer.
-const ANSWER: usize = 5;
+/// Kinds of answers.
+const UNMATCHED: u64 = 0;
+const SYNCHRONISING: u64 = 1;
+const INDEPENDENT: u64 = 2;
 
 /// A member's part, as the worker that judges hears it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Part {
-    communicator: u32,
+pub(super) struct Part {
+    pub(super) communicator: u32,
     /// Which operation of the communicator: 0, 1, …
     instance: u32,
-    process: u32,
+    pub(super) process: u32,
     /// Position in the process's operations.
     position: u32,
-    /// The member's location in the report.
-    location: u32,
+    /// Where the member is.
+    pub(super) place: Place,
     operation: u8,
-    class: Option<CollectiveClass>,
-    root: u32,
-    begin: Ticks,
-    end: Ticks,
-    sent: u64,
+    pub(super) class: Option<CollectiveClass>,
+    pub(super) root: u32,
+    /// When the member entered the call.
+    pub(super) enter: Ticks,
+    pub(super) begin: Ticks,
+    pub(super) end: Ticks,
+    pub(super) sent: u64,
     received: u64,
     /// Operations of the process on the communicator, and those before its first gap.
     count: u32,
@@ -62,8 +70,9 @@ impl Part {
         [
             u64::from(self.communicator) << 32 | u64::from(self.instance),
             u64::from(self.process) << 32 | u64::from(self.position),
-            u64::from(self.root) << 32 | u64::from(self.location),
-            u64::from(self.operation) << 8 | class,
+            self.place.encode(),
+            u64::from(self.root) << 32 | u64::from(self.operation) << 8 | class,
+            self.enter as u64,
             self.begin as u64,
             self.end as u64,
             self.sent,
@@ -78,16 +87,17 @@ impl Part {
             instance: words[0] as u32,
             process: (words[1] >> 32) as u32,
             position: words[1] as u32,
-            root: (words[2] >> 32) as u32,
-            location: words[2] as u32,
+            place: Place::decode(words[2]),
+            root: (words[3] >> 32) as u32,
             operation: (words[3] >> 8) as u8,
             class: CLASSES.get((words[3] & 0xff) as usize).copied(),
-            begin: words[4] as Ticks,
-            end: words[5] as Ticks,
-            sent: words[6],
-            received: words[7],
-            count: (words[8] >> 32) as u32,
-            sure: words[8] as u32,
+            enter: words[4] as Ticks,
+            begin: words[5] as Ticks,
+            end: words[6] as Ticks,
+            sent: words[7],
+            received: words[8],
+            count: (words[9] >> 32) as u32,
+            sure: words[9] as u32,
         }
     }
 }
@@ -107,15 +117,17 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
     for (position, collective) in collectives.iter().enumerate() {
         let (count, sure) = extents[&collective.communicator];
         let instance = instances.entry(collective.communicator).or_default();
+        let call = profile.operations.call(collective.call);
         let part = Part {
             communicator: collective.communicator,
             instance: *instance,
             process: profile.process as u32,
             position: position as u32,
-            location: profile.operations.call(collective.call).location,
+            place: call.place(),
             operation: collective.operation,
             class: collective.class,
             root: collective.root,
+            enter: call.interval.enter,
             begin: collective.begin,
             end: collective.end,
             sent: collective.sent,
@@ -136,6 +148,7 @@ fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
 /// Judges all operations that this worker was told of, and answers the members.
 pub(super) fn judge(
     trace: &Trace,
+    metrics: &Metrics,
     told: &[Batch],
     owners: &Owners,
     workers: usize,
@@ -153,20 +166,27 @@ pub(super) fn judge(
     let is_same =
         |a: &Part, b: &Part| (a.communicator, a.instance, alone(a)) == (b.communicator, b.instance, alone(b));
     for members in parts.chunk_by(is_same) {
-        let memberships = Instance { trace, members }.judge(findings);
-        for (part, membership) in members.iter().zip(memberships) {
+        let memberships = Operation { trace, members }.judge(findings);
+        let waits = waits(trace, metrics, members, &memberships);
+        for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
+            let spoken = waits.iter().filter(|wait| wait.speaker == at);
             let (kind, last_begin, first_end) = match membership {
-                Membership::Independent => continue,
-                Membership::Unmatched => (0, 0, 0),
-                Membership::Synchronising { last_begin, first_end } => (1, last_begin, first_end),
+                Membership::Independent if spoken.clone().next().is_none() => continue,
+                Membership::Independent => (INDEPENDENT, 0, 0),
+                Membership::Unmatched => (UNMATCHED, 0, 0),
+                Membership::Synchronising { last_begin, first_end } => (SYNCHRONISING, last_begin, first_end),
             };
-            answers[owners.of(part.process as usize)].extend([
-                u64::from(part.process),
-                u64::from(part.position),
-                kind,
+            let answer = &mut answers[owners.of(part.process as usize)];
+            answer.extend([
+                u64::from(part.process) << 32 | u64::from(part.position),
+                (spoken.clone().count() as u64) << 8 | kind,
                 last_begin as u64,
                 first_end as u64,
             ]);
+            for wait in spoken {
+                answer.push(wait.subject as u64);
+                answer.extend(wait.instance.encode());
+            }
         }
     }
     answers
@@ -174,22 +194,31 @@ pub(super) fn judge(
 
 /// Hears the judgements. `first` is the process of the first matches.
 pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
-    for words in batch.chunks_exact(ANSWER) {
-        matches[words[0] as usize - first].collectives[words[1] as usize] = match words[2] {
-            0 => Membership::Unmatched,
-            _ => Membership::Synchronising { last_begin: words[3] as Ticks, first_end: words[4] as Ticks },
+    let mut reader = BatchReader::new(batch);
+    while !reader.is_empty() {
+        let &[who, what, last_begin, first_end] = reader.words(4) else { return };
+        let (process, position) = ((who >> 32) as usize, who as u32);
+        let matches = &mut matches[process - first];
+        matches.collectives[position as usize] = match what & 0xff {
+            UNMATCHED => Membership::Unmatched,
+            INDEPENDENT => Membership::Independent,
+            _ => Membership::Synchronising { last_begin: last_begin as Ticks, first_end: first_end as Ticks },
         };
+        for _ in 0..what >> 8 {
+            let subject = reader.word() as usize;
+            matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
+        }
     }
 }
 
 /// One collective operation, as far as its members have recorded it.
-struct Instance<'a> {
+struct Operation<'a> {
     trace: &'a Trace,
     /// By process, which is not the order of ranks in the communicator.
     members: &'a [Part],
 }
 
-impl Instance<'_> {
+impl Operation<'_> {
     /// What each member learns, in the order of members.
     fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
         let one = self.members[0];
@@ -206,7 +235,7 @@ impl Instance<'_> {
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
         if self.members.len() != expected {
             let name = self.name();
-            findings.add(Finding::IncompleteCollective, one.begin, one.location as usize, || {
+            findings.add(Finding::IncompleteCollective, one.begin, one.place.location as usize, || {
                 format!("{name}: recorded by {} of {expected} members", self.members.len())
             });
             return vec![Membership::Unmatched; self.members.len()];
@@ -214,14 +243,14 @@ impl Instance<'_> {
         let is_after_gap = self.members.iter().any(|member| member.instance >= member.sure);
         if is_after_gap && self.members.iter().any(|member| member.count != one.count) {
             let name = self.name();
-            findings.add(Finding::CollectiveAfterGap, one.begin, one.location as usize, || name);
+            findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
             return vec![Membership::Unmatched; self.members.len()];
         }
         if let Some(other) = self.members.iter().find(|m| (m.operation, m.root) != (one.operation, one.root))
         {
             let name = self.name();
             let is_root = other.operation == one.operation;
-            findings.add(Finding::CollectiveMismatch, one.begin, one.location as usize, || {
+            findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
                 let what = if is_root { "root" } else { "operation" };
                 format!("{name}: processes {} and {} differ in the {what}", one.process, other.process)
             });
@@ -243,7 +272,7 @@ impl Instance<'_> {
                 && last_begin > part.end
             {
                 let name = self.name();
-                findings.add(Finding::ClockCollective, part.begin, part.location as usize, || {
+                findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
                     format!("{name}: left {} ticks before another member entered it", last_begin - part.end)
                 });
             }
@@ -379,10 +408,11 @@ mod tests {
                 instance: 0,
                 process: rank as u32,
                 position: 0,
-                location: rank as u32,
+                place: Place { location: rank as u32, path: 0 },
                 operation: 0,
                 class: Some(class),
                 root: 0,
+                enter: begin,
                 begin,
                 end,
                 sent,
@@ -391,7 +421,7 @@ mod tests {
                 sure: 1,
             })
             .collect();
-        let judged = Instance { trace: &trace, members: &members }.judge(&mut Findings::default());
+        let judged = Operation { trace: &trace, members: &members }.judge(&mut Findings::default());
         let times = |membership| match membership {
             Membership::Synchronising { last_begin, first_end } => Some((last_begin, first_end)),
             Membership::Independent => None,
@@ -461,10 +491,11 @@ mod tests {
                 instance: 7,
                 process: 3,
                 position: 9,
-                location: 4,
+                place: Place { location: 4, path: 8 },
                 operation: 9,
                 class,
                 root: u32::MAX,
+                enter: -6,
                 begin: -5,
                 end: 6,
                 sent: 1,

@@ -14,7 +14,7 @@ use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::operations::CallId;
+use crate::operations::{CallId, Place};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
 
@@ -27,7 +27,24 @@ pub struct SendFacts {
     pub call: Interval,
     /// Its length in bytes.
     pub bytes: u64,
+    /// Where it was sent.
+    pub place: Place,
 }
+
+/// What a sender needs to know of a receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PostingFacts {
+    /// The call that posted it.
+    pub call: Interval,
+    /// When its completion was recorded.
+    pub received: Ticks,
+    /// Where it was posted.
+    pub place: Place,
+}
+
+/// Words that are told of a send, and of a receive.
+const OF_SEND: usize = 5;
+const OF_RECEIVE: usize = 4;
 
 /// A channel from a process's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -154,17 +171,23 @@ impl Channels {
             batch.extend(head(SENDS, channel, Extent::new(list, operations.gap.map(|gap| gap.sends))));
             for &at in list {
                 let send = &operations.sends[at as usize];
-                let Interval { enter, leave } = operations.call(send.call).interval;
-                batch.extend([send.time as u64, enter as u64, leave as u64, send.bytes]);
+                let call = operations.call(send.call);
+                let Interval { enter, leave } = call.interval;
+                let told: [u64; OF_SEND] =
+                    [send.time as u64, enter as u64, leave as u64, send.bytes, call.place().encode()];
+                batch.extend(told);
             }
         }
         for (channel, list) in &self.receives.lists {
             let batch = &mut outgoing[owners.of(channel.peer as usize)];
             batch.extend(head(RECEIVES, channel, Extent::new(list, operations.gap.map(|gap| gap.receives))));
             for &at in list {
-                let posting = operations.receives[at as usize].posting;
-                let Interval { enter, leave } = operations.call(posting).interval;
-                batch.extend([enter as u64, leave as u64]);
+                let receive = &operations.receives[at as usize];
+                let posting = operations.call(receive.posting);
+                let Interval { enter, leave } = posting.interval;
+                let told: [u64; OF_RECEIVE] =
+                    [enter as u64, leave as u64, receive.time as u64, posting.place().encode()];
+                batch.extend(told);
             }
         }
     }
@@ -189,21 +212,25 @@ pub(super) fn hear(
         if kind == SENDS {
             let receives = channels[at].receives.find(channel);
             let matching = Extent::new(receives, gap.map(|gap| gap.receives)).matching(theirs);
-            let facts = reader.words(4 * theirs.count).chunks_exact(4).take(matching);
+            let facts = reader.words(OF_SEND * theirs.count).chunks_exact(OF_SEND).take(matching);
             for (&receive, words) in receives.iter().zip(facts) {
                 matches[at].sends[receive as usize] = Some(SendFacts {
                     time: words[0] as Ticks,
                     call: Interval::new(words[1] as Ticks, words[2] as Ticks),
                     bytes: words[3],
+                    place: Place::decode(words[4]),
                 });
             }
         } else {
             let sends = channels[at].sends.find(channel);
             let matching = Extent::new(sends, gap.map(|gap| gap.sends)).matching(theirs);
-            let facts = reader.words(2 * theirs.count).chunks_exact(2).take(matching);
+            let facts = reader.words(OF_RECEIVE * theirs.count).chunks_exact(OF_RECEIVE).take(matching);
             for (&send, words) in sends.iter().zip(facts) {
-                matches[at].postings[send as usize] =
-                    Some(Interval::new(words[0] as Ticks, words[1] as Ticks));
+                matches[at].postings[send as usize] = Some(PostingFacts {
+                    call: Interval::new(words[0] as Ticks, words[1] as Ticks),
+                    received: words[2] as Ticks,
+                    place: Place::decode(words[3]),
+                });
             }
         }
     }

@@ -6,16 +6,20 @@
 
 mod collectives;
 mod messages;
+mod waits;
 
-use patterns::matched::Interval;
+use model::Ticks;
+use patterns::matched::{CollectiveClass, CollectiveMember};
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
+use crate::metrics::Metrics;
+use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
-pub use messages::SendFacts;
+pub use messages::{PostingFacts, SendFacts};
 
 /// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
 #[derive(Clone, Debug, Default)]
@@ -23,9 +27,12 @@ pub struct Matches {
     /// For each receive, the send.
     pub sends: Vec<Option<SendFacts>>,
     /// For each send, the call that posted the receive.
-    pub postings: Vec<Option<Interval>>,
+    pub postings: Vec<Option<PostingFacts>>,
     /// For each collective operation, what its members tell.
     pub collectives: Vec<Membership>,
+    /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
+    /// the pattern; the call path is still missing.
+    pub waits: Vec<(u32, SubjectId, Instance)>,
 }
 
 /// What a process learns about its part in a collective operation.
@@ -43,6 +50,14 @@ pub enum Membership {
     },
     /// Members are missing or contradict each other.
     Unmatched,
+}
+
+impl Membership {
+    /// What patterns look at, for a member that synchronises.
+    pub fn member(&self, class: CollectiveClass, begin: Ticks, end: Ticks) -> Option<CollectiveMember> {
+        let Membership::Synchronising { last_begin, first_end } = *self else { return None };
+        Some(CollectiveMember { class, begin, end, last_begin, first_end })
+    }
 }
 
 /// Who works for which process.
@@ -71,7 +86,7 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
     let of = |profile: &ProcessProfile| {
         let operations = &profile.operations;
         let (sends, receives) = (operations.sends.len(), operations.receives.len());
-        200 * (sends + receives) as u64 + 800 * operations.collectives.len() as u64
+        300 * (sends + receives) as u64 + 1000 * operations.collectives.len() as u64
     };
     profiles.iter().map(of).sum()
 }
@@ -82,6 +97,7 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 /// If a worker failed.
 pub fn match_operations(
     trace: &Trace,
+    metrics: &Metrics,
     profiles: &[ProcessProfile],
     owners: &Owners,
     findings: &mut Findings,
@@ -108,7 +124,7 @@ pub fn match_operations(
         collectives::tell(profile, &mut members);
     }
     let members = exchange.exchange(members)?;
-    let answers = collectives::judge(trace, &members, owners, workers, findings);
+    let answers = collectives::judge(trace, metrics, &members, owners, workers, findings);
     drop(members);
     for batch in exchange.exchange(answers)? {
         collectives::hear(&batch, first, &mut matches);
@@ -123,6 +139,7 @@ impl Matches {
             sends: vec![None; operations.receives.len()],
             postings: vec![None; operations.sends.len()],
             collectives: vec![Membership::default(); operations.collectives.len()],
+            waits: Vec::new(),
         }
     }
 }

@@ -2,8 +2,11 @@
 
 mod cube;
 mod rows;
+mod statistics;
 mod summary;
+mod target;
 mod write;
 
 pub use summary::{Summary, WaitState};
-pub use write::{bytes_needed, check_target, write};
+pub use target::check_target;
+pub use write::{Found, bytes_needed, write};

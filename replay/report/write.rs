@@ -1,15 +1,16 @@
 //! Writes the report, and collects what the summary says on the way.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cubex::{CnodeId, MetricId, Report, Writer};
+use cubex::{CnodeId, MetricId, Writer};
 use model::LocationType;
 use patterns::Unit;
 
-use super::cube::{CREATOR, describe};
+use super::cube::describe;
 use super::rows::{RowSets, Source, Value, collect, collect_all};
+use super::statistics::{EXTENSION, text};
 use super::summary::{Summary, Waiting};
-use crate::call_tree::{CallTree, merge_all};
+use crate::call_tree::{CallTree, PathId, merge_all};
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -17,35 +18,17 @@ use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
 use crate::formulas::Formulas;
 use crate::metrics::Metrics;
+use crate::statistics::Statistics;
 use crate::trace::{Artificial, Trace};
 use crate::walk::ProcessProfile;
 
-/// Checks before the work starts that a report can be written at its end: the directory must be writable, and a file
-/// that is there must be a report of ours, unless `force` is given.
-///
-/// # Errors
-/// In words for the user.
-pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
-    if report.exists() && !report.is_file() {
-        return Err(Error::new(format!(
-            "{}: there is something that is not a file; choose another name with -o",
-            report.display()
-        )));
-    }
-    if !force && report.exists() && !is_ours(report) {
-        return Err(Error::new(format!(
-            "{}: there is a file that Replay has not written; choose another name with -o, or replace it with --force",
-            report.display()
-        )));
-    }
-    Ok(Writer::probe(report)?)
-}
-
-fn is_ours(path: &Path) -> bool {
-    Report::open(path).is_ok_and(|report| {
-        let attributes = &report.cube().attributes;
-        attributes.iter().any(|attribute| attribute.key == "Creator" && attribute.value.starts_with(CREATOR))
-    })
+/// What workers found besides severities.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What was odd; findings of single processes are in their profiles.
+    pub findings: Findings,
+    /// The instances of wait states.
+    pub statistics: Statistics,
 }
 
 /// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
@@ -53,17 +36,17 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
     400 * profiles.iter().map(|profile| profile.paths.len() as u64).sum::<u64>()
 }
 
-/// Writes the report of all workers' processes. Worker 0 does, and answers the summary.
+/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 does, and answers the summary.
 ///
 /// # Errors
-/// If the file cannot be written, or a worker failed. An existing report is untouched then.
+/// If a file cannot be written, or a worker failed. Existing files are untouched then.
 pub fn write(
     target: PathBuf,
     trace: &Trace,
     metrics: &Metrics,
     formulas: &Formulas,
     profiles: &[ProcessProfile],
-    findings: Findings,
+    found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Summary>, Error> {
     let (tree, mut numbers) = unify(trace, profiles, exchange)?;
@@ -87,13 +70,21 @@ pub fn write(
         })
         .collect();
 
-    let (findings, coverage) = totals(profiles, findings, exchange)?;
+    let first = profiles.first().map_or(0, |profile| profile.process);
+    let number =
+        |process: usize, path: PathId| numbers.get(process.checked_sub(first)?)?.get(path as usize).copied();
+    let process_of = |location: u32| trace.locations[location as usize].process;
+    let statistics = found.statistics.total(number, process_of, exchange)?;
+    let (findings, coverage) = totals(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
     let mut output = if exchange.worker() == 0 {
         let cube = describe(trace, metrics, &tree, &order, &findings, &coverage);
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
+        if let Some(totals) = statistics {
+            writer.add_companion(EXTENSION, text(trace, &totals));
+        }
         Some((writer, Waiting::new(trace, metrics)))
     } else {
         None

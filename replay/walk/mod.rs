@@ -28,6 +28,7 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
 use crate::severity::Severities;
+use crate::statistics::Samples;
 use crate::trace::Trace;
 
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
@@ -58,6 +59,8 @@ pub struct ProcessProfile {
     pub locations: Vec<LocationProfile>,
     /// What it communicated.
     pub operations: Operations,
+    /// Instances of wait states that it found.
+    pub samples: Samples,
     /// What was odd.
     pub findings: Findings,
     /// What became of its time in MPI.

@@ -19,6 +19,7 @@ use crate::operations::{
 };
 use crate::options::Semantics;
 use crate::severity::amount;
+use crate::statistics::Samples;
 use crate::trace::{Artificial, Trace};
 
 /// One process: its locations, and what they share.
@@ -350,6 +351,7 @@ impl<'t> ProcessWalk<'t> {
             paths: self.tree.into_paths(),
             locations,
             operations: self.operations,
+            samples: Samples::default(),
             findings: self.findings,
             coverage: self.coverage,
         }

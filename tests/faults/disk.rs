@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::{after, limited};
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, mpirun, run};
-use crate::support::{archive, fresh};
+use crate::support::{archive, fresh, written};
 
 /// The names in a directory.
 fn names(directory: &Path) -> Vec<String> {
@@ -54,11 +54,11 @@ impl Drop for Disk {
     }
 }
 
-/// A report on a disk of 400 KiB that has no room for another one; answers the report's bytes.
-fn fill(disk: &Disk, report: &Path) -> Vec<u8> {
+/// A report on a disk of 400 KiB that has no room for another one; answers the bytes of report and statistics.
+fn fill(disk: &Disk, report: &Path) -> [Vec<u8>; 2] {
     analyze([&archive("barrier.4"), Path::new("-q"), Path::new("-o"), report]).expect(0);
-    let bytes = fs::read(report).unwrap();
-    let rest = (400 << 10) - bytes.len() - (8 << 10);
+    let bytes = written(report);
+    let rest = (400 << 10) - bytes[0].len() - (12 << 10);
     fs::write(disk.path().join("rest"), vec![0; rest / 4096 * 4096]).unwrap();
     bytes
 }
@@ -70,8 +70,29 @@ fn full_disk_is_told_and_the_old_report_stays() {
     let bytes = fill(&disk, &report);
     let refused = analyze([&archive("comms.7"), Path::new("-o"), &report]);
     expect_refusal(&refused, &report, &["No space left", "free some space, or choose another place with -o"]);
-    assert!(fs::read(&report).unwrap() == bytes);
-    assert_eq!(names(disk.path()), ["r.cubex", "rest"], "nothing temporary stays");
+    assert!(written(&report) == bytes);
+    assert_eq!(names(disk.path()), ["r.cubex", "r.stat", "rest"], "nothing temporary stays");
+}
+
+/// The report could be written, but the statistics beside it could not.
+#[test]
+fn disk_without_room_for_the_statistics_leaves_both_old_files() {
+    // The directory, two old files, and one new file.
+    let Some(disk) = Disk::new("a disk with few inodes", "nr_inodes=4") else { return };
+    let report = disk.path().join("r.cubex");
+    let arguments = [&archive("barrier.4"), Path::new("-o"), &report];
+    let others = ["one", "other"].map(|name| disk.path().join(name));
+    others.iter().for_each(|other| fs::write(other, "").unwrap());
+    let refused = analyze(arguments);
+    expect_refusal(&refused, &report.with_extension("stat"), &["cannot create", "free some space"]);
+    assert_eq!(names(disk.path()), ["one", "other"]);
+    others.iter().for_each(|other| fs::remove_file(other).unwrap());
+    analyze(arguments).expect(0);
+    let old = written(&report);
+    let refused = analyze([&archive("comms.7"), Path::new("-o"), &report]);
+    expect_refusal(&refused, &report.with_extension("stat"), &["free some space"]);
+    assert!(written(&report) == old);
+    assert_eq!(names(disk.path()), ["r.cubex", "r.stat"]);
 }
 
 #[test]
@@ -83,7 +104,7 @@ fn full_disk_is_told_once_by_three_processes() {
     let arguments = [&archive("comms.7"), Path::new("-o"), &report];
     let refused = run(&mut limited(launcher, 3, ":", arguments));
     expect_refusal(&refused, &report, &["free some space"]);
-    assert!(fs::read(&report).unwrap() == bytes);
+    assert!(written(&report) == bytes);
 }
 
 #[test]
@@ -108,11 +129,11 @@ fn report_beyond_the_limit_on_file_sizes_is_told_and_leaves_nothing() {
     assert!(names(directory.path()).is_empty());
 
     analyze(arguments).expect(0);
-    let bytes = fs::read(&report).unwrap();
+    let bytes = written(&report);
     let refused = run(&mut after("ulimit -f 8", arguments));
     expect_refusal(&refused, &report, &["ulimit -f"]);
-    assert!(fs::read(&report).unwrap() == bytes, "the old report stays");
-    assert_eq!(names(directory.path()), ["r.cubex"]);
+    assert!(written(&report) == bytes, "the old report stays");
+    assert_eq!(names(directory.path()), ["r.cubex", "r.stat"]);
 }
 
 #[test]
@@ -156,7 +177,7 @@ fn stale_temporary_files_of_this_report_are_removed_young_and_foreign_ones_stay(
     let report = directory.path().join("r.cubex");
     analyze([&archive("barrier.4"), Path::new("-q"), Path::new("-o"), &report]).expect(0);
     Table::read(&report);
-    let mut expected = vec![young, "r.cubex"];
+    let mut expected = vec![young, "r.cubex", "r.stat"];
     expected.extend(foreign);
     expected.sort_unstable();
     assert_eq!(names(directory.path()), expected);

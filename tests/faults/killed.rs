@@ -8,7 +8,7 @@ use super::job::Job;
 use super::make::{self, RECURSE, Size, ring};
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, mpirun};
-use crate::support::{archive, fresh};
+use crate::support::{archive, fresh, written};
 
 const PHASES: [&str; 5] = ["open", "read events", "match", "find wait states", "report"];
 
@@ -47,12 +47,12 @@ fn kill_in(phase: usize, worker: usize, start: impl Fn() -> Job) -> (Finished, D
 }
 
 /// Nothing but hidden files may be beside the old report, and none that a viewer would take for one.
-fn check(report: &Path, old: &[u8], what: &str) {
-    assert!(fs::read(report).unwrap() == old, "{what}: the old report is another one");
+fn check(report: &Path, old: &[Vec<u8>; 2], what: &str) {
+    assert!(written(report) == *old, "{what}: the old report is another one");
     for entry in fs::read_dir(report.parent().unwrap()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_hidden = name.starts_with('.') && !name.ends_with(".cubex");
-        assert!(name == "r.cubex" || name == "exp" || is_hidden, "{what}: {name} is left");
+        let is_hidden = name.starts_with('.') && !name.ends_with(".cubex") && !name.ends_with(".stat");
+        assert!(["r.cubex", "r.stat", "exp"].contains(&&*name) || is_hidden, "{what}: {name} is left");
     }
 }
 
@@ -63,13 +63,14 @@ fn kill_in_each_phase(worker: usize) {
     long_trace(&experiment);
     let report = directory.path().join("r.cubex");
     analyze([&archive("barrier.4"), Path::new("-o"), &report]).expect(0);
-    let old = fs::read(&report).unwrap();
+    let old = written(&report);
     let arguments = [&experiment, Path::new("-o"), &report];
     for (phase, name) in PHASES.into_iter().enumerate() {
         // On a machine that is busy with other things an end may take longer once, but not every time.
         let ends_in_time = (0..3).any(|_| {
             let (finished, time) = kill_in(phase, worker, || {
-                fs::write(&report, &old).unwrap();
+                fs::write(&report, &old[0]).unwrap();
+                fs::write(report.with_extension("stat"), &old[1]).unwrap();
                 Job::launched(launcher, 3, arguments)
             });
             assert_ne!(finished.status, Some(0), "{name}");

@@ -90,6 +90,7 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
             "disk::full_disk_is_told_and_the_old_report_stays",
             "disk::full_disk_is_told_once_by_three_processes",
             "disk::disk_without_room_for_another_file_is_told_before_the_work",
+            "disk::disk_without_room_for_the_statistics_leaves_both_old_files",
         ],
     ),
     (

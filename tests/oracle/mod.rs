@@ -75,6 +75,23 @@ pub(crate) const METRICS: [&str; 36] = [
     "mpi_nxn_completion",
 ];
 
+/// Times in ticks by metric.
+pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
+
+/// The patterns that have statistics (§13.1).
+const SAMPLED: [&str; 10] = [
+    "mpi_latesender",
+    "mpi_latesender_wo",
+    "mpi_latereceiver",
+    "mpi_wait_nxn",
+    "mpi_barrier_wait",
+    "mpi_earlyreduce",
+    "mpi_earlyscan",
+    "mpi_latebroadcast",
+    "mpi_barrier_completion",
+    "mpi_nxn_completion",
+];
+
 /// Findings by name, with how often they occur.
 pub(crate) type Findings = BTreeMap<String, u64>;
 
@@ -83,6 +100,8 @@ pub(crate) type Findings = BTreeMap<String, u64>;
 pub(crate) struct Answer {
     /// Everything that is not zero.
     pub(crate) severities: Severities,
+    /// The times of all instances of the patterns that have statistics (§13.2).
+    pub(crate) samples: Samples,
     pub(crate) findings: Findings,
 }
 
@@ -103,11 +122,15 @@ struct Analysis {
     semantics: Semantics,
     locations: Vec<Location>,
     severities: Severities,
+    samples: Samples,
 }
 
 impl Analysis {
     /// Adds to a severity at a call.
     fn add(&mut self, metric: &str, location: usize, call: usize, value: i64) {
+        if value > 0 && SAMPLED.contains(&metric) {
+            self.samples.entry(metric.into()).or_default().push(value);
+        }
         let path = self.locations[location].calls[call].path.clone();
         *self.severities.entry((metric.into(), path, location)).or_default() += value;
     }
@@ -195,7 +218,8 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let operations = operations::collect(&locations, &world);
     let messages = matching::messages(&operations, semantics);
     let instances = matching::instances(&operations, &world);
-    let mut analysis = Analysis { semantics, locations, severities: Severities::new() };
+    let mut analysis =
+        Analysis { semantics, locations, severities: Severities::new(), samples: Samples::new() };
     analysis.time_and_visits();
     analysis.counts(&operations, &messages);
     let with_late_sender = analysis.late_senders(&operations, &messages);
@@ -204,5 +228,5 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     analysis.init_and_finalize(world.processes);
     analysis.severities.retain(|_, value| *value != 0);
     let findings = analysis.findings(&operations, &messages);
-    Answer { severities: analysis.severities, findings }
+    Answer { severities: analysis.severities, samples: analysis.samples, findings }
 }

@@ -12,6 +12,7 @@ use super::{Row, Section};
 use crate::support::analyze;
 
 const FILE: &str = "trace.cubex";
+const STATISTICS: &str = "trace.stat";
 
 /// A small archive with its report, which is changed.
 fn with_report(directory: &Path, change: fn(Vec<u8>) -> Vec<u8>) {
@@ -73,6 +74,24 @@ pub(super) const SECTION: Section = Section {
                 fs::create_dir(directory.join(FILE)).unwrap();
             }),
             outcome: Message(FILE, "there is something that is not a file"),
+        },
+        Row {
+            defect: "there are statistics of another program",
+            make: Directory(|directory| {
+                small(directory);
+                let instance = "- cnode 7 enter: 0.1 exit: 0.2 duration: 0.1 rank: 0\n\n";
+                let text = format!("{}\nmpi_barrier_wait 1 0.1\n{instance}", cubex::STATISTICS_TITLES);
+                fs::write(directory.join(STATISTICS), text).unwrap();
+            }),
+            outcome: Message(STATISTICS, "there is a file that Replay has not written"),
+        },
+        Row {
+            defect: "there is a directory with the name of the statistics",
+            make: Directory(|directory| {
+                small(directory);
+                fs::create_dir(directory.join(STATISTICS)).unwrap();
+            }),
+            outcome: Message(STATISTICS, "there is something that is not a file"),
         },
         Row {
             defect: "there is a link that leads nowhere",

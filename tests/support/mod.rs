@@ -10,6 +10,7 @@ mod random_team;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod statistics;
 pub(crate) mod trace;
 pub(crate) mod workers;
 pub(crate) mod write;
@@ -101,6 +102,11 @@ pub(crate) fn copy(from: &Path, to: &Path) {
             std::fs::write(&target, std::fs::read(entry.path()).unwrap()).unwrap();
         }
     }
+}
+
+/// The bytes of a report and of the statistics beside it.
+pub(crate) fn written(report: &Path) -> [Vec<u8>; 2] {
+    [report.to_owned(), report.with_extension("stat")].map(|path| std::fs::read(path).unwrap())
 }
 
 /// Analyses in this process, with one worker.

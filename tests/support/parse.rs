@@ -20,6 +20,7 @@ pub(crate) struct Case {
     /// Ticks or counts.
     expected: Vec<(Vec<Semantics>, Key, i64)>,
     findings: Vec<(Vec<Semantics>, String, u64)>,
+    statistics: Vec<(Vec<Semantics>, String)>,
     /// Semantics in which findings do not matter.
     any_findings: Vec<Semantics>,
     /// The metrics of which all severities are listed.
@@ -49,6 +50,12 @@ impl Case {
     pub(crate) fn severities(&self, semantics: Semantics) -> BTreeMap<Key, i64> {
         let of_these = self.expected.iter().filter(|(these, _, _)| these.contains(&semantics));
         of_these.map(|(_, key, value)| (key.clone(), *value)).collect()
+    }
+
+    /// All lines of the statistics; none if they do not matter.
+    pub(crate) fn statistics(&self, semantics: Semantics) -> Vec<&str> {
+        let of_these = self.statistics.iter().filter(|(these, _)| these.contains(&semantics));
+        of_these.map(|(_, line)| line.as_str()).collect()
     }
 
     /// All findings with their counts; `None` if they do not matter.
@@ -135,6 +142,10 @@ impl Parser {
             "expect" => self.expect(&mut words)?,
             "none" => self.case.metrics.extend(words.rest().split_whitespace().map(str::to_owned)),
             "finding" => self.finding(&mut words)?,
+            "stat" => {
+                let semantics = semantics(words.word("semantics")?)?;
+                self.case.statistics.push((semantics, words.rest().to_owned()));
+            }
             _ => {
                 for statement in line.split(';').map(str::trim).filter(|it| !it.is_empty()) {
                     self.statement(statement)?;

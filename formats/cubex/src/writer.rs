@@ -34,7 +34,15 @@ pub struct Writer {
     unfinished: Option<MetricId>,
     archive: ArchiveWriter<BufWriter<File>>,
     temporary: Temporary,
+    companion: Option<Companion>,
     path: PathBuf,
+}
+
+/// A file that appears beside the report.
+#[derive(Debug)]
+struct Companion {
+    path: PathBuf,
+    text: String,
 }
 
 impl Writer {
@@ -77,8 +85,14 @@ impl Writer {
             unfinished: None,
             archive: ArchiveWriter::new(BufWriter::with_capacity(1 << 20, file)),
             temporary,
+            companion: None,
             path: path.to_path_buf(),
         })
+    }
+
+    /// Has a text file of the report's name but another extension appear beside the report, together with it.
+    pub fn add_companion(&mut self, extension: &str, text: String) {
+        self.companion = Some(Companion { path: self.path.with_extension(extension), text });
     }
 
     /// Adds a text of the caller's to the report, retrievable by name.
@@ -136,14 +150,14 @@ impl Writer {
         }
     }
 
-    /// Completes the report and puts it in place.
+    /// Completes the report and puts it in place, then its companion.
     ///
     /// # Errors
     ///
-    /// If a metric was begun but not finished, or if the file cannot be written. An existing report is then
-    /// untouched.
-    pub fn finish(mut self) -> Result<()> {
-        self.complete().map_err(|error| error.in_file(&self.path.clone()))
+    /// If a metric was begun but not finished, or if a file cannot be written. Existing files are then untouched.
+    pub fn finish(self) -> Result<()> {
+        let path = self.path.clone();
+        self.complete().map_err(|error| error.in_file(&path))
     }
 
     fn numbered(&self, metric: MetricId, cnodes: &[CnodeId]) -> Result<Vec<(u32, CnodeId)>> {
@@ -245,17 +259,41 @@ impl Writer {
         }
     }
 
-    fn complete(&mut self) -> Result<()> {
+    fn complete(mut self) -> Result<()> {
         self.ready()?;
         self.write_anchor().map_err(write_failed)?;
         let file = self.archive.finish().map_err(write_failed)?.get_ref();
         file.sync_all().map_err(|error| Error::io("store the report", error))?;
-        self.temporary.rename(&self.path)
+        let Writer { archive, mut temporary, companion, path, .. } = self;
+        // Where few files may be open, the next one needs its place.
+        drop(archive);
+        // Both files are complete before the first of them gets its name, so that a full disk leaves both old ones. The
+        // report comes first: should anything happen between the two, a new companion never stands beside an old report.
+        let stored = companion.as_ref().map(Companion::store).transpose()?;
+        temporary.rename(&path)?;
+        if let (Some(Companion { path, .. }), Some(mut stored)) = (&companion, stored) {
+            stored.rename(path).map_err(|error| error.in_file(path))?;
+        }
+        Ok(())
     }
 
     fn name(&self, metric: MetricId) -> String {
         let name = self.cube.metrics.get(metric.0).map(|metric| metric.unique_name.as_str());
         format!("metric {}", name.unwrap_or("?"))
+    }
+}
+
+impl Companion {
+    /// Writes everything under a temporary name.
+    fn store(&self) -> Result<Temporary> {
+        let store = || {
+            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+            let (temporary, mut file) = Temporary::beside(&self.path, &name)?;
+            file.write_all(self.text.as_bytes()).map_err(write_failed)?;
+            file.sync_all().map_err(|error| Error::io("store the file", error))?;
+            Ok(temporary)
+        };
+        store().map_err(|error: Error| error.in_file(&self.path))
     }
 }
 

@@ -1,0 +1,60 @@
+//! What stands where the report and its statistics will be, looked at before the work starts.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use cubex::{CAUSE_WORDS, Report, STATISTICS_TITLES, Writer};
+
+use super::cube::CREATOR;
+use super::statistics::EXTENSION;
+use crate::error::Error;
+
+/// Checks before the work starts that a report can be written at its end: the directory must be writable, and files that
+/// are there must be ours, unless `force` is given.
+///
+/// # Errors
+/// In words for the user.
+pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
+    check(report, force, is_our_report)?;
+    Writer::probe(report)?;
+    check(&report.with_extension(EXTENSION), force, are_our_statistics)
+}
+
+fn check(path: &Path, force: bool, is_ours: impl Fn(&Path) -> bool) -> Result<(), Error> {
+    if path.exists() && !path.is_file() {
+        return Err(Error::new(format!(
+            "{}: there is something that is not a file; choose another name with -o",
+            path.display()
+        )));
+    }
+    if !force && path.exists() && !is_ours(path) {
+        return Err(Error::new(format!(
+            "{}: there is a file that Replay has not written; choose another name with -o, or replace it with --force",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+fn is_our_report(path: &Path) -> bool {
+    Report::open(path).is_ok_and(|report| {
+        let attributes = &report.cube().attributes;
+        attributes.iter().any(|attribute| attribute.key == "Creator" && attribute.value.starts_with(CREATOR))
+    })
+}
+
+/// The format has no place for a creator, but only we say who caused an instance. Without instances there is nothing to
+/// lose.
+fn are_our_statistics(path: &Path) -> bool {
+    /// More than any of our files has.
+    const MOST: u64 = 1 << 20;
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    let text = String::from_utf8_lossy(&bytes);
+    let mut instances = text.lines().filter(|line| line.starts_with("- ")).peekable();
+    let says_cause = |line: &str| CAUSE_WORDS.iter().all(|word| line.contains(word));
+    read.is_ok()
+        && text.starts_with(STATISTICS_TITLES)
+        && (instances.peek().is_none() || instances.any(says_cause))
+}

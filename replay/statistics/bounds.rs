@@ -1,0 +1,64 @@
+//! The longest calls of the trace: no instance of a wait state is longer than the call it lies within (13.4, step 1).
+
+use model::Ticks;
+
+use super::{SUBJECTS, Within};
+use crate::error::Error;
+use crate::exchange::{Exchange, broadcast, reduce};
+use crate::operations::{CallId, Operations};
+use crate::options::Semantics;
+use crate::walk::ProcessProfile;
+
+/// The longest call by pattern, in ticks.
+pub type Bounds = [u64; SUBJECTS.len()];
+
+/// The bounds of the whole trace, on every worker; only the reference's estimate needs them.
+///
+/// # Errors
+/// If a worker failed.
+pub fn bounds(
+    profiles: &[ProcessProfile],
+    semantics: Semantics,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Bounds>, Error> {
+    if semantics == Semantics::Corrected {
+        return Ok(None);
+    }
+    let mut own: Bounds = [0; SUBJECTS.len()];
+    for profile in profiles {
+        raise(&mut own, &of_operations(&profile.operations));
+    }
+    let mut all = reduce(exchange, own, |bounds| bounds.to_vec(), raise)?;
+    let heard = broadcast(exchange, all.to_vec())?;
+    raise(&mut all, &heard);
+    Ok(Some(all))
+}
+
+/// Takes the larger of each two.
+fn raise(bounds: &mut Bounds, others: &[u64]) {
+    bounds.iter_mut().zip(others).for_each(|(bound, &other)| *bound = other.max(*bound));
+}
+
+fn of_operations(operations: &Operations) -> Bounds {
+    let call = |id: CallId| {
+        let interval = operations.call(id).interval;
+        length(interval.enter, interval.leave)
+    };
+    let receive = operations.receives.iter().map(|receive| call(receive.call)).max();
+    let send = operations.sends.iter().map(|send| call(send.call)).max();
+    SUBJECTS.map(|subject| {
+        let longest = match subject.within {
+            Within::Receive => receive,
+            Within::Send => send,
+            Within::Collective(class) => {
+                let of_class = operations.collectives.iter().filter(|it| it.class == Some(class));
+                of_class.map(|it| length(it.begin, it.end)).max()
+            }
+        };
+        longest.unwrap_or(0)
+    })
+}
+
+fn length(from: Ticks, to: Ticks) -> u64 {
+    to.saturating_sub(from).max(0).unsigned_abs()
+}

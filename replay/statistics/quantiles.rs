@@ -1,0 +1,137 @@
+//! Exact quantiles of values that lie at many workers: digit by digit, all patterns at once.
+//!
+//! Worker 0 tells which leading digits it looks for, everyone how many of its values go on with each next digit. Values
+//! stay where they are, and what travels does not depend on how many there are.
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, reduce};
+
+/// Bits of a digit: 64 numbers for each quantile and round, at most eleven rounds.
+const BITS: u32 = 6;
+
+/// Values of a digit.
+const VALUES: u64 = 1 << BITS;
+
+/// A quantile that is looked for.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    pattern: usize,
+    /// Its leading digits, as far as they are known.
+    known: u64,
+    /// Which of the values with these digits it is: 1, 2, …
+    rank: u64,
+}
+
+/// By pattern the values that 25 %, 50 % and 75 % of all do not exceed: of *n* values the *k*-th, with *k* = ⌈*n*/4⌉,
+/// ⌈*n*/2⌉, ⌈3*n*/4⌉; 0 without values. `extents`, at worker 0, are the number of values and the largest; other workers'
+/// answers mean nothing. The values are sorted on the way.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn quartiles(
+    values: &mut [Vec<u64>],
+    extents: Option<&[(u64, u64)]>,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<[u64; 3]>, Error> {
+    values.iter_mut().for_each(|values| values.sort_unstable());
+    let mut searches: Vec<Search> = Vec::new();
+    for (pattern, &(count, _)) in extents.into_iter().flatten().enumerate().filter(|(_, extent)| extent.0 > 0)
+    {
+        for quarter in 1..=3 {
+            let rank = (u128::from(count) * quarter).div_ceil(4) as u64;
+            searches.push(Search { pattern, known: 0, rank });
+        }
+    }
+    let largest = extents.into_iter().flatten().map(|extent| extent.1).max().unwrap_or(0);
+    let mut digits = (u64::BITS - largest.leading_zeros()).div_ceil(BITS);
+    loop {
+        let mut question = Batch::new();
+        if digits > 0 {
+            digits -= 1;
+            question.push(u64::from(digits));
+            question.extend(searches.iter().flat_map(|search| [search.pattern as u64, search.known]));
+        }
+        // Nothing is asked any more: all digits are known.
+        let question = broadcast(exchange, question)?;
+        let Some((&digit, asked)) = question.split_first() else { break };
+        let counts: Batch = asked
+            .chunks_exact(2)
+            .flat_map(|of| counts(&values[of[0] as usize], of[1], digit as u32))
+            .collect();
+        let counts = reduce(exchange, counts, Batch::clone, |mine, theirs| {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        })?;
+        for (search, counts) in searches.iter_mut().zip(counts.chunks_exact(VALUES as usize)) {
+            search.go_on(counts);
+        }
+    }
+    let mut quartiles = vec![[0; 3]; values.len()];
+    for three in searches.chunks_exact(3) {
+        quartiles[three[0].pattern] = [0, 1, 2].map(|at| three[at].known);
+    }
+    Ok(quartiles)
+}
+
+/// How many of the sorted values have these leading digits, by their next digit; `digit` digits follow after that.
+fn counts(values: &[u64], known: u64, digit: u32) -> impl Iterator<Item = u64> {
+    let shift = digit * BITS;
+    let up_to = move |next: u64| values.partition_point(|value| value >> shift < known << BITS | next) as u64;
+    (0..VALUES).map(move |next| {
+        let end = if next == VALUES - 1 {
+            values.partition_point(|value| value >> shift <= known << BITS | next) as u64
+        } else {
+            up_to(next + 1)
+        };
+        end - up_to(next)
+    })
+}
+
+impl Search {
+    /// Takes the next digit from how many values have which.
+    fn go_on(&mut self, counts: &[u64]) {
+        for (digit, &count) in (0..).zip(counts) {
+            if self.rank <= count {
+                self.known = self.known << BITS | digit;
+                return;
+            }
+            self.rank -= count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::Solo;
+
+    fn of(values: &[u64]) -> [u64; 3] {
+        let extent = (values.len() as u64, values.iter().copied().max().unwrap_or(0));
+        quartiles(&mut [values.to_vec()], Some(&[extent]), &mut Solo).unwrap()[0]
+    }
+
+    #[test]
+    fn quartiles_are_values_that_so_many_do_not_exceed() {
+        assert_eq!(of(&[]), [0; 3]);
+        assert_eq!(of(&[7]), [7; 3]);
+        assert_eq!(of(&[9, 1]), [1, 1, 9]);
+        assert_eq!(of(&[4, 3, 2, 1]), [1, 2, 3]);
+        assert_eq!(of(&[50, 40, 30, 20, 10]), [20, 30, 40]);
+        assert_eq!(of(&[0, 0, 0, 0]), [0; 3]);
+    }
+
+    #[test]
+    fn any_number_of_digits_is_found() {
+        for bit in 0..64 {
+            let value = 1u64 << bit;
+            assert_eq!(of(&[value - 1, value, u64::MAX]), [value - 1, value, u64::MAX]);
+        }
+    }
+
+    #[test]
+    fn patterns_are_searched_at_once() {
+        let mut values = [vec![3, 1, 2], vec![], vec![1 << 40]];
+        let extents = [(3, 3), (0, 0), (1, 1 << 40)];
+        let found = quartiles(&mut values, Some(&extents), &mut Solo).unwrap();
+        assert_eq!(found, [[1, 2, 3], [0; 3], [1 << 40; 3]]);
+    }
+}

@@ -1,0 +1,156 @@
+//! The severest instances of a pattern: the five longest, of each call path only the longest (13.3).
+//!
+//! Instances have a total order, so that neither the order in which they come nor the grouping of ranks matters.
+
+use std::cmp::Reverse;
+
+use model::Ticks;
+
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
+use crate::operations::Place;
+
+/// How many are kept.
+const KEPT: usize = 5;
+
+/// An instance of a pattern. The order is from severe to harmless, then of ranks and times.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Instance {
+    /// How long was waited, in a collective operation by all together.
+    pub duration: Reverse<Ticks>,
+    /// The process that waited, in a collective operation the longest.
+    pub process: u32,
+    /// When it began.
+    pub enter: Ticks,
+    /// When it was over.
+    pub exit: Ticks,
+    /// The call path that waited: of its process, later of the report.
+    pub path: u32,
+    /// Who made it wait; the call path is that of its process, later of the report.
+    pub cause: Place,
+}
+
+impl Instance {
+    /// Words of an instance in a batch.
+    pub const WORDS: usize = 5;
+
+    /// Its words.
+    pub fn encode(&self) -> [u64; Instance::WORDS] {
+        [
+            self.duration.0 as u64,
+            u64::from(self.process) << 32 | u64::from(self.path),
+            self.enter as u64,
+            self.exit as u64,
+            self.cause.encode(),
+        ]
+    }
+
+    /// What [`encode`](Instance::encode) made.
+    pub fn decode(words: &[u64]) -> Instance {
+        Instance {
+            duration: Reverse(words[0] as Ticks),
+            process: (words[1] >> 32) as u32,
+            enter: words[2] as Ticks,
+            exit: words[3] as Ticks,
+            path: words[1] as u32,
+            cause: Place::decode(words[4]),
+        }
+    }
+}
+
+/// The severest instances so far, the severest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Severest {
+    instances: Vec<Instance>,
+}
+
+impl Severest {
+    /// Takes an instance in if it is severe enough.
+    #[inline]
+    pub fn offer(&mut self, instance: Instance) {
+        if self.instances.len() == KEPT && self.instances[KEPT - 1] <= instance {
+            return;
+        }
+        match self.instances.iter_mut().find(|known| known.path == instance.path) {
+            Some(known) if *known <= instance => return,
+            Some(known) => *known = instance,
+            None => self.instances.push(instance),
+        }
+        self.instances.sort_unstable();
+        self.instances.truncate(KEPT);
+    }
+
+    /// The severest first.
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    /// The same instances, to be completed.
+    pub fn instances_mut(&mut self) -> &mut [Instance] {
+        &mut self.instances
+    }
+
+    pub(super) fn encode(&self, batch: &mut Batch) {
+        batch.push(self.instances.len() as u64);
+        batch.extend(self.instances.iter().flat_map(Instance::encode));
+    }
+
+    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Severest {
+        let count = reader.word() as usize;
+        let words = reader.words(count * Instance::WORDS);
+        Severest { instances: words.chunks_exact(Instance::WORDS).map(Instance::decode).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instance(duration: Ticks, path: u32) -> Instance {
+        let cause = Place { location: 1, path: 2 };
+        Instance { duration: Reverse(duration), process: 3, enter: -4, exit: 5, path, cause }
+    }
+
+    fn of(offered: &[(Ticks, u32)]) -> Severest {
+        let mut severest = Severest::default();
+        offered.iter().for_each(|&(duration, path)| severest.offer(instance(duration, path)));
+        severest
+    }
+
+    fn kept(severest: &Severest) -> Vec<(Ticks, u32)> {
+        severest.instances().iter().map(|kept| (kept.duration.0, kept.path)).collect()
+    }
+
+    #[test]
+    fn of_each_call_path_the_longest_is_kept() {
+        assert_eq!(kept(&of(&[(3, 1), (5, 2), (9, 1), (4, 1)])), [(9, 1), (5, 2)]);
+    }
+
+    #[test]
+    fn five_are_kept_in_any_order_of_arrival() {
+        let mut offered = [(1, 1), (7, 7), (3, 3), (6, 6), (2, 2), (5, 5), (4, 4)];
+        for _ in 0..offered.len() {
+            offered.rotate_left(1);
+            assert_eq!(kept(&of(&offered)), [(7, 7), (6, 6), (5, 5), (4, 4), (3, 3)]);
+        }
+    }
+
+    #[test]
+    fn of_equals_the_lowest_rank_wins() {
+        let [mut low, high] = [instance(5, 1), instance(5, 1)];
+        low.process = 0;
+        for both in [[low, high], [high, low]] {
+            let mut severest = Severest::default();
+            both.into_iter().for_each(|instance| severest.offer(instance));
+            assert_eq!(severest.instances(), [low]);
+        }
+    }
+
+    #[test]
+    fn instances_survive_the_way_to_another_worker() {
+        let severest = of(&[(3, 1), (5, 2)]);
+        let mut batch = Batch::new();
+        severest.encode(&mut batch);
+        assert_eq!(Severest::decode(&mut BatchReader::new(&batch)), severest);
+    }
+}

@@ -1,0 +1,202 @@
+//! From the samples of processes to those of the whole trace, at worker 0.
+
+use super::density::Density;
+use super::quantiles::quartiles;
+use super::rank_tree::{Node, RankTree};
+use super::samples::Spread;
+use super::{Bounds, Moments, SUBJECTS, Samples, Severest};
+use crate::call_tree::PathId;
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
+use crate::operations::Place;
+
+/// The estimate of some ranks, if they have samples.
+type Estimate = Option<Box<Density>>;
+
+/// What a worker's processes found.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    bounds: Option<Bounds>,
+    patterns: Vec<OfPattern>,
+    /// By process, in rising order, the severest of each pattern; call paths are those of the process.
+    severest: Vec<(usize, Vec<Severest>)>,
+}
+
+/// What a worker's processes found of one pattern.
+#[derive(Clone, Debug)]
+struct OfPattern {
+    moments: Moments,
+    /// All samples (corrected semantics).
+    values: Vec<u64>,
+    /// Their estimate by rank (reference semantics).
+    estimates: RankTree<Estimate>,
+    /// With call paths of the report.
+    severest: Severest,
+}
+
+/// The instances of a pattern in the whole trace, in ticks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Total {
+    /// Exact sums; in the reference semantics the shortest is at most the bound (13.4, step 3).
+    pub moments: Moments,
+    /// What 25 %, 50 % and 75 % of the instances do not exceed: exact, or the reference's estimate.
+    pub quartiles: [f64; 3],
+    /// The severest instances, with call paths of the report.
+    pub severest: Severest,
+}
+
+fn combine(lower: &mut Estimate, higher: &Estimate) {
+    match (lower, higher) {
+        (Some(lower), Some(higher)) => lower.merge(higher),
+        (lower @ None, Some(higher)) => *lower = Some(higher.clone()),
+        (_, None) => {}
+    }
+}
+
+impl Statistics {
+    /// Nothing yet; with bounds in the reference semantics.
+    pub fn new(bounds: Option<Bounds>) -> Statistics {
+        let pattern = OfPattern {
+            moments: Moments::default(),
+            values: Vec::new(),
+            estimates: RankTree::new(),
+            severest: Severest::default(),
+        };
+        Statistics { bounds, patterns: vec![pattern; SUBJECTS.len()], severest: Vec::new() }
+    }
+
+    /// Adds what the next process found.
+    pub fn absorb(&mut self, process: usize, samples: Samples) {
+        let mut found = samples.into_patterns().into_iter();
+        let mut severest = Vec::new();
+        for pattern in &mut self.patterns {
+            let estimate = found.next().and_then(|of_process| {
+                pattern.moments.merge(&of_process.moments);
+                severest.push(of_process.severest);
+                match of_process.spread {
+                    Spread::Values(values) => {
+                        pattern.values.extend(values);
+                        None
+                    }
+                    Spread::Estimate(_, density) => Some(density).filter(|_| of_process.moments.count > 0),
+                }
+            });
+            if self.bounds.is_some() {
+                pattern.estimates.push(Node { first: process as u64, ranks: 1, value: estimate }, combine);
+            }
+        }
+        if !severest.is_empty() {
+            self.severest.push((process, severest));
+        }
+    }
+
+    /// The statistics of all workers, by pattern; at worker 0. `number` answers the report's number of a call path of one
+    /// of this worker's processes, `process_of` the process of any location.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn total(
+        mut self,
+        number: impl Fn(usize, PathId) -> Option<u32>,
+        process_of: impl Fn(u32) -> usize,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Option<Vec<Total>>, Error> {
+        for (process, by_pattern) in std::mem::take(&mut self.severest) {
+            for (pattern, severest) in self.patterns.iter_mut().zip(by_pattern) {
+                for instance in severest.instances() {
+                    let path = number(process, instance.path).unwrap_or(instance.path);
+                    pattern.severest.offer(super::Instance { path, ..*instance });
+                }
+            }
+        }
+        let mut values: Vec<Vec<u64>> =
+            self.patterns.iter_mut().map(|pattern| std::mem::take(&mut pattern.values)).collect();
+        let mut patterns = reduce(exchange, self.patterns, encode, merge)?;
+        name_causes(&mut patterns, number, process_of, exchange)?;
+        let is_first = exchange.worker() == 0;
+        let exact = match self.bounds {
+            None => {
+                let extents: Vec<(u64, u64)> =
+                    patterns.iter().map(|pattern| (pattern.moments.count, pattern.moments.maximum)).collect();
+                quartiles(&mut values, is_first.then_some(&extents[..]), exchange)?
+            }
+            Some(_) => Vec::new(),
+        };
+        if !is_first {
+            return Ok(None);
+        }
+        let total = |(at, pattern): (usize, OfPattern)| {
+            let mut moments = pattern.moments;
+            let quartiles = match self.bounds {
+                None => exact[at].map(|ticks| ticks as f64),
+                Some(bounds) => {
+                    // The reference begins with the bound as the shortest.
+                    moments.minimum = moments.minimum.min(bounds[at]);
+                    let estimate = pattern.estimates.total(combine).flatten();
+                    let shares = estimate.map_or([0.0; 3], |estimate| estimate.quartiles());
+                    shares.map(|share| share * bounds[at].max(1) as f64)
+                }
+            };
+            Total { moments, quartiles, severest: pattern.severest }
+        };
+        Ok(Some(patterns.into_iter().enumerate().map(total).collect()))
+    }
+}
+
+fn encode(patterns: &Vec<OfPattern>) -> Batch {
+    let mut batch = Batch::new();
+    for pattern in patterns {
+        batch.extend(pattern.moments.encode());
+        pattern.severest.encode(&mut batch);
+        batch.push(pattern.estimates.nodes().len() as u64);
+        for Node { first, ranks, value } in pattern.estimates.nodes() {
+            batch.extend([*first, *ranks, u64::from(value.is_some())]);
+            value.iter().for_each(|density| density.encode(&mut batch));
+        }
+    }
+    batch
+}
+
+/// Adds what the next higher workers have.
+fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
+    let mut reader = BatchReader::new(words);
+    for pattern in patterns {
+        pattern.moments.merge(&Moments::decode(&mut reader));
+        for &instance in Severest::decode(&mut reader).instances() {
+            pattern.severest.offer(instance);
+        }
+        for _ in 0..reader.word() {
+            let (first, ranks) = (reader.word(), reader.word());
+            let value = (reader.word() != 0).then(|| Box::new(Density::decode(&mut reader)));
+            pattern.estimates.push(Node { first, ranks, value }, combine);
+        }
+    }
+}
+
+/// Replaces the call paths of causes by the report's: only the worker that owns the causing process knows them.
+fn name_causes(
+    patterns: &mut [OfPattern],
+    number: impl Fn(usize, PathId) -> Option<u32>,
+    process_of: impl Fn(u32) -> usize,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let is_first = exchange.worker() == 0;
+    let mut instances: Vec<_> = match is_first {
+        true => patterns.iter_mut().flat_map(|pattern| pattern.severest.instances_mut()).collect(),
+        false => Vec::new(),
+    };
+    let causes = broadcast(exchange, instances.iter().map(|instance| instance.cause.encode()).collect())?;
+    let mut known = Batch::new();
+    for (at, cause) in causes.iter().map(|&word| Place::decode(word)).enumerate() {
+        if let Some(path) = number(process_of(cause.location), cause.path) {
+            known.extend([at as u64, u64::from(path)]);
+        }
+    }
+    for batch in gather(exchange, known)? {
+        for words in batch.chunks_exact(2) {
+            instances[words[0] as usize].cause.path = words[1] as u32;
+        }
+    }
+    Ok(())
+}

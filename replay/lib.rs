@@ -182,6 +182,10 @@ impl Job {
         exchange: &mut dyn Exchange,
         progress: &mut Progress,
     ) -> Result<Vec<Result<Outcome, Error>>, Error> {
+        // A thread that starts with hardly any memory left would panic.
+        self.memory.check(0).map_err(|error| {
+            Error::new(format!("cannot start {} threads: {error}; --threads sets their number", self.threads))
+        })?;
         let team = Team::new(self.threads);
         let (mut first, others) = team.members(exchange);
         let are_all_here = OnceLock::new();

@@ -176,8 +176,17 @@ impl<'a> Stream<'a> {
                 None
             }
         };
-        if self.next.is_none() && self.thread == 0 {
-            state.end_forks();
+        self.end(state);
+    }
+
+    /// If no event is to come: what had to wait for more.
+    #[inline(always)]
+    fn end(&mut self, state: &mut ProcessWalk<'_>) {
+        if self.next.is_none() {
+            if self.thread == 0 {
+                state.end_forks();
+            }
+            self.flush(state, Ticks::MAX);
         }
     }
 
@@ -210,10 +219,8 @@ impl<'a> Stream<'a> {
             Err(error) => {
                 self.fail(&error, state);
                 self.next = None;
+                self.end(state);
             }
-        }
-        if self.next.is_none() {
-            self.flush(state, Ticks::MAX);
         }
     }
 

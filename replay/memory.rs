@@ -12,6 +12,10 @@ use crate::error::Error;
 /// Room for everything small, by thread.
 const SLACK: u64 = 8 << 20;
 
+/// Groups of the first version have a number near 2^63 where they have no limit. To look at it would cost a call of the
+/// system each time, and never tell anything.
+const UNLIMITED: u64 = 1 << 60;
+
 /// What the C library sets aside for the small allocations of each thread, where there are several.
 const ARENA: u64 = 64 << 20;
 
@@ -107,7 +111,7 @@ fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
         for group in Path::new(path.trim_start_matches('/')).ancestors() {
             let group = root.join(group);
             let bytes = fs::read_to_string(group.join(name)).ok().and_then(|text| text.trim().parse().ok());
-            if let Some(bytes) = bytes {
+            if let Some(bytes) = bytes.filter(|&bytes| bytes < UNLIMITED) {
                 let source = "the job's control group";
                 limits.push(Limit { bytes, source, file: group.join("memory.stat"), key });
             }

@@ -111,12 +111,13 @@ impl<'t> ProcessWalk<'t> {
             None => self.base(thread),
         };
         let path = self.tree.enter(parent, region, site);
+        let row = self.threads[thread].severities.row(path);
+        let mut frame = Frame::new(path, row, region, time);
         if let Some(kind) = self.trace.kinds.get(region as usize) {
             if kind.is_mpi {
                 self.threads[thread].mpi_depth += 1;
             }
             if kind.is_parallel {
-                let row = self.threads[thread].severities.row(path);
                 self.enter_parallel_region(thread, row, time);
             }
             if kind.is_finalize && !self.was_finalized {
@@ -127,11 +128,9 @@ impl<'t> ProcessWalk<'t> {
                     other.at_finalize.get_or_insert(other.elapsed);
                 }
             }
-        }
-        let row = self.threads[thread].severities.row(path);
-        let mut frame = Frame::new(path, row, region, time);
-        if let Some(class) = self.trace.kinds.get(region as usize).and_then(|kind| kind.barrier) {
-            frame.barrier = self.enter_barrier(thread, &frame, class);
+            if let Some(class) = kind.barrier {
+                frame.barrier = self.enter_barrier(thread, &frame, class);
+            }
         }
         self.threads[thread].push(frame);
     }

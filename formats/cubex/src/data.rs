@@ -103,8 +103,9 @@ pub(crate) struct Blob {
 
 /// Decodes the table of compressed rows: the blob of the n-th row.
 ///
-/// `table` are the entries, as many as there are rows, `member_size` is the size of the whole member. All blobs together fit into the member, so that what they inflate to is bounded
-/// by the file's size, too (deflate shrinks at most about a thousandfold).
+/// `table` are the entries, as many as there are rows, `member_size` is the size of the whole member. All blobs
+/// together fit into the member, so that what they inflate to is bounded by the file's size, too (deflate
+/// shrinks at most about a thousandfold).
 pub(crate) fn blobs(
     table: &[u8],
     byte_order: ByteOrder,

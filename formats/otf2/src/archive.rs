@@ -44,6 +44,8 @@ impl Archive {
         let directory = anchor_path.parent().unwrap_or(Path::new("")).to_owned();
         // What could be read as a file has a name.
         let name = anchor_path.file_stem().unwrap_or_default().to_owned();
+        // Once for all files in there.
+        stay_inside(&directory, &directory.join(&name))?;
         Ok(Archive { anchor, anchor_path, directory, name })
     }
 
@@ -165,9 +167,7 @@ impl Archive {
 
 /// Refuses a link that leads out of the experiment directory: what a program has written is no reason to show other files.
 fn stay_inside(directory: &Path, path: &Path) -> Result<(), Error> {
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|status| status.is_symlink());
-    let below = path.parent().filter(|parent| *parent != directory);
-    if !is_link(path) && !below.is_some_and(is_link) {
+    if !path.symlink_metadata().is_ok_and(|status| status.is_symlink()) {
         return Ok(());
     }
     let root = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };

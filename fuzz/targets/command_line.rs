@@ -73,7 +73,9 @@ fn run(sample: &Sample, semantics: Semantics, threads: usize) -> Option<Vec<u8>>
                 assert!(report.member(name).is_ok_and(|contents| contents.is_some()));
             }
             let bytes = fs::read(&path).expect("there is a report");
-            fs::remove_file(&path).expect("there is a report");
+            for file in [&path, &path.with_extension("stat")] {
+                fs::remove_file(file).expect("a report has its statistics beside it");
+            }
             Some(bytes)
         }
         Err(error) => {

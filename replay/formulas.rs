@@ -23,7 +23,7 @@ pub struct Formulas {
 
 #[derive(Clone, Debug)]
 enum Formula {
-    /// It is counted itself.
+    /// It is counted itself, or nothing of it is known at a location by itself.
     Measured,
     /// Another metric in these regions, by position.
     Selected(MetricId, Vec<bool>),
@@ -45,7 +45,7 @@ impl Formulas {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };
         let formula = |metric: &patterns::Metric| match metric.source {
-            Source::Measured => Formula::Measured,
+            Source::Measured | Source::Comparison => Formula::Measured,
             Source::TimeIn(regions) => Formula::Selected(metrics.time, select(regions)),
             Source::VisitsOf(regions) => Formula::Selected(metrics.visits, select(regions)),
             Source::Sum => {

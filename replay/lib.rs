@@ -23,6 +23,8 @@ pub mod error;
 pub mod exchange;
 pub mod findings;
 pub mod formulas;
+pub mod idle_threads;
+pub mod imbalance;
 pub mod late_messages;
 pub mod matching;
 pub mod memory;

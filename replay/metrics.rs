@@ -6,6 +6,7 @@ use patterns::matched::{
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
+use crate::imbalance::Part;
 use crate::severity::MetricId;
 use crate::statistics::{SUBJECTS, SubjectId};
 
@@ -55,6 +56,14 @@ pub struct Metrics {
     pub time: MetricId,
     /// `visits`
     pub visits: MetricId,
+    /// `comp`
+    pub computation: MetricId,
+    /// `omp_idle_threads`
+    pub idle_threads: MetricId,
+    /// `omp_limited_parallelism`
+    pub limited_parallelism: MetricId,
+    /// `imbalance` and what is below it, by [`Part`].
+    pub imbalance: [MetricId; Part::ALL.len()],
     /// `omp_management`
     pub omp_management: MetricId,
     /// `omp_fork`
@@ -115,6 +124,10 @@ impl Metrics {
             at_lock,
             time: id("time"),
             visits: id("visits"),
+            computation: id("comp"),
+            idle_threads: id("omp_idle_threads"),
+            limited_parallelism: id("omp_limited_parallelism"),
+            imbalance: Part::ALL.map(|part| id(part.metric())),
             omp_management: id("omp_management"),
             omp_fork: id("omp_fork"),
             sends: [id("syncs_send"), id("comms_send")],
@@ -126,5 +139,10 @@ impl Metrics {
             bytes_in: id("bytes_cin"),
             list,
         }
+    }
+
+    /// Whether values of a metric are fixed-point numbers, not whole ones.
+    pub fn has_fractions(&self, metric: MetricId) -> bool {
+        self.imbalance.contains(&metric)
     }
 }

@@ -18,6 +18,8 @@ pub enum Unit {
 pub enum Source {
     /// The walk over the events, the accounting of operations, or a pattern adds to it.
     Measured,
+    /// The location is compared with others when the report is written.
+    Comparison,
     /// The exclusive time of the call paths whose region is selected.
     TimeIn(fn(&Region) -> bool),
     /// The visits of the call paths whose region is selected.

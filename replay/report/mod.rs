@@ -2,6 +2,7 @@
 
 mod cube;
 mod rows;
+mod source;
 mod statistics;
 mod summary;
 mod target;

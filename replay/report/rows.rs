@@ -3,38 +3,15 @@
 //! A row is a metric's severities at one call path. Workers tell first which rows they have something for; then rows
 //! come in rising order, and only values that are not zero travel.
 
-use crate::call_tree::CallPath;
+use super::source::Source;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
-use crate::formulas::Formulas;
-use crate::severity::{MetricId, Severities};
+use crate::metrics::Metrics;
+use crate::severity::MetricId;
 
 /// Values that worker 0 gets at a time, about.
-const VALUES_AT_A_TIME: u64 = 1 << 22;
-
-/// A location's severities with the way from its call paths to the report's.
-#[derive(Debug)]
-pub(super) struct Source<'a> {
-    /// Position of the location in the report.
-    pub(super) location: usize,
-    pub(super) severities: &'a Severities,
-    /// The call paths of its process.
-    pub(super) paths: &'a [CallPath],
-    /// The report's call path, by the process's.
-    pub(super) numbers: &'a [u32],
-    pub(super) formulas: &'a Formulas,
-}
-
-impl Source<'_> {
-    /// Calls `with` with each call path of the report that has a value, and the value.
-    fn values(&self, metric: MetricId, mut with: impl FnMut(u32, i64)) {
-        let column = self.formulas.column(metric, self.severities, self.paths);
-        for (&value, &path) in column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0) {
-            with(self.numbers[path as usize], value);
-        }
-    }
-}
+const VALUES_AT_A_TIME: u64 = 1 << 21;
 
 /// Which call paths have a row, by metric.
 #[derive(Clone, Debug)]
@@ -78,6 +55,9 @@ impl RowSets {
             sets.bits.iter_mut().zip(bits).for_each(|(mine, theirs)| *mine |= theirs);
             sets.counts.iter_mut().zip(counts).for_each(|(mine, theirs)| *mine += theirs);
         })?;
+        if exchange.workers() == 1 {
+            return Ok(all);
+        }
         let words = broadcast(exchange, encode(&all))?;
         let (bits, counts) = words.split_at(all.bits.len());
         Ok(RowSets { bits: bits.to_vec(), counts: counts.to_vec(), ..all })
@@ -108,74 +88,105 @@ impl RowSets {
     }
 
     /// The rows of a metric in pieces that worker 0 can hold.
-    pub(super) fn pieces(&self, metric: MetricId) -> Vec<Vec<u32>> {
+    pub(super) fn pieces(&self, metric: MetricId) -> Vec<Piece> {
         let rows = self.rows(metric);
-        let pieces = self.counts[metric].div_ceil(VALUES_AT_A_TIME).max(1) as usize;
-        rows.chunks(rows.len().div_ceil(pieces).max(1)).map(<[u32]>::to_vec).collect()
+        let pieces = self.counts[metric].div_ceil(VALUES_AT_A_TIME).max(1);
+        let values = self.counts[metric].div_ceil(pieces) as usize;
+        let piece = |rows: &[u32]| Piece { metric, first: rows[0], last: rows[rows.len() - 1], values };
+        rows.chunks(rows.len().div_ceil(pieces as usize).max(1)).map(piece).collect()
     }
 }
 
-/// A value on its way: call path, location, value.
-pub(super) type Value = (u32, u32, i64);
+/// Rows of a metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Piece {
+    pub(super) metric: MetricId,
+    /// The first call path and the last one.
+    first: u32,
+    last: u32,
+    /// About so many values are in the rows.
+    values: usize,
+}
 
-/// Brings the values of some rows of a metric to worker 0: there, sorted by call path and location; nothing elsewhere.
+/// A value on worker 0, as small as it can be. It is a whole number, or for some metrics a fixed-point number (see
+/// [`Metrics::has_fractions`]).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Value {
+    /// Call path of the report.
+    pub(super) path: u32,
+    pub(super) location: u32,
+    high: i64,
+    low: u64,
+}
+
+impl Value {
+    fn new(path: u32, location: u32, number: i128) -> Value {
+        Value { path, location, high: (number >> 64) as i64, low: number as u64 }
+    }
+
+    /// The number.
+    pub(super) fn number(&self) -> i128 {
+        i128::from(self.high) << 64 | i128::from(self.low)
+    }
+
+    /// Whole numbers are never larger than a word; others need two.
+    fn encode(&self, has_fractions: bool, batch: &mut Batch) {
+        batch.extend([u64::from(self.path) << 32 | u64::from(self.location), self.low]);
+        batch.extend(has_fractions.then_some(self.high.cast_unsigned()));
+    }
+
+    fn decode(words: &[u64]) -> Value {
+        let low = words[1];
+        let high = words.get(2).map_or(low.cast_signed() >> 63, |high| high.cast_signed());
+        Value { path: (words[0] >> 32) as u32, location: words[0] as u32, high, low }
+    }
+}
+
+/// Brings the values of some rows to worker 0: there, for each piece, the values sorted by call path and location; empty
+/// lists elsewhere.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn collect(
     sources: &[Source<'_>],
-    metric: MetricId,
-    rows: &[u32],
-    exchange: &mut dyn Exchange,
-) -> Result<Vec<Value>, Error> {
-    let (Some(&first), Some(&last)) = (rows.first(), rows.last()) else { return Ok(Vec::new()) };
-    let mut batch = Batch::new();
-    for source in sources {
-        source.values(metric, |path, value| {
-            if (first..=last).contains(&path) {
-                batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
-            }
-        });
-    }
-    let mut values: Vec<Value> = gather(exchange, batch)?.iter().flat_map(|batch| decode(batch)).collect();
-    values.sort_unstable();
-    Ok(values)
-}
-
-/// The same for all rows of several metrics at once: there, the values of each metric; empty lists elsewhere.
-///
-/// # Errors
-/// If a worker failed.
-pub(super) fn collect_all(
-    sources: &[Source<'_>],
-    metrics: &[MetricId],
+    metrics: &Metrics,
+    pieces: &[Piece],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Vec<Value>>, Error> {
+    // What is on worker 0 stays there.
+    let is_here = exchange.worker() == 0;
+    let expected = |piece: &Piece| if is_here { piece.values } else { 0 };
+    let mut values: Vec<_> = pieces.iter().map(|piece| Vec::with_capacity(expected(piece))).collect();
     let mut batch = Batch::new();
-    for &metric in metrics {
+    for (piece, values) in pieces.iter().zip(&mut values) {
+        let has_fractions = metrics.has_fractions(piece.metric);
         let head = batch.len();
-        batch.push(0);
+        batch.extend((!is_here).then_some(0));
         for source in sources {
-            source.values(metric, |path, value| {
-                batch.extend([u64::from(path) << 32 | source.location as u64, value as u64]);
+            source.values(piece.metric, |path, number| {
+                if (piece.first..=piece.last).contains(&path) {
+                    let value = Value::new(path, source.location as u32, number);
+                    match is_here {
+                        true => values.push(value),
+                        false => value.encode(has_fractions, &mut batch),
+                    }
+                }
             });
         }
-        batch[head] = (batch.len() - head - 1) as u64;
+        if !is_here {
+            batch[head] = (batch.len() - head - 1) as u64;
+        }
     }
-    let mut values = vec![Vec::new(); metrics.len()];
     for batch in gather(exchange, batch)?.iter().filter(|batch| !batch.is_empty()) {
         let mut reader = BatchReader::new(batch);
-        for values in &mut values {
+        for (piece, values) in pieces.iter().zip(&mut values) {
+            let length = if metrics.has_fractions(piece.metric) { 3 } else { 2 };
             let count = reader.word() as usize;
-            values.extend(decode(reader.words(count)));
+            values.extend(reader.words(count).chunks_exact(length).map(Value::decode));
         }
     }
     values.iter_mut().for_each(|values| values.sort_unstable());
     Ok(values)
-}
-
-fn decode(words: &[u64]) -> impl Iterator<Item = Value> + '_ {
-    words.chunks_exact(2).map(|words| ((words[0] >> 32) as u32, words[0] as u32, words[1] as i64))
 }
 
 #[cfg(test)]
@@ -187,5 +198,19 @@ mod tests {
         let counts = vec![5, 0, VALUES_AT_A_TIME - 5, 1, 3 * VALUES_AT_A_TIME, 2, 2];
         let sets = RowSets { bits: Vec::new(), words: 0, counts };
         assert_eq!(sets.groups(), [vec![0, 2], vec![3], vec![4], vec![5, 6]]);
+    }
+
+    #[test]
+    fn values_survive_the_way_to_worker_0() {
+        for number in [0, 1, -1, i128::from(i64::MIN), i128::from(i64::MAX), 5 << 70, -7 << 60] {
+            let value = Value::new(3, 4, number);
+            let is_whole = i64::try_from(number).is_ok();
+            for has_fractions in [true, !is_whole] {
+                let mut batch = Batch::new();
+                value.encode(has_fractions, &mut batch);
+                assert_eq!((batch.len(), Value::decode(&batch)), (2 + usize::from(has_fractions), value));
+            }
+        }
+        assert_eq!(Value::new(3, 4, -7 << 60).number(), -7 << 60);
     }
 }

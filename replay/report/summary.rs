@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use model::LocationType;
 use rustc_hash::FxHashMap;
 
+use super::rows::Value;
 use crate::call_tree::CallTree;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
@@ -50,15 +51,15 @@ impl Waiting {
     }
 
     /// Adds a row: call path, location and value of each severity that is not zero.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, row: &[(u32, u32, i64)]) {
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, row: &[Value]) {
         if !self.is_waiting[metric] {
             return;
         }
-        self.by_place.insert((metric, path), row.iter().map(|value| i128::from(value.2)).sum());
+        self.by_place.insert((metric, path), row.iter().map(Value::number).sum());
         if self.is_top[metric] {
-            for &(_, location, ticks) in row {
-                let sum = &mut self.by_location[location as usize];
-                *sum = sum.saturating_add(ticks);
+            for value in row {
+                let sum = &mut self.by_location[value.location as usize];
+                *sum = sum.saturating_add(i64::try_from(value.number()).unwrap_or(i64::MAX));
             }
         }
     }

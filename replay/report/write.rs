@@ -3,21 +3,25 @@
 use std::path::PathBuf;
 
 use cubex::{CnodeId, MetricId, Writer};
-use model::LocationType;
+use model::{LocationType, Paradigm};
 use patterns::Unit;
 
 use super::cube::describe;
-use super::rows::{RowSets, Source, Value, collect, collect_all};
+use super::rows::{Piece, RowSets, Value, collect};
+use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{Summary, Waiting};
-use crate::call_tree::{CallTree, PathId, merge_all};
+use crate::call_tree::{CallTree, NO_PATH, PathId, merge_all};
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
 use crate::formulas::Formulas;
+use crate::idle_threads::{IdleThreads, parallel_regions};
+use crate::imbalance::FRACTION;
 use crate::metrics::Metrics;
+use crate::options::Semantics;
 use crate::statistics::Statistics;
 use crate::trace::{Artificial, Trace};
 use crate::walk::ProcessProfile;
@@ -56,19 +60,45 @@ pub fn write(
         position[path as usize] = at as u32;
     }
     numbers.iter_mut().flatten().for_each(|path| *path = position[*path as usize]);
-    let sources: Vec<Source<'_>> = profiles
+    // The reference's tool adds neither where POSIX threads occur.
+    let compares = trace.semantics == Semantics::Corrected
+        || tree.paths().iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
+    let idle: Vec<Option<IdleThreads>> = profiles
+        .iter()
+        .map(|profile| IdleThreads::new(trace, metrics, profile).filter(|_| compares))
+        .collect();
+    let mut sources: Vec<Source<'_>> = profiles
         .iter()
         .zip(&numbers)
-        .flat_map(|(profile, numbers)| {
-            profile.locations.iter().map(move |location| Source {
-                location: location.location,
-                severities: &location.severities,
-                paths: &profile.paths,
-                numbers,
-                formulas,
+        .zip(&idle)
+        .flat_map(|((profile, numbers), idle)| {
+            profile.locations.iter().enumerate().map(move |(thread, location)| {
+                let is_thread = trace.locations[location.location].kind == LocationType::CPU_THREAD
+                    && !location.severities.paths().is_empty();
+                Source {
+                    location: location.location,
+                    severities: &location.severities,
+                    paths: &profile.paths,
+                    numbers,
+                    metrics,
+                    formulas,
+                    idle: idle.as_ref().filter(|_| location.is_worker),
+                    participates: [is_thread && thread == 0, is_thread],
+                    imbalance: None,
+                }
             })
         })
         .collect();
+    let mut is_parallel = vec![false; tree.len()];
+    for (path, region) in parallel_regions(trace, tree.paths()).into_iter().enumerate() {
+        is_parallel[position[path] as usize] = region != NO_PATH;
+    }
+    drop(position);
+    let computed = computation(&sources, &is_parallel).of_all(exchange)?;
+    let imbalance = Imbalance { totals: &computed, is_parallel: &is_parallel };
+    for source in &mut sources {
+        source.imbalance = compares.then_some(imbalance);
+    }
 
     let first = profiles.first().map_or(0, |profile| profile.process);
     let number =
@@ -109,7 +139,10 @@ fn write_group(
 ) -> Result<(), Error> {
     if let &[metric] = group {
         let mut pieces = rows.pieces(metric).into_iter();
-        let mut next = || pieces.next().map(|piece| collect(sources, metric, &piece, exchange)).transpose();
+        let mut next = || match pieces.next() {
+            Some(piece) => Ok(collect(sources, metrics, &[piece], exchange)?.pop()),
+            None => Ok(None),
+        };
         return match output {
             Some(output) => write_metric(trace, metrics, metric, rows, next, output),
             None => {
@@ -118,11 +151,12 @@ fn write_group(
             }
         };
     }
-    let values = collect_all(sources, group, exchange)?;
-    for (&metric, values) in group.iter().zip(values) {
+    let pieces: Vec<Piece> = group.iter().flat_map(|&metric| rows.pieces(metric)).collect();
+    let values = collect(sources, metrics, &pieces, exchange)?;
+    for (piece, values) in pieces.iter().zip(values) {
         if let Some(output) = &mut output {
             let mut values = Some(values);
-            write_metric(trace, metrics, metric, rows, || Ok(values.take()), output)?;
+            write_metric(trace, metrics, piece.metric, rows, || Ok(values.take()), output)?;
         }
     }
     Ok(())
@@ -140,21 +174,23 @@ fn write_metric(
     let cnodes: Vec<CnodeId> = rows.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
     let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
     let unit = metrics.list[metric].unit;
+    let one = if metrics.has_fractions(metric) { (FRACTION as f64).exp2() } else { 1.0 };
     let mut seconds = vec![0.0; trace.locations.len()];
     let mut counts = vec![0; trace.locations.len()];
     while let Some(values) = next()? {
-        for row in values.chunk_by(|a, b| a.0 == b.0) {
-            let path = row[0].0;
+        for row in values.chunk_by(|a, b| a.path == b.path) {
+            let path = row[0].path;
             if unit == Unit::Seconds {
                 seconds.fill(0.0);
-                for &(_, location, ticks) in row {
-                    seconds[location as usize] = trace.definitions.clock.seconds(i128::from(ticks));
+                for value in row {
+                    let ticks = value.number();
+                    seconds[value.location as usize] = trace.definitions.clock.seconds(ticks) / one;
                 }
                 row_writer.push_f64(CnodeId(path as usize), &seconds)?;
             } else {
                 counts.fill(0);
-                for &(_, location, count) in row {
-                    counts[location as usize] = count.cast_unsigned();
+                for value in row {
+                    counts[value.location as usize] = value.number() as u64;
                 }
                 row_writer.push_u64(CnodeId(path as usize), &counts)?;
             }

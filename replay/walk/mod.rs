@@ -44,6 +44,8 @@ pub struct LocationProfile {
     pub run: Ticks,
     /// Its time in MPI calls in between, in ticks.
     pub run_mpi: Ticks,
+    /// A thread beside the main one that was in a team.
+    pub is_worker: bool,
     /// Its severities; their call paths are those of the process.
     pub severities: Severities,
 }

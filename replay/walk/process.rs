@@ -335,12 +335,14 @@ impl<'t> ProcessWalk<'t> {
         let locations = self
             .threads
             .iter_mut()
-            .map(|thread| {
+            .enumerate()
+            .map(|(number, thread)| {
                 let end = thread.at_finalize.unwrap_or(thread.elapsed);
                 LocationProfile {
                     location: thread.location as usize,
                     run: end.time - thread.at_init.time,
                     run_mpi: end.mpi - thread.at_init.mpi,
+                    is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
                 }
             })

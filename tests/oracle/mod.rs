@@ -11,12 +11,14 @@
 //! | `matching` | which send belongs to which receive, which calls are one collective operation |
 //! | `messages` | wait states of messages (§5) |
 //! | `collectives` | wait states of collective operations (§6) |
+//! | `idle_threads` | what worker threads lack to their main thread (§16.4) |
 //! | `findings` | what is missing, and processes that wait for each other |
 //! | `random` | random programs that do whatever MPI allows |
 //! | `script` | traces as scripts, for people |
 
 mod collectives;
 pub(crate) mod findings;
+mod idle_threads;
 mod matching;
 mod messages;
 mod operations;
@@ -36,11 +38,12 @@ use read::{Location, Role};
 pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 
 /// The metrics that are computed here.
-pub(crate) const METRICS: [&str; 36] = [
+pub(crate) const METRICS: [&str; 37] = [
     "time",
     "visits",
     "omp_management",
     "omp_fork",
+    "omp_idle_threads",
     "syncs_send",
     "comms_send",
     "bytes_sent",
@@ -221,6 +224,7 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let mut analysis =
         Analysis { semantics, locations, severities: Severities::new(), samples: Samples::new() };
     analysis.time_and_visits();
+    analysis.idle_threads();
     analysis.counts(&operations, &messages);
     let with_late_sender = analysis.late_senders(&operations, &messages);
     analysis.late_receivers(&operations, &messages, &with_late_sender);

@@ -93,6 +93,8 @@ pub(crate) struct Happening {
 pub(crate) struct Location {
     pub(crate) process: usize,
     pub(crate) thread: usize,
+    /// It was in a team, and is not the main thread.
+    pub(crate) is_worker: bool,
     /// It has no event file.
     pub(crate) is_missing: bool,
     pub(crate) calls: Vec<Call>,
@@ -147,13 +149,15 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
             location: Location {
                 process,
                 thread,
+                is_worker: false,
                 is_missing: false,
                 calls: Vec::new(),
                 happenings: Vec::new(),
             },
         };
         reader.events(&archive, reference);
-        let Reader { forks: all, location, .. } = reader;
+        let Reader { forks: all, mut location, teams, .. } = reader;
+        location.is_worker = thread > 0 && teams > 0;
         forks = all;
         locations.push(location);
     }

@@ -70,6 +70,16 @@ impl Table {
         (0..self.paths.len()).map(|path| self.value(metric, path, location)).sum()
     }
 
+    /// Takes the values of a metric away from those of another one.
+    pub(crate) fn subtract(&mut self, from: &str, metric: &str) {
+        let (Some(from), Some(metric)) = (self.metric(from), self.metric(metric)) else { return };
+        let of_metric = self.values.range((metric, 0, 0)..(metric + 1, 0, 0));
+        let taken: Vec<_> = of_metric.map(|(&(_, path, location), &value)| (path, location, value)).collect();
+        for (path, location, value) in taken {
+            *self.values.entry((from, path, location)).or_default() -= value;
+        }
+    }
+
     /// All severities by name.
     pub(crate) fn named(&self) -> Named {
         let mut named = Named::new();

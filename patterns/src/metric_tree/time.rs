@@ -1,7 +1,7 @@
 //! Time and its classes.
 
 use crate::metric::Metric;
-use crate::metric::Source::{Measured, Rest, Sum, TimeIn};
+use crate::metric::Source::{Comparison, Measured, Rest, Sum, TimeIn};
 use crate::metric::Unit::Seconds;
 use crate::regions;
 
@@ -347,5 +347,21 @@ pub(super) const METRICS: &[Metric] = &[
         Seconds,
         TimeIn(regions::overhead),
         "Time that the recorder took to write out its buffer.",
+    ),
+    Metric::below(
+        "time",
+        "omp_idle_threads",
+        "Idle threads",
+        Seconds,
+        Comparison,
+        "Time of worker threads in which only the main thread of their process ran.",
+    ),
+    Metric::below(
+        "omp_idle_threads",
+        "omp_limited_parallelism",
+        "Limited parallelism",
+        Seconds,
+        Comparison,
+        "Time of worker threads in parallel regions that had no work for them.",
     ),
 ];

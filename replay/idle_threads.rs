@@ -1,0 +1,88 @@
+//! Idle threads: the time that worker threads are there for and have nothing to do (specification 16.4).
+//!
+//! Outside of parallel regions only the main thread of a process runs: its time there is idle time of each worker. Of the
+//! time that the main thread spends in a parallel region, what a worker does not have is idle, too; then there was a team
+//! without it, which is limited parallelism.
+//!
+//! Nothing is stored: workers times call paths may be too many. Values are made where they are asked for.
+
+use crate::call_tree::{CallPath, NO_PATH, PathId};
+use crate::metrics::Metrics;
+use crate::severity::Severities;
+use crate::trace::Trace;
+use crate::walk::ProcessProfile;
+
+/// What is missing in a parallel region counts from this part of a second on; less is rounding in the reference.
+const LEAST_PART: i128 = 10_000_000_000;
+
+/// What the main thread of a process does while others may be idle.
+#[derive(Clone, Debug)]
+pub struct IdleThreads {
+    /// By call path: the outermost parallel region above it or the path itself, or [`NO_PATH`].
+    parallel: Vec<PathId>,
+    /// The main thread's time outside of parallel regions, by call path.
+    outside: Vec<(PathId, i64)>,
+    /// The main thread's time in parallel regions with all that is called in them, by outermost region.
+    inside: Vec<(PathId, i64)>,
+    resolution: u64,
+}
+
+/// By call path: the outermost parallel region above it or the path itself, or [`NO_PATH`].
+pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
+    let mut parallel: Vec<PathId> = Vec::with_capacity(paths.len());
+    for (at, path) in paths.iter().enumerate() {
+        let above = if path.parent == NO_PATH { NO_PATH } else { parallel[path.parent as usize] };
+        let is_parallel = trace.kinds.get(path.region as usize).is_some_and(|kind| kind.is_parallel);
+        parallel.push(if above == NO_PATH && is_parallel { at as PathId } else { above });
+    }
+    parallel
+}
+
+impl IdleThreads {
+    /// What the main thread of a process did; `None` if nobody could be idle meanwhile.
+    pub fn new(trace: &Trace, metrics: &Metrics, profile: &ProcessProfile) -> Option<IdleThreads> {
+        let (main, others) = profile.locations.split_first()?;
+        if !others.iter().any(|location| location.is_worker) {
+            return None;
+        }
+        let parallel = parallel_regions(trace, &profile.paths);
+        let times = main.severities.column(metrics.time).iter().zip(main.severities.paths());
+        let outside = times
+            .filter(|&(&time, &path)| time > 0 && parallel[path as usize] == NO_PATH)
+            .map(|(&time, &path)| (path, time))
+            .collect();
+        let inside = sums(&parallel, metrics, &main.severities);
+        let resolution = trace.definitions.clock.resolution;
+        Some(IdleThreads { parallel, outside, inside, resolution })
+    }
+
+    /// The idle time of each worker outside of parallel regions, by call path.
+    pub fn outside(&self) -> &[(PathId, i64)] {
+        &self.outside
+    }
+
+    /// The time that a worker with these severities lacks to the main thread, by parallel region.
+    pub fn limited(&self, metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
+        let own = sums(&self.parallel, metrics, severities);
+        let of = |region: PathId| own.binary_search_by_key(&region, |sum| sum.0).map_or(0, |at| own[at].1);
+        let lacking = self.inside.iter().map(|&(region, time)| (region, time.saturating_sub(of(region))));
+        let is_enough = |ticks: i64| i128::from(ticks) * LEAST_PART >= i128::from(self.resolution);
+        lacking.filter(|&(_, ticks)| ticks > 0 && is_enough(ticks)).collect()
+    }
+}
+
+/// A location's time in each outermost parallel region, in the order of the regions.
+fn sums(parallel: &[PathId], metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
+    let times = severities.column(metrics.time).iter().zip(severities.paths());
+    let mut sums: Vec<(PathId, i64)> =
+        times.map(|(&time, &path)| (parallel[path as usize], time)).filter(|sum| sum.0 != NO_PATH).collect();
+    sums.sort_unstable();
+    sums.dedup_by(|next, sum| {
+        let is_same = next.0 == sum.0;
+        if is_same {
+            sum.1 = sum.1.saturating_add(next.1);
+        }
+        is_same
+    });
+    sums
+}

@@ -1,0 +1,190 @@
+//! Computational imbalance: how far the computation of each participant is from the mean of all (specification 16.4).
+//!
+//! Participants are the processes, by their main threads; in parallel regions all threads. The mean is a sum over all
+//! workers divided by the number of participants: values are fractions of ticks in fixed point, so that they do not
+//! depend on who adds up what.
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, reduce};
+
+/// Bits of a value behind the point.
+pub const FRACTION: u32 = 64;
+
+/// A metric of the imbalance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Any difference to the mean.
+    All,
+    /// More than the mean.
+    Above,
+    /// More than the mean, and nobody else comes there.
+    Single,
+    /// Less than the mean.
+    Below,
+    /// Less than the mean, for the participant never comes there.
+    Bypass,
+    /// Less than the mean, for only one other participant ever comes there.
+    Singularity,
+}
+
+impl Part {
+    /// All metrics.
+    pub const ALL: [Part; 6] =
+        [Part::All, Part::Above, Part::Single, Part::Below, Part::Bypass, Part::Singularity];
+
+    /// The unique name.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Part::All => "imbalance",
+            Part::Above => "imbalance_above",
+            Part::Single => "imbalance_above_single",
+            Part::Below => "imbalance_below",
+            Part::Bypass => "imbalance_below_bypass",
+            Part::Singularity => "imbalance_below_singularity",
+        }
+    }
+}
+
+/// What participants did at a call path. There is one for each call path of the report, so it is kept small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Total {
+    /// Their computation, in ticks: the low 64 bits of 96, and the high ones.
+    low: u64,
+    high: i32,
+    /// How many of them came there.
+    visitors: u32,
+}
+
+impl Total {
+    /// Adds what one participant, or several, did.
+    pub fn add(&mut self, computation: i128, visitors: u32) {
+        let sum = self.computation() + computation;
+        (self.low, self.high) = (sum as u64, (sum >> 64) as i32);
+        self.visitors = self.visitors.saturating_add(visitors);
+    }
+
+    fn computation(&self) -> i128 {
+        i128::from(self.high) << 64 | i128::from(self.low)
+    }
+}
+
+/// What all participants did.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// By call path of the report.
+    pub paths: Vec<Total>,
+    /// Number of processes, and of threads.
+    pub participants: [u64; 2],
+}
+
+impl Totals {
+    /// The sums of all workers, on every worker.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn of_all(self, exchange: &mut dyn Exchange) -> Result<Totals, Error> {
+        let all = reduce(exchange, self, encode, |sum, words| sum.add(words))?;
+        if exchange.worker() == 0 {
+            let words = if exchange.workers() > 1 { encode(&all) } else { Batch::new() };
+            broadcast(exchange, words)?;
+            return Ok(all);
+        }
+        drop(all);
+        let mut all = Totals::default();
+        all.add(&broadcast(exchange, Batch::new())?);
+        Ok(all)
+    }
+
+    fn add(&mut self, words: &[u64]) {
+        let (participants, paths) = words.split_at(2);
+        self.participants.iter_mut().zip(participants).for_each(|(sum, &count)| *sum += count);
+        self.paths.resize(paths.len() / 2, Total::default());
+        for (sum, words) in self.paths.iter_mut().zip(paths.chunks_exact(2)) {
+            let other = Total { low: words[0], high: (words[1] >> 32) as i32, visitors: words[1] as u32 };
+            sum.add(other.computation(), other.visitors);
+        }
+    }
+
+    /// A metric of a participant that has so much computation at a call path, if it ever comes there; in fixed point.
+    pub fn value(&self, part: Part, path: usize, is_parallel: bool, computation: i64, comes: bool) -> i128 {
+        let (sum, visitors) = (self.paths[path].computation(), self.paths[path].visitors);
+        let count = i128::from(self.participants[usize::from(is_parallel)]).max(1);
+        // How far from the mean, times the number of participants.
+        let above = i128::from(computation) * count - sum;
+        let is_alone = visitors == 1;
+        let difference = match part {
+            Part::All => above.abs(),
+            Part::Above => above.max(0),
+            Part::Single if is_alone && comes => above.max(0),
+            Part::Below => (-above).max(0),
+            Part::Bypass if !comes => (-above).max(0),
+            Part::Singularity if is_alone && !comes => (-above).max(0),
+            _ => 0,
+        };
+        let (ticks, rest) = (difference / count, difference % count);
+        // No sum of times is that long, whatever a trace claims.
+        (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
+    }
+}
+
+fn encode(totals: &Totals) -> Batch {
+    let of_path =
+        |total: &Total| [total.low, u64::from(total.high.cast_unsigned()) << 32 | u64::from(total.visitors)];
+    totals.participants.into_iter().chain(totals.paths.iter().flat_map(of_path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(computation: i128, visitors: u32) -> Total {
+        let mut total = Total::default();
+        total.add(computation, visitors);
+        total
+    }
+
+    /// Three processes that compute 4, 0 and 0 ticks; only the first comes there.
+    fn totals() -> Totals {
+        Totals { paths: vec![total(4, 1)], participants: [3, 6] }
+    }
+
+    /// A number of thirds in fixed point.
+    fn thirds(count: i128) -> i128 {
+        ((count / 3) << FRACTION) + ((count % 3) << FRACTION) / 3
+    }
+
+    #[test]
+    fn difference_to_the_mean_keeps_fractions_of_ticks() {
+        let value = |part, computation, comes| totals().value(part, 0, false, computation, comes);
+        assert_eq!((value(Part::All, 4, true), value(Part::All, 0, false)), (thirds(8), thirds(4)));
+        assert_eq!((value(Part::Above, 4, true), value(Part::Below, 4, true)), (thirds(8), 0));
+        assert_eq!((value(Part::Above, 0, false), value(Part::Below, 0, false)), (0, thirds(4)));
+    }
+
+    #[test]
+    fn where_only_one_comes_it_is_single_and_the_others_are_missing() {
+        let value = |part, computation, comes| totals().value(part, 0, false, computation, comes);
+        assert_eq!((value(Part::Single, 4, true), value(Part::Single, 0, false)), (thirds(8), 0));
+        assert_eq!(
+            (value(Part::Bypass, 0, false), value(Part::Singularity, 0, false)),
+            (thirds(4), thirds(4))
+        );
+        assert_eq!((value(Part::Bypass, 0, true), value(Part::Singularity, 0, true)), (0, 0));
+    }
+
+    #[test]
+    fn absurd_times_overflow_nothing() {
+        let sum = total(i128::from(i64::MIN) * 1_000_000, 2);
+        let totals = Totals { paths: vec![sum], participants: [1_000_000, 1] };
+        assert!(totals.value(Part::All, 0, false, i64::MAX, true) > 0);
+    }
+
+    #[test]
+    fn sums_survive_the_way_to_another_worker() {
+        let own = Totals { paths: vec![total(-5, 2)], participants: [1, 2] };
+        let mut sum = own.clone();
+        sum.add(&encode(&own));
+        assert_eq!(sum.paths, [total(-10, 4)]);
+        assert_eq!(sum.participants, [2, 4]);
+    }
+}

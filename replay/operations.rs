@@ -158,8 +158,9 @@ pub struct Barrier {
     pub visit: Interval,
     /// Time in which the thread ran tasks in there.
     pub tasks: Ticks,
-    /// When the last thread of its team entered it; `None` if that is not known.
-    pub last_enter: Option<Ticks>,
+    /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`]; the same for
+    /// all that visit this barrier; `None` if that is not known.
+    pub last: Option<u32>,
 }
 
 /// A lock that a thread got.
@@ -173,8 +174,17 @@ pub struct Lock {
     pub class: LockClass,
     /// From entering the call until the thread had the lock.
     pub call: Interval,
-    /// When the thread that had it before released it; `None` if nobody had it, or that is not known.
-    pub released: Option<Ticks>,
+    /// The release by the thread that had it before; `None` if nobody had it, or that is not known.
+    pub released: Option<Release>,
+}
+
+/// A lock becomes free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Release {
+    /// When.
+    pub time: Ticks,
+    /// The thread that had the lock, and where it was.
+    pub place: Place,
 }
 
 /// The first moment from which on operations may be missing, as numbers of operations before it.

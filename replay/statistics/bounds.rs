@@ -1,6 +1,6 @@
 //! The longest calls of the trace: no instance of a wait state is longer than the call it lies within (13.4, step 1).
 
-use model::Ticks;
+use patterns::matched::Interval;
 
 use super::{SUBJECTS, Within};
 use crate::error::Error;
@@ -40,10 +40,7 @@ fn raise(bounds: &mut Bounds, others: &[u64]) {
 }
 
 fn of_operations(operations: &Operations) -> Bounds {
-    let call = |id: CallId| {
-        let interval = operations.call(id).interval;
-        length(interval.enter, interval.leave)
-    };
+    let call = |id: CallId| length(operations.call(id).interval);
     let receive = operations.receives.iter().map(|receive| call(receive.call)).max();
     let send = operations.sends.iter().map(|send| call(send.call)).max();
     SUBJECTS.map(|subject| {
@@ -52,13 +49,21 @@ fn of_operations(operations: &Operations) -> Bounds {
             Within::Send => send,
             Within::Collective(class) => {
                 let of_class = operations.collectives.iter().filter(|it| it.class == Some(class));
-                of_class.map(|it| length(it.begin, it.end)).max()
+                of_class.map(|it| length(Interval::new(it.begin, it.end))).max()
+            }
+            Within::Barrier(class) => {
+                let of_class = operations.barriers.iter().filter(|it| it.class == class);
+                of_class.map(|it| length(it.visit)).max()
+            }
+            Within::Lock(class) => {
+                let of_class = operations.locks.iter().filter(|it| it.class == class);
+                of_class.map(|it| length(it.call)).max()
             }
         };
         longest.unwrap_or(0)
     })
 }
 
-fn length(from: Ticks, to: Ticks) -> u64 {
-    to.saturating_sub(from).max(0).unsigned_abs()
+fn length(interval: Interval) -> u64 {
+    interval.leave.saturating_sub(interval.enter).max(0).unsigned_abs()
 }

@@ -2,7 +2,7 @@
 //!
 //! An instance is told twice to the [`Samples`] of its process, as a sample for the numbers, and as a candidate for the
 //! severest: in collective operations every rank that waits is a sample, but the operation as a whole is the instance.
-//! Whatever finds instances of the patterns below tells them; waits of threads, found by the walk, belong there too.
+//! Whatever finds instances of the patterns below tells them.
 //!
 //! | file | what |
 //! |---|---|
@@ -22,7 +22,7 @@ mod samples;
 mod severest;
 mod totals;
 
-use patterns::matched::CollectiveClass;
+use patterns::matched::{BarrierClass, CollectiveClass, LockClass};
 
 pub use bounds::{Bounds, bounds};
 pub use samples::{Moments, Samples};
@@ -50,10 +50,14 @@ pub enum Within {
     Send,
     /// A collective operation, from begin to end.
     Collective(CollectiveClass),
+    /// A barrier of threads.
+    Barrier(BarrierClass),
+    /// From asking for a lock until it is there.
+    Lock(LockClass),
 }
 
-/// The patterns that have statistics, in the order of the file. Those of threads follow after these.
-pub const SUBJECTS: [Subject; 10] = [
+/// The patterns that have statistics, in the order of the file.
+pub const SUBJECTS: [Subject; 16] = [
     subject("mpi_latesender", Within::Receive),
     subject("mpi_latesender_wo", Within::Receive),
     subject("mpi_latereceiver", Within::Send),
@@ -64,6 +68,12 @@ pub const SUBJECTS: [Subject; 10] = [
     subject("mpi_latebroadcast", Within::Collective(CollectiveClass::OneToAll)),
     subject("mpi_barrier_completion", Within::Collective(CollectiveClass::Barrier)),
     subject("mpi_nxn_completion", Within::Collective(CollectiveClass::AllToAll)),
+    subject("omp_ebarrier_wait", Within::Barrier(BarrierClass::Explicit)),
+    subject("omp_ibarrier_wait", Within::Barrier(BarrierClass::Implicit)),
+    subject("omp_lock_contention_api", Within::Lock(LockClass::OpenMp)),
+    subject("omp_lock_contention_critical", Within::Lock(LockClass::Critical)),
+    subject("pthread_lock_contention_mutex_lock", Within::Lock(LockClass::Mutex)),
+    subject("pthread_lock_contention_conditional", Within::Lock(LockClass::Condition)),
 ];
 
 const fn subject(metric: &'static str, within: Within) -> Subject {

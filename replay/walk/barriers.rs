@@ -3,7 +3,8 @@
 //! All threads of a team go through the same barriers in the same order: the k-th visit of each member is to the k-th
 //! barrier. Who the members are is known when the team is joined.
 
-use model::Ticks;
+use std::cmp::Reverse;
+
 use patterns::matched::{BarrierClass, Interval};
 use rustc_hash::FxHashMap;
 
@@ -47,7 +48,7 @@ impl ProcessWalk<'_> {
             class,
             visit: Interval::new(frame.enter, frame.enter),
             tasks: 0,
-            last_enter: None,
+            last: None,
         });
         position
     }
@@ -69,9 +70,11 @@ impl ProcessWalk<'_> {
                 });
                 continue;
             }
-            let last: Option<Ticks> = visits.iter().map(|it| visit(it).visit.enter).max();
+            // Of several at once it is the lowest thread.
+            let lateness = |it: &&(u32, u32)| (visit(it).visit.enter, Reverse(visit(it).location));
+            let last = visits.iter().max_by_key(lateness).map(|&(_, position)| position);
             for &(_, position) in visits {
-                self.operations.barriers[position as usize].last_enter = last;
+                self.operations.barriers[position as usize].last = last;
             }
         }
     }

@@ -8,17 +8,17 @@ use patterns::matched::Interval;
 
 use super::process::ProcessWalk;
 use crate::findings::Finding;
-use crate::operations::Lock;
+use crate::operations::{Lock, Place, Release};
 
-/// A place in the order of a lock: paradigm and number of the lock, from which place on.
-type Place = (u8, u32, u32);
+/// A turn in the order of a lock: paradigm and number of the lock, number of the turn.
+type Turn = (u8, u32, u32);
 
 /// What was recorded of a process's locks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Locks {
     /// Each with the location, and the position in the operations; `None` where the call is not one that locks.
-    acquired: Vec<(Place, u32, Option<u32>)>,
-    released: Vec<(Place, Ticks)>,
+    acquired: Vec<(Turn, u32, Option<u32>)>,
+    released: Vec<(Turn, Release)>,
 }
 
 impl ProcessWalk<'_> {
@@ -39,25 +39,30 @@ impl ProcessWalk<'_> {
     }
 
     /// A thread released a lock.
-    pub(super) fn release(&mut self, model: Paradigm, lock: u32, order: u32, time: Ticks) {
-        if order > 0 {
-            self.locks.released.push(((model.0, lock, order), time));
+    pub(super) fn release(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
+        if order == 0 {
+            return;
         }
+        let thread = &self.threads[thread];
+        // Outside of any call it is in the root.
+        let path = thread.stack.last().map_or(0, |frame| frame.path);
+        let release = Release { time, place: Place { location: thread.location, path } };
+        self.locks.released.push(((model.0, lock, order), release));
     }
 
     /// Finds for each lock that a thread got when the one before released it.
     pub(super) fn match_locks(&mut self) {
         let Locks { mut acquired, mut released } = std::mem::take(&mut self.locks);
         // Both sorts keep the order of time.
-        acquired.sort_by_key(|&(place, ..)| place);
-        released.sort_by_key(|&(place, _)| place);
+        acquired.sort_by_key(|&(turn, ..)| turn);
+        released.sort_by_key(|&(turn, _)| turn);
         for claims in acquired.chunk_by(|a, b| a.0 == b.0) {
             let ((model, lock, order), first, _) = claims[0];
             let is_claimed_twice = claims.iter().any(|&(_, location, _)| location != first);
             let before = (model, lock, order - 1);
             // The last release of several: the lock was not free before.
-            let end = released.partition_point(|&(place, _)| place <= before);
-            let release = end.checked_sub(1).map(|at| released[at]).filter(|&(place, _)| place == before);
+            let end = released.partition_point(|&(turn, _)| turn <= before);
+            let release = end.checked_sub(1).map(|at| released[at]).filter(|&(turn, _)| turn == before);
             for (_, location, position) in claims {
                 let Some(position) = *position else { continue };
                 let lock_of = &mut self.operations.locks[position as usize];
@@ -65,7 +70,7 @@ impl ProcessWalk<'_> {
                     _ if is_claimed_twice => Finding::LockOrder,
                     None if order > 1 => Finding::MissingRelease,
                     _ => {
-                        lock_of.released = release.map(|(_, time)| time);
+                        lock_of.released = release.map(|(_, release)| release);
                         continue;
                     }
                 };

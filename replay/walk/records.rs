@@ -136,13 +136,13 @@ impl ProcessWalk<'_> {
                 self.acquire(thread, model, lock_id, acquisition_order, time);
             }
             Event::ThreadReleaseLock { model, lock_id, acquisition_order } => {
-                self.release(model, lock_id, acquisition_order, time);
+                self.release(thread, model, lock_id, acquisition_order, time);
             }
             Event::OmpAcquireLock { lock_id, acquisition_order } => {
                 self.acquire(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
             Event::OmpReleaseLock { lock_id, acquisition_order } => {
-                self.release(Paradigm::OPENMP, lock_id, acquisition_order, time);
+                self.release(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
             Event::CallingContextEnter { calling_context, unwind_distance } => {
                 if let Some(context) = self.context(thread, mappings, calling_context) {

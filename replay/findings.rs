@@ -113,6 +113,11 @@ findings! {
         "A thread got a lock that another one had before, and the release is not in the trace; its waiting is unknown.";
     LockOrder, Wrong, "contradicting order of a lock",
         "Two threads claim the same place in the order of a lock; who waited for whom is unknown.";
+    TaskOrder, Wrong, "contradicting tasks",
+        "A task is created twice, or a thread switches to or completes one that is not created, is complete already, or runs \
+         on another thread.";
+    OpenTask, Note, "task that never completed",
+        "A task was created or started, and the trace does not show that it completes.";
     ConcurrentChannel, Wrong, "channel used by two threads at once",
         "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
          is whose is unknown; the order of time was taken.";

@@ -97,6 +97,8 @@ pub enum Artificial {
     Threads,
     /// The root of what accelerator streams do.
     Kernels,
+    /// The root of what tasks do, in the reference.
+    Tasks,
 }
 
 /// Calls at each end of a path that its name has. Recursion may be so deep that all names would fill a book.
@@ -105,12 +107,13 @@ const NAMED: usize = 32;
 /// Bytes of a region's name in the name of a path.
 const LONGEST_NAME: usize = 200;
 
-const ARTIFICIAL: [(&str, RegionRole); 5] = [
+const ARTIFICIAL: [(&str, RegionRole); 6] = [
     ("PROGRAM", RegionRole::ARTIFICIAL),
     ("MEASUREMENT OFF", RegionRole::ARTIFICIAL),
     ("TRACE BUFFER FLUSH", RegionRole::ARTIFICIAL),
     ("THREADS", RegionRole::ARTIFICIAL),
     ("KERNELS", RegionRole::ARTIFICIAL),
+    ("TASKS", RegionRole::ARTIFICIAL),
 ];
 
 impl Trace {

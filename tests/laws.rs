@@ -9,7 +9,10 @@ use replay::Semantics;
 
 use crate::support::parse::Case;
 use crate::support::report::Table;
-use crate::support::{SEMANTICS, analyze, archives, fresh, golden, name, random, workers, write};
+use crate::support::trace::Step;
+use crate::support::{
+    SEMANTICS, analyze, archives, fresh, golden, name, random, random_tasks, workers, write,
+};
 
 /// Random traces of a run.
 const TRACES: u64 = 240;
@@ -43,7 +46,11 @@ fn laws_hold_for_golden_scripts() {
             if is_odd && semantics == Semantics::Reference {
                 continue;
             }
+            // The reference counts the time of tasks twice.
+            let is_task = |(_, step): &(u64, Step)| matches!(step, Step::TaskSwitch(..));
+            let has_tasks = case.trace.streams.iter().any(|stream| stream.events.iter().any(is_task));
             let has_lifetime = case.trace.contexts.is_empty()
+                && !(has_tasks && semantics == Semantics::Reference)
                 && case.trace.streams.iter().all(|s| s.cut == 0 && !s.missing)
                 && case.findings(semantics).is_some_and(|found| !found.contains_key("time going backwards"));
             let path = directory.path();
@@ -86,6 +93,49 @@ fn laws_hold_for_random_traces_and_both_semantics_agree_on_them() {
     for (metric, traces) in seen {
         assert!(traces >= 10, "{metric} occurs in only {traces} of {TRACES} random traces");
     }
+}
+
+#[test]
+fn laws_hold_for_random_tasks() {
+    let mut problems = Vec::new();
+    for seed in 0..TRACES / 4 {
+        let directory = fresh();
+        let path = directory.path();
+        write::write(&random_tasks::trace(seed, false), path);
+        let what = format!("random tasks {seed}");
+        check(path, &what, Semantics::Reference, false, &mut problems);
+        let table = check(path, &what, Semantics::Corrected, true, &mut problems);
+        for (name, count) in table.iter().flat_map(Table::findings) {
+            problems.push(format!("{what}: finding {name} {count} times, though nothing is odd"));
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn odd_tasks_end_as_findings_and_are_the_same_for_any_number_of_workers() {
+    let mut problems = Vec::new();
+    let mut odd = 0;
+    for seed in 0..TRACES / 2 {
+        let directory = fresh();
+        let path = directory.path();
+        write::write(&random_tasks::trace(seed, true), path);
+        let report = path.join("one.cubex");
+        for semantics in SEMANTICS {
+            analyze(path, &report, semantics).unwrap();
+            let table = Table::read(&report);
+            problems.extend(negative(&table));
+            odd += usize::from(table.findings().contains_key("contradicting tasks"));
+        }
+        let one = std::fs::read(&report).unwrap();
+        let other = path.join("other.cubex");
+        workers::analyze(path, &other, Semantics::Corrected, 2, 1).into_iter().for_each(|it| {
+            it.unwrap();
+        });
+        assert!(std::fs::read(&other).unwrap() == one, "odd tasks {seed}");
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(odd > TRACES as usize / 2, "{odd} reports with odd tasks");
 }
 
 #[test]

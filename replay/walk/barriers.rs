@@ -9,7 +9,7 @@ use patterns::matched::{BarrierClass, Interval};
 use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
-use super::thread::{Frame, NONE};
+use super::stack::{Frame, NONE};
 use crate::findings::Finding;
 use crate::operations::Barrier;
 

@@ -6,7 +6,7 @@
 use model::Ticks;
 
 use super::process::ProcessWalk;
-use super::thread::NONE;
+use super::stack::NONE;
 use crate::findings::Finding;
 
 impl ProcessWalk<'_> {
@@ -38,7 +38,7 @@ impl ProcessWalk<'_> {
         for at in entered.into_iter().rev() {
             let (region, site) = (contexts[at].region as u32, self.trace.site_of_context[at]);
             self.enter(thread, region, site, time);
-            self.threads[thread].set_context(at as u32);
+            self.threads[thread].stack.set_context(at as u32);
         }
     }
 
@@ -62,6 +62,6 @@ impl ProcessWalk<'_> {
     }
 
     fn holds(&self, thread: usize, context: usize) -> bool {
-        self.threads[thread].is_in_context(context as u32)
+        self.threads[thread].stack.is_in_context(context as u32)
     }
 }

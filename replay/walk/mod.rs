@@ -10,7 +10,9 @@ mod locks;
 mod process;
 mod records;
 mod requests;
+mod stack;
 mod stream;
+mod tasks;
 mod teams;
 mod thread;
 

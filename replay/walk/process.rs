@@ -7,8 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::locks::Locks;
 use super::requests::Requests;
+use super::stack::{Frame, NONE};
+use super::tasks::Tasks;
 use super::teams::Teams;
-use super::thread::{Frame, NONE, Thread};
+use super::thread::Thread;
 use super::{LocationProfile, ProcessProfile};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
@@ -32,6 +34,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) operations: Operations,
     pub(super) requests: Requests,
     pub(super) teams: Teams,
+    pub(super) tasks: Tasks,
     pub(super) locks: Locks,
     pub(super) findings: Findings,
     coverage: Coverage,
@@ -54,6 +57,7 @@ impl<'t> ProcessWalk<'t> {
             operations: Operations::default(),
             requests: Requests::default(),
             teams: Teams::default(),
+            tasks: Tasks::default(),
             locks: Locks::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
@@ -91,31 +95,38 @@ impl<'t> ProcessWalk<'t> {
     /// The path above everything that a thread does outside of its teams: nothing for the main thread, an artificial
     /// root for others.
     fn base(&mut self, thread: usize) -> PathId {
-        if self.threads[thread].base == NO_PATH && thread > 0 {
+        if self.threads[thread].stack.base == NO_PATH && thread > 0 {
             let location = &self.trace.locations[self.location(thread)];
             let region = match location.kind {
                 LocationType::CPU_THREAD => Artificial::Threads,
                 _ => Artificial::Kernels,
             };
-            let is_program = self.tree.paths().first().is_some_and(|root| self.trace.is_program(root.region));
-            let root = if is_program { 0 } else { NO_PATH };
-            let path = self.tree.enter(root, self.trace.artificial(region), NO_SITE);
-            self.threads[thread].base = path;
+            self.threads[thread].stack.base = self.artificial_root(region);
         }
-        self.threads[thread].base
+        self.threads[thread].stack.base
+    }
+
+    /// The root of what belongs to no call of the program; below the program if there is one.
+    pub(super) fn artificial_root(&mut self, region: Artificial) -> PathId {
+        let is_program = self.tree.paths().first().is_some_and(|root| self.trace.is_program(root.region));
+        let root = if is_program { 0 } else { NO_PATH };
+        self.tree.enter(root, self.trace.artificial(region), NO_SITE)
     }
 
     pub(super) fn enter(&mut self, thread: usize, region: u32, site: u32, time: Ticks) {
         let parent = match self.threads[thread].stack.last() {
             Some(frame) => frame.path,
-            None => self.base(thread),
+            None => {
+                self.enter_task(thread, region);
+                self.base(thread)
+            }
         };
         let path = self.tree.enter(parent, region, site);
         let row = self.threads[thread].severities.row(path);
         let mut frame = Frame::new(path, row, region, time);
         if let Some(kind) = self.trace.kinds.get(region as usize) {
             if kind.is_mpi {
-                self.threads[thread].mpi_depth += 1;
+                self.threads[thread].stack.mpi_depth += 1;
             }
             if kind.is_parallel {
                 self.enter_parallel_region(thread, row, time);
@@ -139,7 +150,7 @@ impl<'t> ProcessWalk<'t> {
         let innermost = |walk: &Self| walk.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
         if innermost(self) != region {
             let trace = self.trace;
-            if !self.threads[thread].is_in(region) {
+            if !self.threads[thread].stack.is_in(region) {
                 self.find(Finding::LeaveWithoutEnter, thread, || {
                     format!("leaves {}, which is not entered", trace.region_name(region))
                 });
@@ -193,8 +204,8 @@ impl<'t> ProcessWalk<'t> {
         let mut is_analysed = false;
         if kind.is_mpi {
             let thread = &mut self.threads[thread];
-            thread.mpi_depth -= 1;
-            if thread.mpi_depth == 0 {
+            thread.stack.mpi_depth -= 1;
+            if thread.stack.mpi_depth == 0 {
                 let ticks = time - frame.enter;
                 thread.elapsed.mpi += ticks;
                 // Starting up and shutting down would hide what became of the rest.
@@ -302,29 +313,38 @@ impl<'t> ProcessWalk<'t> {
         self.leave(thread, program, time);
     }
 
+    /// Leaves at its last event whatever a thread is in.
+    fn close_calls(&mut self, thread: usize) {
+        while let Some(&frame) = self.threads[thread].stack.last() {
+            let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
+            if self.is_in_mpi(thread)
+                && let Some(call) = self.call(thread)
+            {
+                self.operations.calls[call as usize].never_returned = true;
+            }
+            self.operations.has_unknown_end |= region == trace.artificial(Artificial::MeasurementOff);
+            // A sampled region is never left; it is gone with the next sample.
+            // Nor is what the recorder adds a call.
+            let is_call = (region as usize) < trace.kinds.len() || trace.is_program(region);
+            if is_call && (frame.context == NONE || self.is_in_mpi(thread)) {
+                self.find(Finding::OpenCall, thread, || {
+                    format!("{} is never left", trace.region_name(region))
+                });
+            }
+            self.leave_innermost(thread, now);
+        }
+    }
+
     /// Closes what is still open and hands over everything.
     pub(super) fn finish(mut self) -> ProcessProfile {
         self.close_teams();
         for thread in 0..self.threads.len() {
-            while let Some(&frame) = self.threads[thread].stack.last() {
-                let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
-                if self.is_in_mpi(thread)
-                    && let Some(call) = self.call(thread)
-                {
-                    self.operations.calls[call as usize].never_returned = true;
-                }
-                self.operations.has_unknown_end |= region == trace.artificial(Artificial::MeasurementOff);
-                // A sampled region is never left; it is gone with the next sample.
-                // Nor is what the recorder adds a call.
-                let is_call = (region as usize) < trace.kinds.len() || trace.is_program(region);
-                if is_call && (frame.context == NONE || self.is_in_mpi(thread)) {
-                    self.find(Finding::OpenCall, thread, || {
-                        format!("{} is never left", trace.region_name(region))
-                    });
-                }
-                self.leave_innermost(thread, now);
+            self.close_calls(thread);
+            while self.go_on_at_end(thread) {
+                self.close_calls(thread);
             }
         }
+        self.drop_tasks();
         self.match_locks();
         self.drop_requests();
         if !self.was_initialized {

@@ -132,6 +132,18 @@ impl ProcessWalk<'_> {
                 self.begin_team(thread, mappings.global(MappingType::Comm, thread_team));
             }
             Event::ThreadTeamEnd { .. } => self.end_team(thread),
+            Event::ThreadTaskCreate { thread_team, creating_thread, generation_number } => {
+                let team = mappings.global(MappingType::Comm, thread_team);
+                self.create_task(thread, (team, creating_thread, generation_number), time);
+            }
+            Event::ThreadTaskSwitch { thread_team, creating_thread, generation_number } => {
+                let team = mappings.global(MappingType::Comm, thread_team);
+                self.switch_task(thread, (team, creating_thread, generation_number), time);
+            }
+            Event::ThreadTaskComplete { thread_team, creating_thread, generation_number } => {
+                let team = mappings.global(MappingType::Comm, thread_team);
+                self.complete_task(thread, (team, creating_thread, generation_number), time);
+            }
             Event::ThreadAcquireLock { model, lock_id, acquisition_order } => {
                 self.acquire(thread, model, lock_id, acquisition_order, time);
             }

@@ -7,7 +7,7 @@ use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
-use super::thread::NONE;
+use super::stack::NONE;
 use crate::findings::Finding;
 use crate::operations::{CallId, NO_CALL, Receive, Send};
 use crate::options::Semantics;

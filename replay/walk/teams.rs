@@ -46,7 +46,7 @@ impl Teams {
 impl ProcessWalk<'_> {
     /// A thread forks a team.
     pub(super) fn fork(&mut self, thread: usize, time: Ticks) {
-        let path = self.threads[thread].path();
+        let path = self.threads[thread].stack.path();
         self.threads[thread].account_innermost(time);
         self.teams.forks += 1;
         let number = self.teams.forks;
@@ -93,7 +93,7 @@ impl ProcessWalk<'_> {
         if team.master != thread {
             state.member_of.push(team.number);
             if state.stack.is_empty() {
-                state.base = team.path;
+                state.stack.base = team.path;
             }
         }
     }
@@ -107,7 +107,7 @@ impl ProcessWalk<'_> {
             let state = &mut self.threads[thread];
             state.member_of.pop();
             // What comes next does not hang below the fork any more.
-            state.base = NO_PATH;
+            state.stack.base = NO_PATH;
         }
     }
 

@@ -1,62 +1,11 @@
-//! The call stack of one location: which call path its time goes to.
-
-use std::collections::hash_map::Entry;
+//! The state of one location: which call path its time goes to.
 
 use model::Ticks;
-use rustc_hash::FxHashMap;
 
+use super::stack::{Frame, Stack};
+use super::tasks::Schedule;
 use crate::call_tree::{NO_PATH, PathId};
-use crate::coverage::Fate;
-use crate::operations::{CallId, NO_CALL};
 use crate::severity::{MetricId, Row, Severities};
-
-/// Stands for "no calling context", "no barrier" and "no receive".
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A region that was entered and not yet left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) path: PathId,
-    /// Its row in the location's severities.
-    pub(super) row: Row,
-    pub(super) region: u32,
-    pub(super) enter: Ticks,
-    /// The call in the operations, once something was communicated in it.
-    pub(super) call: CallId,
-    /// When a collective operation began that has not ended yet.
-    pub(super) collective_begin: Option<Ticks>,
-    /// What becomes of its time, where an operation decides that.
-    pub(super) fate: Option<Fate>,
-    /// The calling context that it was entered by.
-    pub(super) context: u32,
-    /// Its visit to a barrier of threads, in the operations.
-    pub(super) barrier: u32,
-    /// The last receive that it completed.
-    pub(super) last_receive: u32,
-    /// A region inside was left since that receive.
-    pub(super) inner_leave: bool,
-}
-
-impl Frame {
-    pub(super) fn new(path: PathId, row: Row, region: u32, enter: Ticks) -> Frame {
-        Frame {
-            path,
-            row,
-            region,
-            enter,
-            call: NO_CALL,
-            collective_begin: None,
-            fate: None,
-            context: NONE,
-            barrier: NONE,
-            last_receive: NONE,
-            inner_leave: false,
-        }
-    }
-}
-
-/// Frames from this depth on are counted by region and context: in a recursion that is very deep a search would take long.
-const DEEP: usize = 64;
 
 /// What was counted of a location up to some moment, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -70,11 +19,9 @@ pub(super) struct Elapsed {
 pub(super) struct Thread {
     /// Position of the location in the report.
     pub(super) location: u32,
-    pub(super) stack: Vec<Frame>,
-    /// How many frames from [`DEEP`] on are of a region, by its position, or of a context, behind all regions.
-    deep: FxHashMap<u64, u32>,
-    /// The path above the lowest frame.
-    pub(super) base: PathId,
+    /// What it is in, by itself or in the task that it runs.
+    pub(super) stack: Stack,
+    pub(super) schedule: Schedule,
     /// The teams that it is a member of, by the numbers of their forks; the last is the innermost.
     pub(super) member_of: Vec<u32>,
     /// Its events are missing from some moment on, or all of them.
@@ -85,8 +32,6 @@ pub(super) struct Thread {
     accounted: Ticks,
     /// The latest time that was seen.
     pub(super) now: Ticks,
-    /// Number of open frames that are MPI calls.
-    pub(super) mpi_depth: u32,
     pub(super) elapsed: Elapsed,
     /// What had elapsed when the process left MPI_Init, and when it entered MPI_Finalize.
     pub(super) at_init: Elapsed,
@@ -101,15 +46,13 @@ impl Thread {
     pub(super) fn new(location: usize) -> Thread {
         Thread {
             location: location as u32,
-            stack: Vec::new(),
-            deep: FxHashMap::default(),
-            base: NO_PATH,
+            stack: Stack::default(),
+            schedule: Schedule::default(),
             member_of: Vec::new(),
             is_lost: false,
             teams: 0,
             accounted: Ticks::MIN,
             now: Ticks::MIN,
-            mpi_depth: 0,
             elapsed: Elapsed::default(),
             at_init: Elapsed::default(),
             at_finalize: None,
@@ -117,11 +60,6 @@ impl Thread {
             visits: Vec::new(),
             severities: Severities::default(),
         }
-    }
-
-    /// The path that is active now.
-    pub(super) fn path(&self) -> PathId {
-        self.stack.last().map_or(self.base, |frame| frame.path)
     }
 
     /// Gives the time since the last account to a row.
@@ -133,10 +71,11 @@ impl Thread {
         self.accounted = time;
     }
 
-    /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing.
+    /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing, in a task to
+    /// the place where it runs.
     pub(super) fn account_innermost(&mut self, time: Ticks) {
-        match self.stack.last() {
-            Some(frame) => self.account(frame.row, time),
+        match self.stack.last().map(|frame| frame.row).or(self.stack.outside) {
+            Some(row) => self.account(row, time),
             None => self.skip(time),
         }
     }
@@ -161,65 +100,65 @@ impl Thread {
     #[inline]
     pub(super) fn push(&mut self, frame: Frame) {
         self.account_innermost(frame.enter);
-        let at = frame.row as usize;
+        self.add_visit(frame.row);
+        self.stack.push(frame);
+    }
+
+    #[inline]
+    fn add_visit(&mut self, row: Row) {
+        let at = row as usize;
         if at >= self.visits.len() {
             self.visits.resize(at + 1, 0);
         }
         self.visits[at] += 1;
-        if self.stack.len() >= DEEP {
-            *self.deep.entry(frame.region.into()).or_default() += 1;
-        }
-        self.stack.push(frame);
-    }
-
-    /// The innermost frame was entered by a calling context.
-    pub(super) fn set_context(&mut self, context: u32) {
-        let is_deep = self.stack.len() > DEEP;
-        let Some(frame) = self.stack.last_mut() else { return };
-        frame.context = context;
-        if is_deep {
-            *self.deep.entry(key_of_context(context)).or_default() += 1;
-        }
-    }
-
-    /// Whether a frame is of this region.
-    pub(super) fn is_in(&self, region: u32) -> bool {
-        self.has(u64::from(region), |frame| frame.region == region)
-    }
-
-    /// Whether a frame was entered by this calling context.
-    pub(super) fn is_in_context(&self, context: u32) -> bool {
-        self.has(key_of_context(context), |frame| frame.context == context)
-    }
-
-    fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
-        self.stack.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
-    }
-
-    fn forget(&mut self, key: u64) {
-        if let Entry::Occupied(mut count) = self.deep.entry(key) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
     }
 
     /// Pops the innermost frame; its time goes to it.
     #[inline]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = self.stack.pop()?;
-        if self.stack.len() >= DEEP {
-            self.forget(frame.region.into());
-            if frame.context != NONE {
-                self.forget(key_of_context(frame.context));
-            }
-        }
         self.account(frame.row, time);
+        if self.stack.foreign > 0 {
+            self.settle(time);
+        }
         if let Some(outer) = self.stack.last_mut() {
             outer.inner_leave = true;
         }
         Some(frame)
+    }
+
+    /// An empty stack below a path.
+    pub(super) fn stack_below(&mut self, base: PathId) -> Stack {
+        let outside = (base != NO_PATH).then(|| self.severities.row(base));
+        Stack::below(base, outside)
+    }
+
+    /// Will go on with a stack that was another thread's.
+    pub(super) fn adopt(&mut self, stack: &mut Stack) {
+        stack.outside = stack.outside.map(|_| self.severities.row(stack.base));
+        stack.foreign = stack.len();
+    }
+
+    /// Gives the innermost frame a row of this location, if it has one of another. The others' do not matter yet.
+    pub(super) fn settle(&mut self, time: Ticks) {
+        if self.stack.foreign < self.stack.len() {
+            return;
+        }
+        self.stack.foreign = self.stack.len();
+        if let Some(frame) = self.stack.last_mut() {
+            frame.row = self.severities.row(frame.path);
+            // Clocks of threads may differ.
+            frame.enter = frame.enter.min(time);
+        }
+    }
+
+    /// Counts a task where it ran. Its time was accounted for elsewhere.
+    pub(super) fn add_stub(&mut self, path: PathId, ticks: Ticks) {
+        let row = self.severities.row(path);
+        self.add_visit(row);
+        let elapsed = self.elapsed;
+        self.add_time(row, ticks);
+        self.elapsed = elapsed;
     }
 
     /// Hands over times and visits as severities.
@@ -228,11 +167,6 @@ impl Thread {
         self.severities.set_column(visits, std::mem::take(&mut self.visits));
         std::mem::take(&mut self.severities)
     }
-}
-
-/// Regions take the numbers below.
-fn key_of_context(context: u32) -> u64 {
-    1 << 32 | u64::from(context)
 }
 
 #[cfg(test)]
@@ -259,21 +193,5 @@ mod tests {
         thread.push(Frame::new(0, 0, 7, 30));
         thread.pop(31);
         assert_eq!(thread.finish(0, 1).column(0), [3]);
-    }
-
-    #[test]
-    fn regions_and_contexts_are_found_at_any_depth_until_they_are_left() {
-        let mut thread = Thread::new(0);
-        for depth in 0..200 {
-            thread.push(Frame::new(0, 0, depth % 100, 10));
-            thread.set_context(depth);
-        }
-        assert!([0, 63, 64, 99].map(|region| thread.is_in(region)).iter().all(|&is_in| is_in));
-        assert!(!thread.is_in(100) && thread.is_in_context(199) && !thread.is_in_context(200));
-        (0..110).for_each(|_| assert!(thread.pop(10).is_some()));
-        assert!(thread.is_in(89) && !thread.is_in(90));
-        assert!(thread.is_in_context(89) && !thread.is_in_context(90));
-        (0..90).for_each(|_| assert!(thread.pop(10).is_some()));
-        assert!(thread.deep.is_empty() && !thread.is_in(0));
     }
 }

@@ -3,8 +3,9 @@
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
     Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LockOrder,
-    MissingLeave, MissingRelease, OpenCall, OpenRequest, OutsideMpi, RankOutsideCommunicator, RecordingOff,
-    ReusedRequest, ShortSend, UndefinedReference, UnknownRequest, UnmatchedReceive, UnmatchedSend,
+    MissingLeave, MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi, RankOutsideCommunicator,
+    RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownRequest, UnmatchedReceive,
+    UnmatchedSend,
 };
 
 use super::Make::{Bytes, Script};
@@ -236,6 +237,24 @@ pub(super) const SECTION: Section = Section {
                  rank 0 thread 1\n 10 > omp_set_lock ; 11 acquire 1 order 1 ; 12 <",
             ),
             outcome: Findings(&[LockOrder]),
+        },
+        Row {
+            defect: "a thread runs a task that was never created",
+            make: Script("program prog\nrank 0\n 0 > main ; 5 task-switch 1 ; 8 task-complete 1 ; 9 <"),
+            outcome: Findings(&[TaskOrder]),
+        },
+        Row {
+            defect: "a task is completed twice",
+            make: Script(
+                "program prog\nrank 0\n 0 > main ; 5 task-create 1 ; task-switch 1 ; 7 task-complete 1 ; \
+                 8 task-complete 1 ; 9 <",
+            ),
+            outcome: Findings(&[TaskOrder]),
+        },
+        Row {
+            defect: "a task is never completed",
+            make: Script("program prog\nrank 0\n 0 > main ; 5 task-create 1 ; 9 <"),
+            outcome: Findings(&[OpenTask]),
         },
         Row {
             defect: "two ranks send to each other and never return",

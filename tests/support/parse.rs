@@ -351,6 +351,15 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
         "join" => Step::Join,
         "team" => Step::TeamBegin,
         "team-end" => Step::TeamEnd,
+        "task-create" | "task-switch" | "task-complete" => {
+            let task = words.number("task")?;
+            let creator = number(&words.options(&["of"])?, "of", 0)?;
+            match word {
+                "task-create" => Step::TaskCreate(creator, task),
+                "task-switch" => Step::TaskSwitch(creator, task),
+                _ => Step::TaskComplete(creator, task),
+            }
+        }
         "acquire" | "release" => {
             let lock = words.number("lock")?;
             let options = words.options(&["order", "model"])?;

@@ -25,6 +25,9 @@ pub(crate) fn properties(name: &str) -> Properties {
         "!$omp parallel" => openmp(RegionRole::PARALLEL),
         "!$omp implicit barrier" => openmp(RegionRole::IMPLICIT_BARRIER),
         "!$omp barrier" => openmp(RegionRole::BARRIER),
+        "!$omp task" => openmp(RegionRole::TASK),
+        "!$omp create task" => openmp(RegionRole::TASK_CREATE),
+        "!$omp taskwait" => openmp(RegionRole::TASK_WAIT),
         "!$omp for" => openmp(RegionRole::LOOP),
         _ => Properties { paradigm: Paradigm::COMPILER, role: RegionRole::FUNCTION, file: "prog.c".into() },
     }

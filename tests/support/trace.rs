@@ -166,6 +166,10 @@ pub(crate) enum Step {
     Join,
     TeamBegin,
     TeamEnd,
+    /// Of the task that a thread of the team created as its so-many-th; 0 is what a thread does by itself.
+    TaskCreate(u32, u32),
+    TaskSwitch(u32, u32),
+    TaskComplete(u32, u32),
     Acquire {
         model: Paradigm,
         lock: u32,

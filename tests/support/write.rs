@@ -500,6 +500,15 @@ fn threading(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> 
         Step::Join => Event::ThreadJoin { model },
         Step::TeamBegin => Event::ThreadTeamBegin { thread_team: comm("team") },
         Step::TeamEnd => Event::ThreadTeamEnd { thread_team: comm("team") },
+        &Step::TaskCreate(creating_thread, generation_number) => {
+            Event::ThreadTaskCreate { thread_team: comm("team"), creating_thread, generation_number }
+        }
+        &Step::TaskSwitch(creating_thread, generation_number) => {
+            Event::ThreadTaskSwitch { thread_team: comm("team"), creating_thread, generation_number }
+        }
+        &Step::TaskComplete(creating_thread, generation_number) => {
+            Event::ThreadTaskComplete { thread_team: comm("team"), creating_thread, generation_number }
+        }
         &Step::Acquire { model, lock, order } => {
             Event::ThreadAcquireLock { model, lock_id: lock, acquisition_order: order }
         }

@@ -1,0 +1,197 @@
+//! A call stack: the regions that were entered and not yet left, by a thread or a task.
+
+use std::collections::hash_map::Entry;
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use crate::call_tree::{NO_PATH, PathId};
+use crate::coverage::Fate;
+use crate::operations::{CallId, NO_CALL};
+use crate::severity::Row;
+
+/// Stands for "no calling context", "no barrier" and "no receive".
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A region that was entered and not yet left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) path: PathId,
+    /// Its row in the location's severities.
+    pub(super) row: Row,
+    pub(super) region: u32,
+    pub(super) enter: Ticks,
+    /// The call in the operations, once something was communicated in it.
+    pub(super) call: CallId,
+    /// When a collective operation began that has not ended yet.
+    pub(super) collective_begin: Option<Ticks>,
+    /// What becomes of its time, where an operation decides that.
+    pub(super) fate: Option<Fate>,
+    /// The calling context that it was entered by.
+    pub(super) context: u32,
+    /// Its visit to a barrier of threads, in the operations.
+    pub(super) barrier: u32,
+    /// The last receive that it completed.
+    pub(super) last_receive: u32,
+    /// A region inside was left since that receive.
+    pub(super) inner_leave: bool,
+}
+
+impl Frame {
+    pub(super) fn new(path: PathId, row: Row, region: u32, enter: Ticks) -> Frame {
+        Frame {
+            path,
+            row,
+            region,
+            enter,
+            call: NO_CALL,
+            collective_begin: None,
+            fate: None,
+            context: NONE,
+            barrier: NONE,
+            last_receive: NONE,
+            inner_leave: false,
+        }
+    }
+}
+
+/// Frames from this depth on are counted by region and context: in a recursion that is very deep a search would take long.
+const DEEP: usize = 64;
+
+/// The stack of a thread, or of a task.
+#[derive(Debug)]
+pub(super) struct Stack {
+    frames: Vec<Frame>,
+    /// How many frames from [`DEEP`] on are of a region, by its position, or of a context, behind all regions.
+    deep: FxHashMap<u64, u32>,
+    /// The path above the lowest frame.
+    pub(super) base: PathId,
+    /// The row that time outside of any region goes to; nobody's without one.
+    pub(super) outside: Option<Row>,
+    /// Number of open frames that are MPI calls.
+    pub(super) mpi_depth: u32,
+    /// So many of the lowest frames may have rows of another location: the task went on at another thread.
+    pub(super) foreign: usize,
+}
+
+impl Default for Stack {
+    fn default() -> Stack {
+        Stack::below(NO_PATH, None)
+    }
+}
+
+impl Stack {
+    /// An empty stack.
+    pub(super) fn below(base: PathId, outside: Option<Row>) -> Stack {
+        Stack { frames: Vec::new(), deep: FxHashMap::default(), base, outside, mpi_depth: 0, foreign: 0 }
+    }
+
+    /// The innermost frame.
+    pub(super) fn last(&self) -> Option<&Frame> {
+        self.frames.last()
+    }
+
+    /// The innermost frame.
+    pub(super) fn last_mut(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    /// All frames, the outermost first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter()
+    }
+
+    /// Number of frames.
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether no region is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// The path that is active.
+    pub(super) fn path(&self) -> PathId {
+        self.last().map_or(self.base, |frame| frame.path)
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, frame: Frame) {
+        if self.frames.len() >= DEEP {
+            *self.deep.entry(frame.region.into()).or_default() += 1;
+        }
+        self.frames.push(frame);
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        if self.frames.len() >= DEEP {
+            self.forget(frame.region.into());
+            if frame.context != NONE {
+                self.forget(key_of_context(frame.context));
+            }
+        }
+        Some(frame)
+    }
+
+    /// The innermost frame was entered by a calling context.
+    pub(super) fn set_context(&mut self, context: u32) {
+        let is_deep = self.frames.len() > DEEP;
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.context = context;
+        if is_deep {
+            *self.deep.entry(key_of_context(context)).or_default() += 1;
+        }
+    }
+
+    /// Whether a frame is of this region.
+    pub(super) fn is_in(&self, region: u32) -> bool {
+        self.has(u64::from(region), |frame| frame.region == region)
+    }
+
+    /// Whether a frame was entered by this calling context.
+    pub(super) fn is_in_context(&self, context: u32) -> bool {
+        self.has(key_of_context(context), |frame| frame.context == context)
+    }
+
+    fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
+        self.frames.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
+    }
+
+    fn forget(&mut self, key: u64) {
+        if let Entry::Occupied(mut count) = self.deep.entry(key) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+/// Regions take the numbers below.
+fn key_of_context(context: u32) -> u64 {
+    1 << 32 | u64::from(context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_and_contexts_are_found_at_any_depth_until_they_are_left() {
+        let mut stack = Stack::default();
+        for depth in 0..200 {
+            stack.push(Frame::new(0, 0, depth % 100, 10));
+            stack.set_context(depth);
+        }
+        assert!([0, 63, 64, 99].map(|region| stack.is_in(region)).iter().all(|&is_in| is_in));
+        assert!(!stack.is_in(100) && stack.is_in_context(199) && !stack.is_in_context(200));
+        (0..110).for_each(|_| assert!(stack.pop().is_some()));
+        assert!(stack.is_in(89) && !stack.is_in(90));
+        assert!(stack.is_in_context(89) && !stack.is_in_context(90));
+        (0..90).for_each(|_| assert!(stack.pop().is_some()));
+        assert!(stack.deep.is_empty() && !stack.is_in(0));
+    }
+}

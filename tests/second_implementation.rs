@@ -11,11 +11,11 @@ use crate::oracle::findings::FINDINGS;
 use crate::oracle::random::features::FEATURES;
 use crate::oracle::random::{program, trace};
 use crate::oracle::script::script;
-use crate::oracle::{Answer, METRICS, analyze};
+use crate::oracle::{Answer, METRICS, OF_TASKS, analyze};
 use crate::support::random::Random;
 use crate::support::report::Table;
 use crate::support::trace::Trace;
-use crate::support::{SEMANTICS, in_memory, statistics, workers, write, written};
+use crate::support::{SEMANTICS, in_memory, random_tasks, statistics, workers, write, written};
 
 /// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
 const TRACES: u64 = 300;
@@ -61,6 +61,25 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
 }
 
 #[test]
+fn random_tasks_give_the_severities_of_the_second_implementation() {
+    let mut problems = Vec::new();
+    let mut waits = 0;
+    for seed in 0..TRACES / 3 {
+        let directory = in_memory();
+        let trace = random_tasks::trace(seed, false);
+        write::write(&trace, directory.path());
+        for semantics in SEMANTICS {
+            let want = analyze(directory.path(), semantics);
+            waits += usize::from(want.samples.contains_key("omp_ibarrier_wait"));
+            let found = differences(&trace, directory.path(), semantics, &want);
+            problems.extend(found.into_iter().map(|problem| format!("seed {seed}: {problem}")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(waits >= AT_LEAST, "threads wait in {waits} analyses only");
+}
+
+#[test]
 fn random_trace_gives_the_same_report_with_any_workers() {
     let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES));
     for seed in seed..seed + traces {
@@ -97,7 +116,7 @@ fn differences(trace: &Trace, experiment: &Path, semantics: Semantics, want: &An
     let got: BTreeMap<_, f64> = table
         .named()
         .into_iter()
-        .filter(|((metric, ..), _)| METRICS.contains(&metric.as_str()))
+        .filter(|((metric, ..), _)| METRICS.iter().chain(&OF_TASKS).any(|it| it == metric))
         .map(|(key, value)| {
             let is_time = table.metric(&key.0).is_some_and(|at| table.metrics[at].1 == "sec");
             (key, if is_time { value * trace.resolution as f64 } else { value })

@@ -11,11 +11,14 @@
 //! | `matching` | which send belongs to which receive, which calls are one collective operation |
 //! | `messages` | wait states of messages (§5) |
 //! | `collectives` | wait states of collective operations (§6) |
+//! | `tasks` | tasks (§11.1) |
+//! | `barriers` | barriers of threads (§11.2) |
 //! | `idle_threads` | what worker threads lack to their main thread (§16.4) |
 //! | `findings` | what is missing, and processes that wait for each other |
 //! | `random` | random programs that do whatever MPI allows |
 //! | `script` | traces as scripts, for people |
 
+mod barriers;
 mod collectives;
 pub(crate) mod findings;
 mod idle_threads;
@@ -25,6 +28,7 @@ mod operations;
 pub(crate) mod random;
 mod read;
 pub(crate) mod script;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -78,11 +82,14 @@ pub(crate) const METRICS: [&str; 37] = [
     "mpi_nxn_completion",
 ];
 
+/// The metrics that are computed here, but occur only where threads run tasks.
+pub(crate) const OF_TASKS: [&str; 2] = ["omp_ebarrier_wait", "omp_ibarrier_wait"];
+
 /// Times in ticks by metric.
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
 /// The patterns that have statistics (§13.1).
-const SAMPLED: [&str; 10] = [
+const SAMPLED: [&str; 12] = [
     "mpi_latesender",
     "mpi_latesender_wo",
     "mpi_latereceiver",
@@ -93,6 +100,8 @@ const SAMPLED: [&str; 10] = [
     "mpi_latebroadcast",
     "mpi_barrier_completion",
     "mpi_nxn_completion",
+    "omp_ebarrier_wait",
+    "omp_ibarrier_wait",
 ];
 
 /// Findings by name, with how often they occur.
@@ -162,16 +171,28 @@ impl Analysis {
         for at in 0..self.locations.len() {
             for call in 0..self.locations[at].calls.len() {
                 let it = self.locations[at].calls[call].clone();
+                let time = it.leave - it.enter - it.suspended;
                 self.add("visits", at, call, 1);
-                self.add("time", at, call, it.leave - it.enter);
-                if let Some(parent) = it.parent {
-                    self.add("time", at, parent, it.enter - it.leave);
+                self.add("time", at, call, time);
+                match it.parent {
+                    Some(parent) => self.add("time", at, parent, -time),
+                    None if it.is_in_task => self.add_to(at, above(&it.path), -time, 0),
+                    None => {}
                 }
                 if it.role == Role::Parallel {
                     self.fork_and_join(at, call);
                 }
             }
+            for (path, time, visits) in self.locations[at].of_tasks.clone() {
+                self.add_to(at, &path, time, visits);
+            }
         }
+    }
+
+    /// Adds to time and visits of a call path.
+    fn add_to(&mut self, location: usize, path: &str, time: i64, visits: i64) {
+        *self.severities.entry(("time".into(), path.into(), location)).or_default() += time;
+        *self.severities.entry(("visits".into(), path.into(), location)).or_default() += visits;
     }
 
     /// §11.1: the time between fork and join is the parallel region's, on the main thread at the cost of its parent.
@@ -215,6 +236,11 @@ impl Analysis {
     }
 }
 
+/// The path that a path is below.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |parts| parts.0)
+}
+
 /// Analyses the archive of a directory.
 pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let (locations, world) = read::read(directory, semantics);
@@ -224,6 +250,7 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let mut analysis =
         Analysis { semantics, locations, severities: Severities::new(), samples: Samples::new() };
     analysis.time_and_visits();
+    analysis.thread_barriers();
     analysis.idle_threads();
     analysis.counts(&operations, &messages);
     let with_late_sender = analysis.late_senders(&operations, &messages);

@@ -9,10 +9,14 @@ use model::{
 use otf2::{Archive, Definition, Event, ROOT_NONE};
 use replay::Semantics;
 
+use super::tasks::Tasks;
+
 /// What matters about a region beside its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Parallel,
+    ExplicitBarrier,
+    ImplicitBarrier,
     Other,
 }
 
@@ -28,6 +32,12 @@ pub(crate) struct Call {
     pub(crate) parent: Option<usize>,
     pub(crate) enter: i64,
     pub(crate) leave: i64,
+    /// How long it was suspended in between: its thread was at another task.
+    pub(crate) suspended: i64,
+    /// It is the outermost call of a task.
+    pub(crate) is_in_task: bool,
+    /// The parallel region of the process in which it was made.
+    pub(crate) team: Option<usize>,
     /// It was never left.
     pub(crate) is_open: bool,
     /// When the master forked and joined, if it is a parallel region.
@@ -99,6 +109,8 @@ pub(crate) struct Location {
     pub(crate) is_missing: bool,
     pub(crate) calls: Vec<Call>,
     pub(crate) happenings: Vec<Happening>,
+    /// What tasks add to times and visits beside their calls: call path, time, visits.
+    pub(crate) of_tasks: Vec<(String, i64, i64)>,
 }
 
 /// Who takes part in a communicator, as numbers of processes.
@@ -145,6 +157,7 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
             team: None,
             teams: 0,
             stack: Vec::new(),
+            tasks: Tasks::default(),
             begin: None,
             location: Location {
                 process,
@@ -153,6 +166,7 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
                 is_missing: false,
                 calls: Vec::new(),
                 happenings: Vec::new(),
+                of_tasks: Vec::new(),
             },
         };
         reader.events(&archive, reference);
@@ -219,7 +233,7 @@ fn put_below_one_root<'a>(locations: &mut [Location], mut programs: impl Iterato
 }
 
 /// A call path one step down.
-fn below(path: &str, name: &str) -> String {
+pub(super) fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
@@ -235,20 +249,21 @@ fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
     time + o + (slope * (time - t) as f64).round_ties_even() as i64
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     definitions: &'a Definitions,
-    semantics: Semantics,
+    pub(super) semantics: Semantics,
     /// The program of the process; empty if it is not known.
-    root: &'a str,
+    pub(super) root: &'a str,
     /// The parallel regions of the process.
     forks: Vec<Fork>,
     /// The parallel region in which the thread is.
     team: Option<usize>,
     teams: usize,
-    stack: Vec<usize>,
+    pub(super) stack: Vec<usize>,
+    pub(super) tasks: Tasks,
     /// When the collective operation under way began.
     begin: Option<i64>,
-    location: Location,
+    pub(super) location: Location,
 }
 
 impl Reader<'_> {
@@ -331,6 +346,10 @@ impl Reader<'_> {
                 self.teams += 1;
             }
             Event::ThreadTeamEnd { .. } => self.team = None,
+            Event::ThreadTaskSwitch { creating_thread, generation_number, .. } => {
+                self.switch_task(time, creating_thread, generation_number);
+            }
+            Event::ThreadTaskComplete { .. } => self.complete_task(time),
             Event::MpiCollectiveBegin {} => self.begin = Some(time),
             _ => {
                 if let Some(kind) = self.communication(event) {
@@ -400,8 +419,13 @@ impl Reader<'_> {
             || self.semantics == Semantics::Corrected && region.paradigm == Paradigm::MPI;
         let lower = region.canonical_name.to_lowercase();
         let mpi_name = if is_mpi { lower.trim_start_matches("mpi_").to_owned() } else { String::new() };
-        let is_parallel = region.paradigm == Paradigm::OPENMP && region.role == RegionRole::PARALLEL;
-        let role = if is_parallel { Role::Parallel } else { Role::Other };
+        let role = match region.role {
+            _ if region.paradigm != Paradigm::OPENMP => Role::Other,
+            RegionRole::PARALLEL => Role::Parallel,
+            RegionRole::BARRIER => Role::ExplicitBarrier,
+            RegionRole::IMPLICIT_BARRIER => Role::ImplicitBarrier,
+            _ => Role::Other,
+        };
         self.push(time, region.name.clone(), mpi_name, is_mpi, role);
     }
 
@@ -415,6 +439,7 @@ impl Reader<'_> {
         let fork = self.fork();
         let path = match parent {
             Some(parent) => below(&self.location.calls[parent].path, &name),
+            None if self.tasks.runs() => below(&self.enter_task(&name), &name),
             None if self.location.thread > 0 => match fork {
                 Some(fork) => below(&self.forks[fork].path, &name),
                 None => below(&below(self.root, "THREADS"), &name),
@@ -422,6 +447,7 @@ impl Reader<'_> {
             None if name == self.root => name,
             None => below(self.root, &name),
         };
+        let team = fork;
         let (fork, join) = fork
             .filter(|_| role == Role::Parallel)
             .map(|at| (Some(self.forks[at].time), self.forks[at].join))
@@ -436,6 +462,9 @@ impl Reader<'_> {
             parent,
             enter: time,
             leave: time,
+            suspended: 0,
+            is_in_task: parent.is_none() && self.tasks.runs(),
+            team,
             is_open: false,
             fork,
             join,

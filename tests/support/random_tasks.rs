@@ -42,6 +42,8 @@ pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
             member.now = forked;
             member.then(&mut random, Step::TeamBegin);
             member.then(&mut random, Step::Enter("!$omp parallel".into()));
+            // Some are so late that the others wait for them, tasks or not.
+            member.now += random.below(300) as u64;
             member.then(&mut random, Step::Enter("!$omp implicit barrier".into()));
             match is_odd {
                 true => member.do_anything(&mut random),

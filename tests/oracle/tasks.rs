@@ -1,0 +1,106 @@
+//! Tasks, §11.1. They stay at one thread, and the trace always says what a thread goes on with.
+
+use std::collections::BTreeMap;
+
+use replay::Semantics;
+
+use super::read::{Reader, below};
+
+/// The tasks of a thread. The thread itself is a task, too, with the number 0.
+#[derive(Default)]
+pub(super) struct Tasks {
+    /// The task that the thread runs.
+    current: (u32, u32),
+    /// What was suspended, with its open calls, and since when; the last is the latest.
+    suspended: Vec<((u32, u32), Vec<usize>, i64)>,
+    /// All that have begun.
+    begun: BTreeMap<(u32, u32), Task>,
+    /// Since when the thread runs the task.
+    since: i64,
+}
+
+/// A task that has begun.
+struct Task {
+    /// Where its thread was outside of tasks.
+    place: String,
+    region: Option<String>,
+    ran: i64,
+}
+
+impl Tasks {
+    /// Whether the thread runs another task than itself.
+    pub(super) fn runs(&self) -> bool {
+        self.current.1 > 0
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn switch_task(&mut self, time: i64, creator: u32, number: u32) {
+        let next = if number == 0 { (0, 0) } else { (creator, number) };
+        if next == self.tasks.current {
+            return;
+        }
+        self.stop(time);
+        let stack = std::mem::take(&mut self.stack);
+        self.tasks.suspended.push((self.tasks.current, stack, time));
+        if number > 0 && !self.tasks.begun.contains_key(&next) {
+            let (_, own, _) = self.tasks.suspended.iter().find(|it| it.0 == (0, 0)).unwrap();
+            let place = own.last().map_or(self.root, |&call| &self.location.calls[call].path).to_owned();
+            self.tasks.begun.insert(next, Task { place, region: None, ran: 0 });
+        }
+        self.go_on(time, next);
+    }
+
+    pub(super) fn complete_task(&mut self, time: i64) {
+        self.stop(time);
+        let task = &self.tasks.begun[&self.tasks.current];
+        if let (Semantics::Reference, Some(region)) = (self.semantics, &task.region) {
+            self.location.of_tasks.push((below(&task.place, region), task.ran, 1));
+        }
+        // What its thread suspended last.
+        let next = self.tasks.suspended.last().unwrap().0;
+        self.go_on(time, next);
+    }
+
+    /// The current task does not run any more.
+    fn stop(&mut self, time: i64) {
+        if !self.tasks.runs() {
+            return;
+        }
+        let ran = time - self.tasks.since;
+        let task = self.tasks.begun.get_mut(&self.tasks.current).unwrap();
+        task.ran += ran;
+        // Its calls take this back.
+        let base = self.base();
+        self.location.of_tasks.push((base, ran, 0));
+    }
+
+    fn go_on(&mut self, time: i64, task: (u32, u32)) {
+        let known = self.tasks.suspended.iter().position(|it| it.0 == task);
+        let (stack, since) = known.map_or((Vec::new(), time), |at| {
+            let (_, stack, since) = self.tasks.suspended.remove(at);
+            (stack, since)
+        });
+        for &call in &stack {
+            self.location.calls[call].suspended += time - since;
+        }
+        self.stack = stack;
+        (self.tasks.current, self.tasks.since) = (task, time);
+    }
+
+    /// The path that the current task's calls are below.
+    fn base(&self) -> String {
+        match self.semantics {
+            Semantics::Reference => below(self.root, "TASKS"),
+            Semantics::Corrected => self.tasks.begun[&self.tasks.current].place.clone(),
+        }
+    }
+
+    /// The current task is in no call and enters a region; answers the path above.
+    pub(super) fn enter_task(&mut self, region: &str) -> String {
+        let base = self.base();
+        let task = self.tasks.begun.get_mut(&self.tasks.current).unwrap();
+        task.region.get_or_insert(region.to_owned());
+        base
+    }
+}

@@ -1,6 +1,7 @@
 //! Workers as threads of the benchmark that count what MPI would have to carry.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use replay::exchange::Batch;
 use replay::{Error, Exchange};
@@ -21,13 +22,25 @@ pub(crate) struct Counting {
     number: usize,
     to: Vec<Sender<Batch>>,
     from: Vec<Receiver<Batch>>,
+    boxes: Vec<Sender<(usize, Batch)>>,
+    letters: Receiver<(usize, Batch)>,
     pub(crate) traffic: Traffic,
 }
 
 /// So many workers.
 pub(crate) fn workers(number: usize) -> Vec<Counting> {
-    let mut all: Vec<Counting> = (0..number)
-        .map(|number| Counting { number, to: Vec::new(), from: Vec::new(), traffic: Traffic::default() })
+    let (boxes, letters): (Vec<_>, Vec<_>) = (0..number).map(|_| channel()).unzip();
+    let mut all: Vec<Counting> = letters
+        .into_iter()
+        .enumerate()
+        .map(|(number, letters)| Counting {
+            number,
+            to: Vec::new(),
+            from: Vec::new(),
+            boxes: boxes.clone(),
+            letters,
+            traffic: Traffic::default(),
+        })
         .collect();
     for from in 0..number {
         for to in 0..number {
@@ -61,6 +74,17 @@ impl Exchange for Counting {
             receiver.recv().map_err(|_| Error::worker_failed(from))
         };
         self.from.iter().enumerate().map(hear).collect()
+    }
+
+    fn post(&mut self, worker: usize, words: Batch) {
+        self.traffic.messages += 1;
+        self.traffic.bytes += size_of_val(&words[..]) as u64;
+        // Who is gone has failed, which the next exchange tells.
+        let _ = self.boxes[worker].send((self.number, words));
+    }
+
+    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+        self.letters.recv_timeout(Duration::from_micros(u64::from(idle.min(1000)))).ok()
     }
 
     /// The others hear of it when this worker is gone.

@@ -3,16 +3,20 @@
 //! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields would burn whole
 //! scheduler quanta. We test and yield a few times, then sleep for a moment between tests.
 
+use std::collections::VecDeque;
 use std::env;
-use std::time::Duration;
+use std::ffi::c_void;
 
-use mpi::Threading;
+use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
+use mpi::ffi;
+use mpi::raw::AsRaw;
 use mpi::request::Request;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use mpi::{Tag, Threading};
 
-use super::{Batch, Exchange};
+use super::{Batch, Exchange, NAP, PATIENCE, nap};
 use crate::error::Error;
 
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
@@ -21,12 +25,8 @@ const PIECE: usize = (64 << 20) / size_of::<u64>();
 /// Stands for the length of a batch from a worker that has failed.
 const FAILED: u64 = u64::MAX;
 
-/// Tests without success before a worker sleeps between tests. Testing costs others their time where workers share
-/// cores, and yielding costs us ours where other programs run: who has slept is woken at once.
-const PATIENCE: u32 = 20;
-
-/// How long a worker sleeps between tests. Large messages only move while both sides test, so it never sleeps for long.
-const NAP: Duration = Duration::from_micros(20);
+/// Tells posted words from batches that are exchanged.
+const POSTED: Tag = 1;
 
 /// The number of processes that a launcher says it started; `None` if no launcher started us. Starting MPI without
 /// launcher would cost a third of a second, for nothing.
@@ -41,6 +41,8 @@ fn launched() -> Option<usize> {
 /// This process among those that an MPI launcher started.
 pub struct Processes {
     world: SimpleCommunicator,
+    /// What was posted and may not have left yet.
+    posted: VecDeque<Posted>,
     /// Ends MPI when dropped, after everything else.
     _universe: Universe,
 }
@@ -65,7 +67,7 @@ impl Processes {
         if level < Threading::Funneled {
             return Err(Error::new("this MPI does not support processes with threads; use another one"));
         }
-        let processes = Processes { world: universe.world(), _universe: universe };
+        let processes = Processes { world: universe.world(), posted: VecDeque::new(), _universe: universe };
         if processes.workers() == 1 && launched > 1 {
             return Err(Error::new(format!(
                 "the launcher started {launched} processes, but each is alone: it belongs to another MPI than the one \
@@ -122,6 +124,70 @@ fn wait<'a, D: ?Sized, S: mpi::request::Scope<'a>>(mut requests: Vec<Request<'a,
     }
 }
 
+/// Words that MPI is sending.
+struct Posted {
+    /// MPI reads them until the request is complete; a vector's elements stay where they are when it is moved.
+    _words: Batch,
+    request: ffi::MPI_Request,
+}
+
+impl Posted {
+    #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
+    fn send(world: &SimpleCommunicator, worker: usize, words: Batch) -> Posted {
+        // SAFETY: a null request is a value, which MPI_Isend replaces.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        let (datatype, count) = (u64::equivalent_datatype(), words.len() as i32);
+        // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only `is_sent`, which
+        // finds that out, lets `settle` drop it. The communicator is the live world, the worker one of its ranks.
+        unsafe {
+            ffi::MPI_Isend(
+                words.as_ptr().cast::<c_void>(),
+                count,
+                datatype.as_raw(),
+                worker as i32,
+                POSTED,
+                world.as_raw(),
+                &raw mut request,
+            );
+        }
+        Posted { _words: words, request }
+    }
+
+    #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
+    fn is_sent(&mut self) -> bool {
+        let mut is_sent = 0;
+        // SAFETY: the request is that of `send`; once complete, MPI makes it null, which may be tested again.
+        unsafe { ffi::MPI_Test(&raw mut self.request, &raw mut is_sent, ffi::RSMPI_STATUS_IGNORE) };
+        is_sent != 0
+    }
+}
+
+impl Processes {
+    /// Drops what has left.
+    fn settle(&mut self) {
+        while let Some(first) = self.posted.front_mut() {
+            if !first.is_sent() {
+                return;
+            }
+            self.posted.pop_front();
+        }
+    }
+}
+
+impl Drop for Processes {
+    /// MPI must not end while it still sends; after an error, nobody may be there to receive.
+    fn drop(&mut self) {
+        for _ in 0..1000 {
+            self.settle();
+            if self.posted.is_empty() {
+                return;
+            }
+            std::thread::sleep(NAP);
+        }
+        std::mem::forget(std::mem::take(&mut self.posted));
+    }
+}
+
 impl Exchange for Processes {
     fn worker(&self) -> usize {
         self.world.rank() as usize
@@ -158,6 +224,24 @@ impl Exchange for Processes {
         });
         incoming[me] = own;
         Ok(incoming)
+    }
+
+    fn post(&mut self, worker: usize, words: Batch) {
+        self.settle();
+        self.posted.push_back(Posted::send(&self.world, worker, words));
+    }
+
+    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+        self.settle();
+        match nap(idle) {
+            Some(nap) => std::thread::sleep(nap),
+            None if idle > 0 => std::thread::yield_now(),
+            None => {}
+        }
+        let (message, status) = self.world.any_process().immediate_matched_probe_with_tag(POSTED)?;
+        let mut words = vec![0; status.count(u64::equivalent_datatype()) as usize];
+        let status = message.matched_receive_into(&mut words[..]);
+        Some((status.source_rank() as usize, words))
     }
 
     fn fail(&mut self) -> usize {

@@ -20,6 +20,14 @@ impl Exchange for Solo {
         Ok(outgoing)
     }
 
+    fn post(&mut self, _: usize, _: Batch) {
+        unreachable!("there is no other worker");
+    }
+
+    fn poll(&mut self, _: u32) -> Option<(usize, Batch)> {
+        None
+    }
+
     fn fail(&mut self) -> usize {
         0
     }

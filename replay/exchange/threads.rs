@@ -4,10 +4,12 @@
 //! other processes and hands out what came back. Threads sleep while they wait. All processes have equally many threads;
 //! worker *w* is thread *w mod threads* of process *w / threads*.
 
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{Batch, Exchange};
+use super::{Batch, Exchange, nap};
 use crate::error::Error;
 
 /// What the threads of a process share while they exchange.
@@ -16,6 +18,17 @@ pub struct Team {
     threads: usize,
     table: Mutex<Table>,
     changed: Condvar,
+    mail: Mutex<Mail>,
+    posted: Condvar,
+}
+
+/// What was posted and not yet taken.
+#[derive(Debug, Default)]
+struct Mail {
+    /// By thread: the sender and the words.
+    incoming: Vec<VecDeque<(usize, Batch)>>,
+    /// For workers of other processes: the receiver, the sender, the words.
+    outgoing: VecDeque<(usize, usize, Batch)>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +48,14 @@ impl Team {
     pub fn new(threads: usize) -> Team {
         let table =
             Table { outgoing: vec![None; threads], incoming: vec![None; threads], ..Table::default() };
-        Team { threads, table: Mutex::new(table), changed: Condvar::new() }
+        let mail = Mail { incoming: vec![VecDeque::new(); threads], outgoing: VecDeque::new() };
+        Team {
+            threads,
+            table: Mutex::new(table),
+            changed: Condvar::new(),
+            mail: Mutex::new(mail),
+            posted: Condvar::new(),
+        }
     }
 
     /// The exchanges of all threads. The first one needs the exchange of the process.
@@ -51,6 +71,10 @@ impl Team {
     /// A thread that panics has ended the process, so that a poisoned lock is never met.
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<'g>(
@@ -95,6 +119,32 @@ impl Seat<'_> {
     }
 }
 
+impl Seat<'_> {
+    fn post(&self, worker: usize, words: Batch) {
+        let (first, threads) = (self.worker - self.thread, self.team.threads);
+        let mut mail = self.team.mail();
+        match worker.checked_sub(first).filter(|&thread| thread < threads) {
+            Some(thread) => mail.incoming[thread].push_back((self.worker, words)),
+            None => mail.outgoing.push_back((worker, self.worker, words)),
+        }
+        drop(mail);
+        self.team.posted.notify_all();
+    }
+
+    /// Takes what was posted to this thread; sleeps at most `nap` before.
+    fn poll(&self, nap: Option<Duration>) -> Option<(usize, Batch)> {
+        let mut mail = self.team.mail();
+        if mail.incoming[self.thread].is_empty()
+            && let Some(nap) = nap
+        {
+            let is_empty = |mail: &mut Mail| mail.incoming[self.thread].is_empty();
+            let woken = self.team.posted.wait_timeout_while(mail, nap, is_empty);
+            mail = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        mail.incoming[self.thread].pop_front()
+    }
+}
+
 /// The exchange of the first thread of a process.
 pub struct First<'t> {
     seat: Seat<'t>,
@@ -133,6 +183,25 @@ impl First<'_> {
             Ok(batches) => table.incoming = unpack(&batches, threads).into_iter().map(Some).collect(),
         }
         team.changed.notify_all();
+    }
+}
+
+impl First<'_> {
+    /// Carries posted words between the threads here and other processes.
+    fn carry_mail(&mut self, idle: u32) {
+        let threads = self.seat.team.threads;
+        let outgoing = std::mem::take(&mut self.seat.team.mail().outgoing);
+        for (to, from, mut words) in outgoing {
+            words.extend([to as u64, from as u64]);
+            self.process.post(to / threads, words);
+        }
+        let mut idle = idle;
+        while let Some((_, mut words)) = self.process.poll(idle) {
+            let (Some(from), Some(to)) = (words.pop(), words.pop()) else { continue };
+            self.seat.team.mail().incoming[to as usize % threads].push_back((from as usize, words));
+            self.seat.team.posted.notify_all();
+            idle = 0;
+        }
     }
 }
 
@@ -182,6 +251,27 @@ impl Exchange for First<'_> {
         self.seat.take().map_err(Error::worker_failed)
     }
 
+    fn post(&mut self, worker: usize, mut words: Batch) {
+        let threads = self.seat.team.threads;
+        if worker / threads == self.process.worker() {
+            return self.seat.post(worker, words);
+        }
+        // Not put into the mail: this thread may not come to carry it any more.
+        words.extend([worker as u64, self.seat.worker as u64]);
+        self.process.post(worker / threads, words);
+    }
+
+    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+        if self.process.workers() == 1 {
+            return self.seat.poll(nap(idle));
+        }
+        self.carry_mail(0);
+        self.seat.poll(None).or_else(|| {
+            self.carry_mail(idle);
+            self.seat.poll(None)
+        })
+    }
+
     fn fail(&mut self) -> usize {
         self.seat.put(None);
         self.carry();
@@ -207,6 +297,14 @@ impl Exchange for Other<'_> {
     fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
         self.seat.put(Some(outgoing));
         self.seat.take().map_err(Error::worker_failed)
+    }
+
+    fn post(&mut self, worker: usize, words: Batch) {
+        self.seat.post(worker, words);
+    }
+
+    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+        self.seat.poll(nap(idle))
     }
 
     fn fail(&mut self) -> usize {

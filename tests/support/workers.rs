@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use replay::exchange::Batch;
 use replay::progress::Progress;
@@ -10,11 +11,16 @@ use replay::{Error, Exchange, Semantics};
 /// What a worker tells another one: a batch, or that it has failed.
 type Parcel = Option<Batch>;
 
+/// Words that were posted, and by whom.
+type Letter = (usize, Batch);
+
 /// What stands for one process.
 struct Process {
     number: usize,
     to: Vec<Sender<Parcel>>,
     from: Vec<Receiver<Parcel>>,
+    boxes: Vec<Sender<Letter>>,
+    letters: Receiver<Letter>,
 }
 
 impl Process {
@@ -45,6 +51,14 @@ impl Exchange for Process {
         }
     }
 
+    fn post(&mut self, worker: usize, words: Batch) {
+        self.boxes[worker].send((self.number, words)).unwrap();
+    }
+
+    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+        self.letters.recv_timeout(Duration::from_micros(if idle > 0 { 100 } else { 0 })).ok()
+    }
+
     fn fail(&mut self) -> usize {
         let incoming = self.swap(vec![None; self.to.len()]);
         incoming.iter().position(Option::is_none).unwrap_or(self.number)
@@ -69,15 +83,17 @@ pub(crate) fn analyze(
             receiver.push(receive);
         }
     }
+    let (boxes, letters): (Vec<_>, Vec<_>) = (0..processes).map(|_| channel()).unzip();
     std::thread::scope(|scope| {
         let all: Vec<_> = to
             .into_iter()
             .zip(from)
+            .zip(letters)
             .enumerate()
-            .map(|(number, (to, from))| {
-                let options = &options;
+            .map(|(number, ((to, from), letters))| {
+                let (options, boxes) = (&options, boxes.clone());
                 scope.spawn(move || {
-                    let mut process = Process { number, to, from };
+                    let mut process = Process { number, to, from, boxes, letters };
                     replay::analyze(options, &mut process, &mut Progress::silent())
                 })
             })

@@ -33,6 +33,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 
+    /// Find wait states only: no delay costs, no critical path
+    #[arg(long)]
+    no_root_causes: bool,
+
     /// Replace a report that another program wrote
     #[arg(long)]
     force: bool,
@@ -67,6 +71,7 @@ impl Cli {
                 SemanticsName::Reference => Semantics::Reference,
             },
             threads: self.threads.map_or(threads, usize::from),
+            causes: !self.no_root_causes,
             force: self.force,
         }
     }

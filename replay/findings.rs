@@ -121,6 +121,8 @@ findings! {
     ConcurrentChannel, Wrong, "channel used by two threads at once",
         "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
          is whose is unknown; the order of time was taken.";
+    CyclicWait, Wrong, "cyclic wait",
+        "Wait states are their own cause: clocks are wrong. What depends on that was left out of delay costs.";
     Deadlock, Wrong, "processes waiting for each other",
         "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
     CollectiveMismatch, Wrong, "contradicting collective",

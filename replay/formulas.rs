@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use patterns::Source;
 
 use crate::call_tree::CallPath;
+use crate::fraction::whole;
 use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
@@ -25,6 +26,8 @@ pub struct Formulas {
 enum Formula {
     /// It is counted itself, or nothing of it is known at a location by itself.
     Measured,
+    /// It is made of shares of ticks.
+    Shares,
     /// Another metric in these regions, by position.
     Selected(MetricId, Vec<bool>),
     /// The sum of these.
@@ -45,7 +48,8 @@ impl Formulas {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };
         let formula = |metric: &patterns::Metric| match metric.source {
-            Source::Measured | Source::Comparison => Formula::Measured,
+            Source::Measured => Formula::Measured,
+            Source::Shares | Source::Comparison => Formula::Shares,
             Source::TimeIn(regions) => Formula::Selected(metrics.time, select(regions)),
             Source::VisitsOf(regions) => Formula::Selected(metrics.visits, select(regions)),
             Source::Sum => {
@@ -62,7 +66,47 @@ impl Formulas {
         }
     }
 
-    /// The severities of any metric at a location, by row; `paths` are the call paths of its process. May be shorter than
+    /// Whether a metric's severities are shares of ticks (see [`crate::fraction`]), not whole numbers.
+    pub fn has_fractions(&self, metric: MetricId) -> bool {
+        match &self.list[metric] {
+            Formula::Shares => true,
+            Formula::Measured | Formula::Selected(..) => false,
+            Formula::Sum(parts) => parts.iter().any(|&part| self.has_fractions(part)),
+            Formula::Rest(of, without) => without.iter().chain([of]).any(|&part| self.has_fractions(part)),
+        }
+    }
+
+    /// The severities of any metric at a location as shares of ticks, by row; otherwise as [`column`](Formulas::column).
+    pub fn shares<'s>(
+        &self,
+        metric: MetricId,
+        severities: &'s Severities,
+        paths: &[CallPath],
+    ) -> Cow<'s, [i128]> {
+        match &self.list[metric] {
+            Formula::Shares => severities.shares(metric).into(),
+            Formula::Sum(parts) => {
+                let mut sum = Vec::new();
+                for &part in parts {
+                    combine(&mut sum, &self.shares(part, severities, paths), i128::saturating_add);
+                }
+                sum.into()
+            }
+            Formula::Rest(of, without) => {
+                let mut rest = self.shares(*of, severities, paths).into_owned();
+                for &part in without {
+                    combine(&mut rest, &self.shares(part, severities, paths), i128::saturating_sub);
+                }
+                rest.into()
+            }
+            Formula::Measured | Formula::Selected(..) => {
+                let column = self.column(metric, severities, paths);
+                column.iter().map(|&ticks| whole(ticks)).collect()
+            }
+        }
+    }
+
+    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be shorter than
     /// the list of rows: the rest is zero.
     pub fn column<'s>(
         &self,
@@ -71,7 +115,7 @@ impl Formulas {
         paths: &[CallPath],
     ) -> Cow<'s, [i64]> {
         match &self.list[metric] {
-            Formula::Measured => severities.column(metric).into(),
+            Formula::Measured | Formula::Shares => severities.column(metric).into(),
             Formula::Selected(of, regions) => {
                 let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
                 let rows = severities.column(*of).iter().zip(severities.paths());
@@ -96,9 +140,9 @@ impl Formulas {
     }
 }
 
-fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) -> i64) {
+fn combine<T: Copy + Default>(column: &mut Vec<T>, other: &[T], operation: impl Fn(T, T) -> T) {
     if column.len() < other.len() {
-        column.resize(other.len(), 0);
+        column.resize(other.len(), T::default());
     }
     for (value, &other) in column.iter_mut().zip(other) {
         *value = operation(*value, other);

@@ -6,9 +6,7 @@
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
-
-/// Bits of a value behind the point.
-pub const FRACTION: u32 = 64;
+use crate::fraction::FRACTION;
 
 /// A metric of the imbalance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

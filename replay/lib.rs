@@ -16,6 +16,7 @@
 pub mod agreement;
 pub mod assignment;
 pub mod call_tree;
+pub mod causes;
 pub mod communicators;
 pub mod coverage;
 pub mod deadlock;
@@ -23,8 +24,10 @@ pub mod error;
 pub mod exchange;
 pub mod findings;
 pub mod formulas;
+pub mod fraction;
 pub mod idle_threads;
 pub mod imbalance;
+pub mod journal;
 pub mod late_messages;
 pub mod matching;
 pub mod memory;
@@ -33,6 +36,7 @@ pub mod operations;
 pub mod options;
 pub mod progress;
 pub mod report;
+pub mod report_paths;
 pub mod severity;
 pub mod statistics;
 pub mod thread_waits;
@@ -54,6 +58,7 @@ pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
+use causes::Tools;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
@@ -63,6 +68,7 @@ use memory::Memory;
 use metrics::Metrics;
 use progress::Progress;
 use report::Found;
+use report_paths::ReportPaths;
 use statistics::Statistics;
 use trace::Trace;
 
@@ -122,6 +128,8 @@ struct Job {
     blocks: Vec<Range<usize>>,
     threads: usize,
     memory: Memory,
+    /// Whether to search for root causes.
+    has_causes: bool,
 }
 
 impl Job {
@@ -159,6 +167,7 @@ impl Job {
             blocks,
             threads,
             memory: Memory::of_this_process(threads),
+            has_causes: options.causes,
         })
     }
 
@@ -222,13 +231,13 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { archive, trace, metrics, formulas, weights, memory, .. } = self;
+        let Job { archive, trace, metrics, formulas, weights, memory, has_causes, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         progress.expect(weights[mine.clone()].iter().sum());
         let mut profiles = Vec::with_capacity(mine.len());
         for process in mine {
-            profiles.push(walk::walk(archive, trace, metrics, process, memory)?);
+            profiles.push(walk::walk(archive, trace, metrics, process, *has_causes, memory)?);
             progress.advance(weights[process]);
         }
 
@@ -246,21 +255,33 @@ impl Job {
         progress.phase("find wait states");
         let bounds = statistics::bounds(&profiles, trace.semantics, exchange)?;
         let mut statistics = Statistics::new(bounds);
+        let mut collected = Vec::new();
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             if let Some(bounds) = &bounds {
                 profile.samples.estimate(bounds);
             }
-            wait_states::find(profile, &matches, metrics, trace.semantics);
+            let waiting = wait_states::find(profile, &matches, metrics, trace.semantics);
             thread_waits::find(profile, metrics);
+            if *has_causes {
+                collected.push(causes::collect(trace, profile, &matches, &waiting));
+            }
             profile.operations = operations::Operations::default();
             statistics.absorb(profile.process, std::mem::take(&mut profile.samples));
+        }
+
+        let paths = ReportPaths::unify(trace, &profiles, exchange)?;
+        if *has_causes {
+            progress.phase("find root causes");
+            memory.check(causes::bytes_needed(&profiles, &collected))?;
+            let tools = Tools { trace, metrics, formulas, owners: &owners };
+            causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;
         }
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
         let found = Found { findings, statistics };
         let summary =
-            report::write(self.target.clone(), trace, metrics, formulas, &profiles, found, exchange)?;
+            report::write(self.target.clone(), trace, metrics, formulas, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

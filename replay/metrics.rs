@@ -6,6 +6,7 @@ use patterns::matched::{
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
+use crate::causes::Class;
 use crate::imbalance::Part;
 use crate::severity::MetricId;
 use crate::statistics::{SUBJECTS, SubjectId};
@@ -64,6 +65,22 @@ pub struct Metrics {
     pub limited_parallelism: MetricId,
     /// `imbalance` and what is below it, by [`Part`].
     pub imbalance: [MetricId; Part::ALL.len()],
+    /// Delay costs by class, short and long term.
+    pub delay_costs: [[MetricId; 2]; Class::COUNT],
+    /// Indirect waiting: late senders, late receivers.
+    pub indirect: [MetricId; 2],
+    /// Propagating waiting: late senders, late receivers.
+    pub propagating: [MetricId; 2],
+    /// `critical_path`
+    pub critical_path: MetricId,
+    /// `critical_path_imbalance`
+    pub critical_path_imbalance: MetricId,
+    /// `critical_path_activities`
+    pub critical_path_activities: MetricId,
+    /// `critical_imbalance_impact`, `inter_partition_imbalance`
+    pub imbalance_impact: [MetricId; 2],
+    /// `non_critical_path_activities`
+    pub non_critical_path_activities: MetricId,
     /// `omp_management`
     pub omp_management: MetricId,
     /// `omp_fork`
@@ -128,6 +145,14 @@ impl Metrics {
             idle_threads: id("omp_idle_threads"),
             limited_parallelism: id("omp_limited_parallelism"),
             imbalance: Part::ALL.map(|part| id(part.metric())),
+            delay_costs: Class::ALL.map(|class| class.metrics().map(id)),
+            indirect: ["mpi_wait_indirect_latesender", "mpi_wait_indirect_latereceiver"].map(id),
+            propagating: ["mpi_wait_propagating_ls", "mpi_wait_propagating_lr"].map(id),
+            critical_path: id("critical_path"),
+            critical_path_imbalance: id("critical_path_imbalance"),
+            critical_path_activities: id("critical_path_activities"),
+            imbalance_impact: ["critical_imbalance_impact", "inter_partition_imbalance"].map(id),
+            non_critical_path_activities: id("non_critical_path_activities"),
             omp_management: id("omp_management"),
             omp_fork: id("omp_fork"),
             sends: [id("syncs_send"), id("comms_send")],
@@ -139,10 +164,5 @@ impl Metrics {
             bytes_in: id("bytes_cin"),
             list,
         }
-    }
-
-    /// Whether values of a metric are fixed-point numbers, not whole ones.
-    pub fn has_fractions(&self, metric: MetricId) -> bool {
-        self.imbalance.contains(&metric)
     }
 }

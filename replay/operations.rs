@@ -7,6 +7,7 @@ use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Completion, Interval, LockClass};
 
 use crate::call_tree::PathId;
+use crate::journal::Position;
 use crate::severity::Row;
 
 /// Position of a call in [`Operations::calls`].
@@ -73,6 +74,10 @@ pub struct Send {
     pub call: CallId,
     /// The call that completed it; [`NO_CALL`] if the trace does not show that.
     pub completion: CallId,
+    /// Where it is in the journal of its location.
+    pub position: Position,
+    /// Where its completion is in the journal of that location.
+    pub completed: Position,
     /// Position of the communicator in the definitions.
     pub communicator: u32,
     /// The process that it was sent to.
@@ -94,6 +99,10 @@ pub struct Receive {
     pub call: CallId,
     /// The call that posted it; the same as `call` for a blocking receive.
     pub posting: CallId,
+    /// Where its completion is in the journal of that location.
+    pub position: Position,
+    /// Where its posting is in the journal of that location; the same as `position` for a blocking receive.
+    pub posted_at: Position,
     /// Its place in the order in which the process posted receives.
     pub posted: u64,
     /// Position of the communicator in the definitions.
@@ -129,6 +138,8 @@ pub struct Collective {
     pub end: Ticks,
     /// The call that did it.
     pub call: CallId,
+    /// Where its end is in the journal of its location.
+    pub position: Position,
     /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
     pub communicator: u32,
     /// What it does; `None` for operations that are counted only.
@@ -158,9 +169,28 @@ pub struct Barrier {
     pub visit: Interval,
     /// Time in which the thread ran tasks in there.
     pub tasks: Ticks,
+    /// Where its end is in the journal of the location.
+    pub position: Position,
     /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`]; the same for
     /// all that visit this barrier; `None` if that is not known.
     pub last: Option<u32>,
+}
+
+/// A parallel region that a member of a team has entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParallelRegion {
+    /// Which fork of the process made the team, from 1.
+    pub team: u32,
+    /// Position of the member's location in the report.
+    pub location: u32,
+    /// Whether the member has forked the team.
+    pub is_master: bool,
+    /// When the team was forked.
+    pub fork: Ticks,
+    /// When the member entered the region.
+    pub enter: Ticks,
+    /// Where that is in the journal of the location.
+    pub position: Position,
 }
 
 /// A lock that a thread got.
@@ -217,6 +247,10 @@ pub struct Operations {
     pub collectives: Vec<Collective>,
     /// Visits of threads to barriers, in the order of their begins.
     pub barriers: Vec<Barrier>,
+    /// Parallel regions that threads entered, in the order of time.
+    pub parallel_regions: Vec<ParallelRegion>,
+    /// Where the main thread has joined teams, in its journal.
+    pub joins: Vec<Position>,
     /// Locks that threads got, in the order of time.
     pub locks: Vec<Lock>,
 }
@@ -239,6 +273,7 @@ impl Operations {
             self.receives.capacity() * size_of::<Receive>(),
             self.collectives.capacity() * size_of::<Collective>(),
             self.barriers.capacity() * size_of::<Barrier>(),
+            self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
             self.locks.capacity() * size_of::<Lock>(),
         ];
         lists.into_iter().sum::<usize>() as u64

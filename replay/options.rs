@@ -33,6 +33,8 @@ pub struct Options {
     pub semantics: Semantics,
     /// Threads in each process, at least 1.
     pub threads: usize,
+    /// Search for root causes: delay costs, propagation, the critical path.
+    pub causes: bool,
     /// Replace a report that another program wrote.
     pub force: bool,
 }

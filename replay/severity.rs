@@ -15,8 +15,71 @@ pub fn amount(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Severities of one location. Ticks, bytes and occurrences are exact integers, so that their sums do not depend on any
-/// order.
+/// Severities by metric and row.
+#[derive(Clone, Debug)]
+pub struct Columns<T> {
+    /// By metric: the position of its column, from 1; 0 without one. Most locations have few columns.
+    positions: Vec<u16>,
+    /// Severities by row; each column reaches as far as the last row that has a value.
+    columns: Vec<Vec<T>>,
+}
+
+impl<T> Default for Columns<T> {
+    fn default() -> Columns<T> {
+        Columns { positions: Vec::new(), columns: Vec::new() }
+    }
+}
+
+impl<T: Copy + Default> Columns<T> {
+    /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
+    pub fn column(&self, metric: MetricId) -> &[T] {
+        match self.positions.get(metric) {
+            None | Some(0) => &[],
+            Some(&position) => &self.columns[usize::from(position) - 1],
+        }
+    }
+
+    /// The severity of a metric in a row.
+    #[inline]
+    fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
+        let column = self.column_mut(metric);
+        let at = row as usize;
+        if at >= column.len() {
+            column.resize(at + 1, T::default());
+        }
+        &mut column[at]
+    }
+
+    #[inline]
+    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
+        match self.positions.get(metric) {
+            None | Some(0) => self.add_column(metric),
+            Some(&position) => &mut self.columns[usize::from(position) - 1],
+        }
+    }
+
+    #[cold]
+    fn add_column(&mut self, metric: MetricId) -> &mut Vec<T> {
+        if metric >= self.positions.len() {
+            self.positions.resize(metric + 1, 0);
+        }
+        self.columns.push(Vec::new());
+        self.positions[metric] = self.columns.len() as u16;
+        let last = self.columns.len() - 1;
+        &mut self.columns[last]
+    }
+}
+
+impl Columns<i128> {
+    /// Adds to the severity of a metric in a row.
+    pub fn add(&mut self, metric: MetricId, row: Row, value: i128) {
+        let sum = self.value_mut(metric, row);
+        *sum = sum.saturating_add(value);
+    }
+}
+
+/// Severities of one location. Ticks, bytes and occurrences are exact integers, shares of ticks have fixed points, so that
+/// their sums do not depend on any order.
 ///
 /// A location has rows for the call paths that it used only: a process may have many threads and many call paths, never
 /// room for their product.
@@ -26,10 +89,10 @@ pub struct Severities {
     paths: Vec<PathId>,
     /// Rows by call path; empty as long as every path is its own row, as in a process with one thread.
     rows: FxHashMap<PathId, Row>,
-    /// By metric: the position of its column, from 1; 0 without one. Most locations have few columns.
-    positions: Vec<u16>,
-    /// Severities by row; each column reaches as far as the last row that has a value.
-    columns: Vec<Vec<i64>>,
+    /// Whole numbers.
+    whole: Columns<i64>,
+    /// Shares of ticks, with [`FRACTION`](crate::fraction::FRACTION) bits behind the point.
+    shares: Columns<i128>,
 }
 
 impl Severities {
@@ -60,46 +123,30 @@ impl Severities {
     /// Adds to the severity of a metric in a row.
     #[inline]
     pub fn add(&mut self, metric: MetricId, row: Row, value: i64) {
-        let column = self.column_mut(metric);
-        let at = row as usize;
-        if at >= column.len() {
-            column.resize(at + 1, 0);
-        }
-        column[at] = column[at].saturating_add(value);
+        let sum = self.whole.value_mut(metric, row);
+        *sum = sum.saturating_add(value);
     }
 
     /// Replaces all severities of a metric; position in `column` is the row.
     pub fn set_column(&mut self, metric: MetricId, column: Vec<i64>) {
         if !column.is_empty() {
-            *self.column_mut(metric) = column;
+            *self.whole.column_mut(metric) = column;
         }
+    }
+
+    /// Replaces all shares of ticks.
+    pub fn set_shares(&mut self, shares: Columns<i128>) {
+        self.shares = shares;
     }
 
     /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn column(&self, metric: MetricId) -> &[i64] {
-        match self.positions.get(metric) {
-            None | Some(0) => &[],
-            Some(&position) => &self.columns[usize::from(position) - 1],
-        }
+        self.whole.column(metric)
     }
 
-    #[inline]
-    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<i64> {
-        match self.positions.get(metric) {
-            None | Some(0) => self.add_column(metric),
-            Some(&position) => &mut self.columns[usize::from(position) - 1],
-        }
-    }
-
-    #[cold]
-    fn add_column(&mut self, metric: MetricId) -> &mut Vec<i64> {
-        if metric >= self.positions.len() {
-            self.positions.resize(metric + 1, 0);
-        }
-        self.columns.push(Vec::new());
-        self.positions[metric] = self.columns.len() as u16;
-        let last = self.columns.len() - 1;
-        &mut self.columns[last]
+    /// The shares of ticks of a metric by row. May be shorter than the list of rows: the rest is zero.
+    pub fn shares(&self, metric: MetricId) -> &[i128] {
+        self.shares.column(metric)
     }
 }
 

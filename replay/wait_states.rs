@@ -20,22 +20,40 @@ use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::walk::ProcessProfile;
 
+/// The messages of a process that made it wait, and how long: positions in its operations, ticks.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingMessages {
+    /// Receives that waited for their senders.
+    pub receives: Vec<(u32, Ticks)>,
+    /// Sends that waited for their receivers.
+    pub sends: Vec<(u32, Ticks)>,
+}
+
 /// Finds the wait states of a process and adds them to its severities.
-pub fn find(profile: &mut ProcessProfile, matches: &Matches, metrics: &Metrics, semantics: Semantics) {
+pub fn find(
+    profile: &mut ProcessProfile,
+    matches: &Matches,
+    metrics: &Metrics,
+    semantics: Semantics,
+) -> WaitingMessages {
     let operations = std::mem::take(&mut profile.operations);
-    let mut finder = Finder { profile, operations: &operations, metrics };
+    let waiting = WaitingMessages::default();
+    let mut finder = Finder { profile, operations: &operations, metrics, waiting };
     finder.lose_unmatched(matches);
     let calls_with_late_sender = finder.receives(&matches.sends, semantics);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
+    let waiting = finder.waiting;
     profile.operations = operations;
+    waiting
 }
 
 struct Finder<'a> {
     profile: &'a mut ProcessProfile,
     operations: &'a Operations,
     metrics: &'a Metrics,
+    waiting: WaitingMessages,
 }
 
 /// The longest wait among the messages of one call so far.
@@ -186,6 +204,7 @@ impl Finder<'_> {
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
+                    self.waiting.receives.push((at as u32, idle));
                     remembered.remember(Late {
                         message: late(&message),
                         idle,
@@ -250,6 +269,7 @@ impl Finder<'_> {
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
+                self.waiting.receives.push((known.message as u32, known.idle));
                 remembered.remember(Late {
                     message: late(&message),
                     idle: known.idle,
@@ -293,6 +313,7 @@ impl Finder<'_> {
                     let interval = Interval::new(message.send.enter, exit);
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);
+                    self.waiting.sends.push((at as u32, idle));
                 } else if !calls_with_late_sender[send.completion as usize] {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
@@ -309,6 +330,7 @@ impl Finder<'_> {
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;
             self.report_message(pattern, known.call, known.idle, bytes, interval, posting.place);
+            self.waiting.sends.push((known.message as u32, known.idle));
         }
     }
 

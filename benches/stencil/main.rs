@@ -54,17 +54,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metrics = Metrics::new();
     let walking = best_of_three(|| {
         for process in 0..trace.processes.len() {
-            walk::walk(&archive, &trace, &metrics, process, &Memory::default())?;
+            walk::walk(&archive, &trace, &metrics, process, false, &Memory::default())?;
         }
         Ok(())
     })?;
     println!("walk     {:8.1} million events/s", rate(walking));
     let options = options(&experiment, directory.path());
-    let whole = best_of_three(|| {
-        analyze(&options, &mut Solo, &mut Progress::silent())?;
-        Ok(())
-    })?;
-    println!("analyze  {:8.1} million events/s", rate(whole));
+    let mut seconds = [0.0; 2];
+    for (causes, seconds) in [false, true].into_iter().zip(&mut seconds) {
+        let options = Options { causes, ..options.clone() };
+        *seconds = best_of_three(|| {
+            analyze(&options, &mut Solo, &mut Progress::silent())?;
+            Ok(())
+        })?;
+        let what = if causes { "with root causes" } else { "wait states only" };
+        println!("analyze  {:8.1} million events/s, {what}", rate(*seconds));
+    }
+    println!("         {:8.2} times the cost with root causes", seconds[1] / seconds[0]);
 
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -87,6 +93,7 @@ fn options(experiment: &Path, directory: &Path) -> Options {
         report: Some(directory.join("report.cubex")),
         semantics: Semantics::Corrected,
         threads: 1,
+        causes: true,
         force: false,
     }
 }

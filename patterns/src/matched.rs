@@ -18,6 +18,11 @@ impl Interval {
     pub const fn new(enter: Ticks, leave: Ticks) -> Interval {
         Interval { enter, leave }
     }
+
+    /// Its length.
+    pub const fn length(&self) -> Ticks {
+        self.leave - self.enter
+    }
 }
 
 /// What an MPI call does to the messages that it completes, by its name (MPI 3.1, sections 3.2, 3.4 and 3.7).

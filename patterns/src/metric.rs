@@ -18,6 +18,8 @@ pub enum Unit {
 pub enum Source {
     /// The walk over the events, the accounting of operations, or a pattern adds to it.
     Measured,
+    /// The search for root causes adds to it: shares of times.
+    Shares,
     /// The location is compared with others when the report is written.
     Comparison,
     /// The exclusive time of the call paths whose region is selected.

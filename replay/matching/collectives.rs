@@ -8,12 +8,14 @@ use model::Ticks;
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
+use super::partners::{Partners, Synchronised};
 use super::waits::waits;
 use super::{Matches, Membership, Owners};
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
+use crate::journal::Position;
 use crate::metrics::Metrics;
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::statistics::Instance;
@@ -21,7 +23,7 @@ use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 /// Words that a member tells.
-const TOLD: usize = 10;
+const TOLD: usize = 11;
 
 /// Kinds of answers.
 const UNMATCHED: u64 = 0;
@@ -39,6 +41,8 @@ pub(super) struct Part {
     position: u32,
     /// Where the member is.
     pub(super) place: Place,
+    /// Where its end of the operation is in the journal of its location.
+    pub(super) ended: Position,
     operation: u8,
     pub(super) class: Option<CollectiveClass>,
     pub(super) root: u32,
@@ -47,7 +51,7 @@ pub(super) struct Part {
     pub(super) begin: Ticks,
     pub(super) end: Ticks,
     pub(super) sent: u64,
-    received: u64,
+    pub(super) received: u64,
     /// Operations of the process on the communicator, and those before its first gap.
     count: u32,
     sure: u32,
@@ -78,6 +82,7 @@ impl Part {
             self.sent,
             self.received,
             u64::from(self.count) << 32 | u64::from(self.sure),
+            u64::from(self.ended),
         ]
     }
 
@@ -98,6 +103,7 @@ impl Part {
             received: words[8],
             count: (words[9] >> 32) as u32,
             sure: words[9] as u32,
+            ended: words[10] as Position,
         }
     }
 }
@@ -124,6 +130,7 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             process: profile.process as u32,
             position: position as u32,
             place: call.place(),
+            ended: collective.position,
             operation: collective.operation,
             class: collective.class,
             root: collective.root,
@@ -168,6 +175,7 @@ pub(super) fn judge(
     for members in parts.chunk_by(is_same) {
         let memberships = Operation { trace, members }.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
+        let partners = Partners::new(trace, members, &memberships);
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
             let spoken = waits.iter().filter(|wait| wait.speaker == at);
             let (kind, last_begin, first_end) = match membership {
@@ -186,6 +194,9 @@ pub(super) fn judge(
             for wait in spoken {
                 answer.push(wait.subject as u64);
                 answer.extend(wait.instance.encode());
+            }
+            if kind == SYNCHRONISING {
+                partners.of(at).encode(answer);
             }
         }
     }
@@ -207,6 +218,9 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
         for _ in 0..what >> 8 {
             let subject = reader.word() as usize;
             matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
+        }
+        if what & 0xff == SYNCHRONISING {
+            matches.partners.push((position, Synchronised::decode(&mut reader)));
         }
     }
 }
@@ -409,6 +423,7 @@ mod tests {
                 process: rank as u32,
                 position: 0,
                 place: Place { location: rank as u32, path: 0 },
+                ended: 0,
                 operation: 0,
                 class: Some(class),
                 root: 0,
@@ -492,6 +507,7 @@ mod tests {
                 process: 3,
                 position: 9,
                 place: Place { location: 4, path: 8 },
+                ended: 11,
                 operation: 9,
                 class,
                 root: u32::MAX,

@@ -14,6 +14,7 @@ use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
+use crate::journal::Position;
 use crate::operations::{CallId, Place};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
@@ -29,6 +30,8 @@ pub struct SendFacts {
     pub bytes: u64,
     /// Where it was sent.
     pub place: Place,
+    /// Where the send is in the journal of its location.
+    pub position: Position,
 }
 
 /// What a sender needs to know of a receive.
@@ -40,11 +43,13 @@ pub struct PostingFacts {
     pub received: Ticks,
     /// Where it was posted.
     pub place: Place,
+    /// Where the posting is in the journal of its location.
+    pub position: Position,
 }
 
 /// Words that are told of a send, and of a receive.
-const OF_SEND: usize = 5;
-const OF_RECEIVE: usize = 4;
+const OF_SEND: usize = 6;
+const OF_RECEIVE: usize = 5;
 
 /// A channel from a process's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -173,8 +178,14 @@ impl Channels {
                 let send = &operations.sends[at as usize];
                 let call = operations.call(send.call);
                 let Interval { enter, leave } = call.interval;
-                let told: [u64; OF_SEND] =
-                    [send.time as u64, enter as u64, leave as u64, send.bytes, call.place().encode()];
+                let told: [u64; OF_SEND] = [
+                    send.time as u64,
+                    enter as u64,
+                    leave as u64,
+                    send.bytes,
+                    call.place().encode(),
+                    send.position.into(),
+                ];
                 batch.extend(told);
             }
         }
@@ -185,8 +196,13 @@ impl Channels {
                 let receive = &operations.receives[at as usize];
                 let posting = operations.call(receive.posting);
                 let Interval { enter, leave } = posting.interval;
-                let told: [u64; OF_RECEIVE] =
-                    [enter as u64, leave as u64, receive.time as u64, posting.place().encode()];
+                let told: [u64; OF_RECEIVE] = [
+                    enter as u64,
+                    leave as u64,
+                    receive.time as u64,
+                    posting.place().encode(),
+                    receive.posted_at.into(),
+                ];
                 batch.extend(told);
             }
         }
@@ -219,6 +235,7 @@ pub(super) fn hear(
                     call: Interval::new(words[1] as Ticks, words[2] as Ticks),
                     bytes: words[3],
                     place: Place::decode(words[4]),
+                    position: words[5] as Position,
                 });
             }
         } else {
@@ -230,6 +247,7 @@ pub(super) fn hear(
                     call: Interval::new(words[0] as Ticks, words[1] as Ticks),
                     received: words[2] as Ticks,
                     place: Place::decode(words[3]),
+                    position: words[4] as Position,
                 });
             }
         }

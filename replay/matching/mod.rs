@@ -6,6 +6,7 @@
 
 mod collectives;
 mod messages;
+mod partners;
 mod waits;
 
 use model::Ticks;
@@ -20,6 +21,7 @@ use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 pub use messages::{PostingFacts, SendFacts};
+pub use partners::{Synchronised, With};
 
 /// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
 #[derive(Clone, Debug, Default)]
@@ -33,6 +35,8 @@ pub struct Matches {
     /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
     /// the pattern; the call path is still missing.
     pub waits: Vec<(u32, SubjectId, Instance)>,
+    /// With whom this process has synchronised in collective operations, by the operation's position; in no order.
+    pub partners: Vec<(u32, Synchronised)>,
 }
 
 /// What a process learns about its part in a collective operation.
@@ -140,6 +144,7 @@ impl Matches {
             postings: vec![None; operations.sends.len()],
             collectives: vec![Membership::default(); operations.collectives.len()],
             waits: Vec::new(),
+            partners: Vec::new(),
         }
     }
 }

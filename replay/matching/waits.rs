@@ -10,7 +10,6 @@ use super::Membership;
 use super::collectives::Part;
 use crate::communicators::Participants;
 use crate::metrics::Metrics;
-use crate::operations::Place;
 use crate::statistics::{Instance, SUBJECTS, SubjectId, Within};
 use crate::trace::Trace;
 
@@ -54,6 +53,7 @@ pub(super) fn waits(
         let Some(cause) = cause(class, ranks, members, memberships, who).filter(|_| all > 0) else {
             continue;
         };
+        let cause = members[cause].place;
         let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
         let (speaker, interval) = match class {
             CollectiveClass::AllToOne => (Some(who), &members[who..=who]),
@@ -74,15 +74,15 @@ pub(super) fn waits(
     waits
 }
 
-/// The member that this one waits for: the root, or the last that the class of the operation has to wait for; of equals
+/// The position of the member that this one waits for: the root, or the last that the class of the operation has to wait for; of equals
 /// the lowest rank.
-fn cause(
+pub(super) fn cause(
     class: CollectiveClass,
     ranks: &[u32],
     members: &[Part],
     memberships: &[Membership],
     who: usize,
-) -> Option<Place> {
+) -> Option<usize> {
     let Membership::Synchronising { last_begin, .. } = memberships[who] else { return None };
     let find = |process: &u32| members.binary_search_by_key(process, |part| part.process).ok();
     let is_cause = |&at: &usize| match class {
@@ -94,6 +94,5 @@ fn cause(
     };
     let mut candidates = (0..members.len()).filter(is_cause);
     let (first, others) = (candidates.next(), candidates.next());
-    let at = if others.is_none() { first } else { ranks.iter().filter_map(find).find(is_cause) };
-    at.map(|at| members[at].place)
+    if others.is_none() { first } else { ranks.iter().filter_map(find).find(is_cause) }
 }

@@ -7,7 +7,7 @@ use super::source::Source;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
-use crate::metrics::Metrics;
+use crate::formulas::Formulas;
 use crate::severity::MetricId;
 
 /// Values that worker 0 gets at a time, about.
@@ -109,7 +109,7 @@ pub(super) struct Piece {
 }
 
 /// A value on worker 0, as small as it can be. It is a whole number, or for some metrics a fixed-point number (see
-/// [`Metrics::has_fractions`]).
+/// [`Formulas::has_fractions`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Value {
     /// Call path of the report.
@@ -149,7 +149,7 @@ impl Value {
 /// If a worker failed.
 pub(super) fn collect(
     sources: &[Source<'_>],
-    metrics: &Metrics,
+    formulas: &Formulas,
     pieces: &[Piece],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Vec<Value>>, Error> {
@@ -159,7 +159,7 @@ pub(super) fn collect(
     let mut values: Vec<_> = pieces.iter().map(|piece| Vec::with_capacity(expected(piece))).collect();
     let mut batch = Batch::new();
     for (piece, values) in pieces.iter().zip(&mut values) {
-        let has_fractions = metrics.has_fractions(piece.metric);
+        let has_fractions = formulas.has_fractions(piece.metric);
         let head = batch.len();
         batch.extend((!is_here).then_some(0));
         for source in sources {
@@ -180,7 +180,7 @@ pub(super) fn collect(
     for batch in gather(exchange, batch)?.iter().filter(|batch| !batch.is_empty()) {
         let mut reader = BatchReader::new(batch);
         for (piece, values) in pieces.iter().zip(&mut values) {
-            let length = if metrics.has_fractions(piece.metric) { 3 } else { 2 };
+            let length = if formulas.has_fractions(piece.metric) { 3 } else { 2 };
             let count = reader.word() as usize;
             values.extend(reader.words(count).chunks_exact(length).map(Value::decode));
         }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::call_tree::{CallPath, PathId};
 use crate::formulas::Formulas;
+use crate::fraction::whole;
 use crate::idle_threads::IdleThreads;
 use crate::imbalance::{Part, Totals};
 use crate::metrics::Metrics;
@@ -46,10 +47,14 @@ impl Source<'_> {
             let outside = self.idle.map_or(&[][..], |idle| idle.outside());
             let outside = outside.iter().filter(|_| metric == metrics.idle_threads);
             for &(path, ticks) in outside.chain(&self.limited()) {
-                with(self.numbers[path as usize], ticks.into());
+                with(self.numbers[path as usize], whole(ticks));
             }
         } else if let Some(at) = metrics.imbalance.iter().position(|&of| of == metric) {
             self.deviations(Part::ALL[at], with);
+        } else if self.formulas.has_fractions(metric) {
+            let column = self.formulas.shares(metric, self.severities, self.paths);
+            let values = column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0);
+            values.for_each(|(&value, &path)| with(self.numbers[path as usize], value));
         } else {
             self.column(metric, |path, value| with(path, value.into()));
         }

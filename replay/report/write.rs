@@ -11,19 +11,20 @@ use super::rows::{Piece, RowSets, Value, collect};
 use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{Summary, Waiting};
-use crate::call_tree::{CallTree, NO_PATH, PathId, merge_all};
+use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
 use crate::formulas::Formulas;
+use crate::fraction::FRACTION;
 use crate::idle_threads::{IdleThreads, parallel_regions};
-use crate::imbalance::FRACTION;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
+use crate::report_paths::ReportPaths;
 use crate::statistics::Statistics;
-use crate::trace::{Artificial, Trace};
+use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 /// What workers found besides severities.
@@ -50,16 +51,11 @@ pub fn write(
     metrics: &Metrics,
     formulas: &Formulas,
     profiles: &[ProcessProfile],
+    paths: &ReportPaths,
     found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Summary>, Error> {
-    let (tree, mut numbers) = unify(trace, profiles, exchange)?;
-    let order = tree.preorder();
-    let mut position = vec![0; order.len()];
-    for (at, &path) in order.iter().enumerate() {
-        position[path as usize] = at as u32;
-    }
-    numbers.iter_mut().flatten().for_each(|path| *path = position[*path as usize]);
+    let ReportPaths { tree, order, positions, numbers } = paths;
     // The reference's tool adds neither where POSIX threads occur.
     let compares = trace.semantics == Semantics::Corrected
         || tree.paths().iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
@@ -69,7 +65,7 @@ pub fn write(
         .collect();
     let mut sources: Vec<Source<'_>> = profiles
         .iter()
-        .zip(&numbers)
+        .zip(numbers)
         .zip(&idle)
         .flat_map(|((profile, numbers), idle)| {
             profile.locations.iter().enumerate().map(move |(thread, location)| {
@@ -91,9 +87,8 @@ pub fn write(
         .collect();
     let mut is_parallel = vec![false; tree.len()];
     for (path, region) in parallel_regions(trace, tree.paths()).into_iter().enumerate() {
-        is_parallel[position[path] as usize] = region != NO_PATH;
+        is_parallel[positions[path] as usize] = region != NO_PATH;
     }
-    drop(position);
     let computed = computation(&sources, &is_parallel).of_all(exchange)?;
     let imbalance = Imbalance { totals: &computed, is_parallel: &is_parallel };
     for source in &mut sources {
@@ -109,7 +104,7 @@ pub fn write(
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
     let mut output = if exchange.worker() == 0 {
-        let cube = describe(trace, metrics, &tree, &order, &findings, &coverage);
+        let cube = describe(trace, metrics, tree, order, &findings, &coverage);
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
         if let Some(totals) = statistics {
@@ -120,17 +115,18 @@ pub fn write(
         None
     };
     for group in rows.groups() {
-        write_group(trace, metrics, &group, &sources, &rows, output.as_mut(), exchange)?;
+        write_group(trace, metrics, formulas, &group, &sources, &rows, output.as_mut(), exchange)?;
     }
     let Some((writer, waiting)) = output else { return Ok(None) };
     writer.finish()?;
-    Ok(Some(waiting.summarise(trace, metrics, &tree, &order, run_times, coverage, findings, target)))
+    Ok(Some(waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target)))
 }
 
 /// Writes the rows of some metrics, whose values come together, or of one, whose values may come in pieces.
 fn write_group(
     trace: &Trace,
     metrics: &Metrics,
+    formulas: &Formulas,
     group: &[usize],
     sources: &[Source<'_>],
     rows: &RowSets,
@@ -140,11 +136,11 @@ fn write_group(
     if let &[metric] = group {
         let mut pieces = rows.pieces(metric).into_iter();
         let mut next = || match pieces.next() {
-            Some(piece) => Ok(collect(sources, metrics, &[piece], exchange)?.pop()),
+            Some(piece) => Ok(collect(sources, formulas, &[piece], exchange)?.pop()),
             None => Ok(None),
         };
         return match output {
-            Some(output) => write_metric(trace, metrics, metric, rows, next, output),
+            Some(output) => write_metric(trace, metrics, formulas, metric, rows, next, output),
             None => {
                 while next()?.is_some() {}
                 Ok(())
@@ -152,11 +148,11 @@ fn write_group(
         };
     }
     let pieces: Vec<Piece> = group.iter().flat_map(|&metric| rows.pieces(metric)).collect();
-    let values = collect(sources, metrics, &pieces, exchange)?;
+    let values = collect(sources, formulas, &pieces, exchange)?;
     for (piece, values) in pieces.iter().zip(values) {
         if let Some(output) = &mut output {
             let mut values = Some(values);
-            write_metric(trace, metrics, piece.metric, rows, || Ok(values.take()), output)?;
+            write_metric(trace, metrics, formulas, piece.metric, rows, || Ok(values.take()), output)?;
         }
     }
     Ok(())
@@ -166,6 +162,7 @@ fn write_group(
 fn write_metric(
     trace: &Trace,
     metrics: &Metrics,
+    formulas: &Formulas,
     metric: usize,
     rows: &RowSets,
     mut next: impl FnMut() -> Result<Option<Vec<Value>>, Error>,
@@ -174,7 +171,7 @@ fn write_metric(
     let cnodes: Vec<CnodeId> = rows.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
     let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
     let unit = metrics.list[metric].unit;
-    let one = if metrics.has_fractions(metric) { (FRACTION as f64).exp2() } else { 1.0 };
+    let one = if formulas.has_fractions(metric) { (FRACTION as f64).exp2() } else { 1.0 };
     let mut seconds = vec![0.0; trace.locations.len()];
     let mut counts = vec![0; trace.locations.len()];
     while let Some(values) = next()? {
@@ -199,27 +196,6 @@ fn write_metric(
     }
     row_writer.finish()?;
     Ok(())
-}
-
-/// Unifies the call trees of all processes: the report's tree, and for each profile its numbers by the profile's.
-fn unify(
-    trace: &Trace,
-    profiles: &[ProcessProfile],
-    exchange: &mut dyn Exchange,
-) -> Result<(CallTree, Vec<Vec<u32>>), Error> {
-    let mut own = CallTree::default();
-    for profile in profiles {
-        own.merge(&profile.paths);
-    }
-    let mut tree = merge_all(own, exchange)?;
-    let mut paths: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(&profile.paths)).collect();
-    // One root: the program, if the whole trace is of one.
-    let is_one_program = tree.roots().count() == 1 && trace.is_program(tree.paths()[0].region);
-    if !is_one_program {
-        tree = tree.below_root(trace.artificial(Artificial::Program));
-        paths.iter_mut().flatten().for_each(|path| *path += 1);
-    }
-    Ok((tree, paths))
 }
 
 /// Findings and coverage of all workers, at worker 0.

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use super::stack::{Frame, NONE};
 use crate::findings::Finding;
+use crate::journal::NO_POSITION;
 use crate::operations::Barrier;
 
 /// The barriers of a team so far.
@@ -48,6 +49,7 @@ impl ProcessWalk<'_> {
             class,
             visit: Interval::new(frame.enter, frame.enter),
             tasks: 0,
+            position: NO_POSITION,
             last: None,
         });
         position

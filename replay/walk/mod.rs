@@ -26,6 +26,7 @@ use crate::call_tree::CallPath;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
+use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
@@ -50,6 +51,10 @@ pub struct LocationProfile {
     pub is_worker: bool,
     /// Its severities; their call paths are those of the process.
     pub severities: Severities,
+    /// The time of its last event.
+    pub end: Ticks,
+    /// Where its time went, in order; empty if nobody asks for root causes.
+    pub journal: Journal,
 }
 
 /// What the walk knows of a process.
@@ -71,7 +76,7 @@ pub struct ProcessProfile {
     pub coverage: Coverage,
 }
 
-/// Walks the events of a process.
+/// Walks the events of a process; with journals, if root causes are asked for.
 ///
 /// # Errors
 /// If a file that exists cannot be read, or memory gets short. Damaged and missing files are findings.
@@ -80,9 +85,10 @@ pub fn walk(
     trace: &Trace,
     metrics: &Metrics,
     process: usize,
+    has_journals: bool,
     memory: &Memory,
 ) -> Result<ProcessProfile, Error> {
-    let mut state = process::ProcessWalk::new(trace, metrics, process);
+    let mut state = process::ProcessWalk::new(trace, metrics, process, has_journals);
     let locations = &trace.locations[trace.processes[process].locations.clone()];
     let mut files = Vec::with_capacity(locations.len());
     for (thread, location) in locations.iter().enumerate() {
@@ -119,7 +125,7 @@ pub fn walk(
             streams[at].step(&mut state);
             steps += 1;
             if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
-                memory.check(state.operations.growth())?;
+                memory.check(state.growth())?;
             }
         }
         if state.forks() == forks {

@@ -15,6 +15,7 @@ use super::{LocationProfile, ProcessProfile};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
+use crate::journal::NO_POSITION;
 use crate::metrics::Metrics;
 use crate::operations::{
     Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
@@ -46,13 +47,18 @@ pub(super) struct ProcessWalk<'t> {
 }
 
 impl<'t> ProcessWalk<'t> {
-    pub(super) fn new(trace: &'t Trace, metrics: &'t Metrics, process: usize) -> ProcessWalk<'t> {
+    pub(super) fn new(
+        trace: &'t Trace,
+        metrics: &'t Metrics,
+        process: usize,
+        has_journals: bool,
+    ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         ProcessWalk {
             trace,
             metrics,
             process,
-            threads: locations.map(Thread::new).collect(),
+            threads: locations.map(|location| Thread::new(location, has_journals)).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -65,6 +71,12 @@ impl<'t> ProcessWalk<'t> {
             was_initialized: false,
             was_finalized: false,
         }
+    }
+
+    /// The bytes that the lists take when each grows next.
+    pub(super) fn growth(&self) -> u64 {
+        let journals = self.threads.iter().filter_map(|thread| thread.journal.as_ref());
+        self.operations.growth() + journals.map(|journal| journal.growth() as u64).sum::<u64>()
     }
 
     /// The position of a thread's location in the report.
@@ -169,18 +181,27 @@ impl<'t> ProcessWalk<'t> {
 
     /// Leaves the innermost region of a thread.
     pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
+        let Some(&Frame { region, barrier, .. }) = self.threads[thread].stack.last() else { return };
+        let kind = self.trace.kinds.get(region as usize).copied();
+        let is_first_init = kind.is_some_and(|kind| kind.is_init) && !self.was_initialized;
+        let is_first_finalize = kind.is_some_and(|kind| kind.is_finalize) && !self.was_finalized;
+        // Time inside counts as after the event (7.2).
+        let position = match is_first_init || is_first_finalize || barrier != NONE {
+            true => self.threads[thread].mark_innermost(),
+            false => NO_POSITION,
+        };
         let Some(frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
-        let Some(&kind) = self.trace.kinds.get(frame.region as usize) else { return };
+        let Some(kind) = kind else { return };
         if kind.is_parallel {
             self.leave_parallel_region(thread, frame.row, time);
         }
         if let Some(barrier) = self.operations.barriers.get_mut(frame.barrier as usize) {
             barrier.visit = interval;
+            barrier.position = position;
         }
         let mut call = frame.call;
-        let is_first_init = kind.is_init && !self.was_initialized;
-        if is_first_init || (kind.is_finalize && !self.was_finalized) {
+        if is_first_init || is_first_finalize {
             call = self.call_of(thread, frame);
             let (class, communicator) = if kind.is_init {
                 (CollectiveClass::Init, WORLD_AT_INIT)
@@ -191,6 +212,7 @@ impl<'t> ProcessWalk<'t> {
                 begin: frame.enter,
                 end: time,
                 call,
+                position,
                 communicator,
                 class: Some(class),
                 operation: u8::MAX,
@@ -364,6 +386,8 @@ impl<'t> ProcessWalk<'t> {
                     run_mpi: end.mpi - thread.at_init.mpi,
                     is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
+                    end: thread.now,
+                    journal: thread.journal.take().unwrap_or_default(),
                 }
             })
             .collect();

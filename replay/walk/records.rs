@@ -240,6 +240,7 @@ impl ProcessWalk<'_> {
             begin,
             end: time,
             call,
+            position: self.threads[thread].mark_innermost(),
             communicator,
             class,
             operation: operation.0,

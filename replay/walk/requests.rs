@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
+use crate::journal::{NO_POSITION, Position};
 use crate::operations::{CallId, NO_CALL, Receive, Send};
 use crate::options::Semantics;
 
@@ -25,6 +26,7 @@ enum Pending {
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     call: CallId,
+    position: Position,
     order: u64,
 }
 
@@ -74,10 +76,13 @@ impl ProcessWalk<'_> {
         let mut position = NONE;
         if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;
+            let event = self.threads[thread].mark_innermost();
             self.operations.sends.push(Send {
                 time,
                 call,
                 completion: if request.is_some() { NO_CALL } else { call },
+                position: event,
+                completed: if request.is_some() { NO_POSITION } else { event },
                 communicator: message.communicator,
                 to,
                 tag: message.tag,
@@ -96,7 +101,9 @@ impl ProcessWalk<'_> {
             Some(Pending::Send(NONE)) => {}
             Some(Pending::Send(position)) => {
                 if let Some(call) = self.call(thread) {
-                    self.operations.sends[position as usize].completion = call;
+                    let send = &mut self.operations.sends[position as usize];
+                    send.completion = call;
+                    send.completed = self.threads[thread].mark_innermost();
                 }
             }
             other => self.unknown(thread, request, other),
@@ -106,8 +113,8 @@ impl ProcessWalk<'_> {
     /// A receive is posted.
     pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
         let order = self.requests.next_posted();
-        let call = self.call(thread).unwrap_or(NO_CALL);
-        self.start(thread, request, Pending::Receive(Posting { call, order }));
+        let posting = self.posting(thread, order);
+        self.start(thread, request, Pending::Receive(posting));
     }
 
     /// A message is received: by a blocking call, or as the completion of `request`.
@@ -134,8 +141,8 @@ impl ProcessWalk<'_> {
             self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
             return;
         };
-        let call = self.call(thread).unwrap_or(NO_CALL);
-        self.received(thread, Message { bytes, ..message }, Some(Posting { call, order }), time);
+        let posting = self.posting(thread, order);
+        self.received(thread, Message { bytes, ..message }, Some(posting), time);
     }
 
     /// The receive of a message that a matched probe has found is started.
@@ -144,8 +151,8 @@ impl ProcessWalk<'_> {
             self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
             return;
         };
-        let call = self.call(thread).unwrap_or(NO_CALL);
-        self.start(thread, request, Pending::Receive(Posting { call, order: probed.order }));
+        let posting = self.posting(thread, probed.order);
+        self.start(thread, request, Pending::Receive(posting));
         self.requests.receiving.insert(request, probed.message);
     }
 
@@ -180,9 +187,17 @@ impl ProcessWalk<'_> {
         }
     }
 
+    /// A receive is posted in the current call.
+    fn posting(&mut self, thread: usize, order: u64) -> Posting {
+        let call = self.call(thread).unwrap_or(NO_CALL);
+        Posting { call, position: self.threads[thread].mark_innermost(), order }
+    }
+
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
+        let posting = posting.filter(|posting| posting.call != NO_CALL);
+        let event = self.threads[thread].mark_innermost();
         let position = self.operations.receives.len() as u32;
         let mut forgets = false;
         if let Some(frame) = self.threads[thread].stack.last_mut() {
@@ -194,7 +209,9 @@ impl ProcessWalk<'_> {
         self.operations.receives.push(Receive {
             time,
             call,
-            posting: posting.map(|posting| posting.call).filter(|&call| call != NO_CALL).unwrap_or(call),
+            posting: posting.map_or(call, |posting| posting.call),
+            position: event,
+            posted_at: posting.map_or(event, |posting| posting.position),
             posted: order,
             communicator: message.communicator,
             from,

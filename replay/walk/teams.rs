@@ -8,6 +8,7 @@ use model::Ticks;
 use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
+use crate::operations::ParallelRegion;
 use crate::severity::Row;
 
 /// A team of threads between fork and join.
@@ -116,6 +117,14 @@ impl ProcessWalk<'_> {
         let state = &mut self.threads[thread];
         let Some(team) = state.member_of.last().and_then(|&number| self.teams.find(number)) else { return };
         let started = (time - team.fork).max(0);
+        self.operations.parallel_regions.push(ParallelRegion {
+            team: team.number,
+            location: state.location,
+            is_master: team.master == thread,
+            fork: team.fork,
+            enter: time,
+            position: state.mark(row),
+        });
         state.severities.add(self.metrics.omp_management, row, started);
         state.severities.add(self.metrics.omp_fork, row, started);
         if team.master == thread {
@@ -155,6 +164,10 @@ impl ProcessWalk<'_> {
             }
         }
         self.threads[thread].member_of.retain(|&number| number != team.number);
+        if thread == 0 {
+            let position = self.threads[thread].mark_innermost();
+            self.operations.joins.push(position);
+        }
     }
 
     /// Forgets teams that were never joined.

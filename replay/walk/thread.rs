@@ -5,6 +5,7 @@ use model::Ticks;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
 use crate::call_tree::{NO_PATH, PathId};
+use crate::journal::{Journal, NO_POSITION, Position};
 use crate::severity::{MetricId, Row, Severities};
 
 /// What was counted of a location up to some moment, in ticks.
@@ -40,10 +41,12 @@ pub(super) struct Thread {
     time: Vec<i64>,
     visits: Vec<i64>,
     pub(super) severities: Severities,
+    /// Where its time went, if anyone asks for root causes.
+    pub(super) journal: Option<Journal>,
 }
 
 impl Thread {
-    pub(super) fn new(location: usize) -> Thread {
+    pub(super) fn new(location: usize, has_journal: bool) -> Thread {
         Thread {
             location: location as u32,
             stack: Stack::default(),
@@ -59,7 +62,20 @@ impl Thread {
             time: Vec::new(),
             visits: Vec::new(),
             severities: Severities::default(),
+            journal: has_journal.then(Journal::default),
         }
+    }
+
+    /// Marks an event in a row of the journal.
+    #[inline]
+    pub(super) fn mark(&mut self, row: Row) -> Position {
+        self.journal.as_mut().map_or(NO_POSITION, |journal| journal.mark(row))
+    }
+
+    /// Marks an event in the innermost region.
+    #[inline]
+    pub(super) fn mark_innermost(&mut self) -> Position {
+        self.stack.last().map(|frame| frame.row).map_or(NO_POSITION, |row| self.mark(row))
     }
 
     /// Gives the time since the last account to a row.
@@ -93,6 +109,9 @@ impl Thread {
             self.time.resize(at + 1, 0);
         }
         self.time[at] = self.time[at].saturating_add(ticks);
+        if let Some(journal) = &mut self.journal {
+            journal.spend(row, ticks);
+        }
         self.elapsed.time = self.elapsed.time.saturating_add(ticks);
     }
 
@@ -175,7 +194,7 @@ mod tests {
 
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
-        let mut thread = Thread::new(0);
+        let mut thread = Thread::new(0, false);
         thread.push(Frame::new(0, 0, 7, 10));
         thread.push(Frame::new(1, 1, 8, 14));
         thread.pop(20);
@@ -187,7 +206,7 @@ mod tests {
 
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
-        let mut thread = Thread::new(0);
+        let mut thread = Thread::new(0, false);
         thread.push(Frame::new(0, 0, 7, 10));
         thread.pop(12);
         thread.push(Frame::new(0, 0, 7, 30));

@@ -325,6 +325,7 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
             report: Some(directory.path().join("report.cubex")),
             semantics: Semantics::Corrected,
             threads: 1,
+            causes: true,
             force: false,
         };
         let before = ALLOCATOR.current_usage() as u64;

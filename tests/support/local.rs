@@ -53,7 +53,7 @@ fn names() -> Vec<&'static str> {
                     metrics.iter().zip(&is_local).filter(|(below, _)| below.parent == Some(metric.id));
                 below.fold(true, |all, (_, is_local)| all && *is_local)
             }
-            Source::Comparison | Source::Rest(..) => false,
+            Source::Shares | Source::Comparison | Source::Rest(..) => false,
         };
     }
     for (at, metric) in metrics.iter().enumerate() {

@@ -134,15 +134,12 @@ impl Reference {
         reference
     }
 
-    /// What differs from `report`, leaving out metrics whose names begin with one of `skipped`. Counts and bytes must be
+    /// What differs from `report`. Counts and bytes must be
     /// equal; seconds may differ by 2 ns and a millionth.
-    pub(crate) fn differences(&self, report: &Table, skipped: &[&str]) -> Vec<String> {
+    pub(crate) fn differences(&self, report: &Table) -> Vec<String> {
         let ours = report.named();
         let mut differences = Vec::new();
         for metric in &self.metrics {
-            if skipped.iter().any(|prefix| metric.starts_with(prefix)) {
-                continue;
-            }
             let of_metric = |named: &Named| -> BTreeSet<(String, usize)> {
                 let keys = named.keys().filter(|key| key.0 == *metric);
                 keys.map(|key| (key.1.clone(), key.2)).collect()

@@ -1,16 +1,28 @@
-//! The metrics that are not patterns, by unit; those of imbalance by themselves.
+//! The metrics that are not patterns, by unit and by question.
 //!
 //! Together with the patterns' metrics this is the tree of the report, with the reference's unique names and nesting.
 //! Left out are its metrics that nothing fills yet: a metric that is always zero would look like "analysed, and fine".
 
 mod bytes;
 mod counts;
+mod critical_path;
+mod delays;
 mod imbalance;
+mod propagation;
 mod time;
 
 use crate::metric::Metric;
 
 /// In the order of the report: parents precede children.
 pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
-    [time::METRICS, counts::METRICS, bytes::METRICS, imbalance::METRICS].into_iter().flatten().copied()
+    let lists = [
+        time::METRICS,
+        counts::METRICS,
+        bytes::METRICS,
+        delays::METRICS,
+        propagation::METRICS,
+        critical_path::METRICS,
+        imbalance::METRICS,
+    ];
+    lists.into_iter().flatten().copied()
 }

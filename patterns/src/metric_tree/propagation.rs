@@ -1,0 +1,118 @@
+//! Waiting for messages, by what caused it and by what it caused.
+
+use crate::metric::Metric;
+use crate::metric::Source::{Rest, Shares, Sum};
+use crate::metric::Unit::Seconds;
+
+pub(super) const METRICS: &[Metric] = &[
+    Metric::root(
+        "waitstates_propagating_vs_terminal",
+        "MPI point-to-point wait states (propagating vs. terminal)",
+        Seconds,
+        Sum,
+        "Waiting for messages, by what it caused.",
+    ),
+    Metric::below(
+        "waitstates_propagating_vs_terminal",
+        "mpi_wait_propagating",
+        "Propagating wait states",
+        Seconds,
+        Sum,
+        "Waiting that made others wait in turn.",
+    ),
+    Metric::below(
+        "mpi_wait_propagating",
+        "mpi_wait_propagating_ls",
+        "Late Sender",
+        Seconds,
+        Shares,
+        "Waiting for late senders that made others wait in turn.",
+    ),
+    Metric::below(
+        "mpi_wait_propagating",
+        "mpi_wait_propagating_lr",
+        "Late Receiver",
+        Seconds,
+        Shares,
+        "Waiting for late receivers that made others wait in turn.",
+    ),
+    Metric::below(
+        "waitstates_propagating_vs_terminal",
+        "mpi_wait_terminal",
+        "Terminal wait states",
+        Seconds,
+        Sum,
+        "Waiting that made nobody else wait.",
+    ),
+    Metric::below(
+        "mpi_wait_terminal",
+        "mpi_wait_terminal_ls",
+        "Late Sender",
+        Seconds,
+        Rest("mpi_latesender", &["mpi_wait_propagating_ls"]),
+        "Waiting for late senders that made nobody else wait.",
+    ),
+    Metric::below(
+        "mpi_wait_terminal",
+        "mpi_wait_terminal_lr",
+        "Late Receiver",
+        Seconds,
+        Rest("mpi_latereceiver", &["mpi_wait_propagating_lr"]),
+        "Waiting for late receivers that made nobody else wait.",
+    ),
+    Metric::root(
+        "waitstates_direct_vs_indirect",
+        "MPI point-to-point wait states (direct vs. indirect)",
+        Seconds,
+        Sum,
+        "Waiting for messages, by what caused it.",
+    ),
+    Metric::below(
+        "waitstates_direct_vs_indirect",
+        "mpi_wait_direct",
+        "Direct wait states",
+        Seconds,
+        Sum,
+        "Waiting that was caused by more work elsewhere.",
+    ),
+    Metric::below(
+        "mpi_wait_direct",
+        "mpi_wait_direct_latesender",
+        "Late Sender",
+        Seconds,
+        Rest("mpi_latesender", &["mpi_wait_indirect_latesender"]),
+        "Waiting for late senders that had more work.",
+    ),
+    Metric::below(
+        "mpi_wait_direct",
+        "mpi_wait_direct_latereceiver",
+        "Late Receiver",
+        Seconds,
+        Rest("mpi_latereceiver", &["mpi_wait_indirect_latereceiver"]),
+        "Waiting for late receivers that had more work.",
+    ),
+    Metric::below(
+        "waitstates_direct_vs_indirect",
+        "mpi_wait_indirect",
+        "Indirect wait states",
+        Seconds,
+        Sum,
+        "Waiting that was caused by earlier waiting elsewhere.",
+    ),
+    Metric::below(
+        "mpi_wait_indirect",
+        "mpi_wait_indirect_latesender",
+        "Late Sender",
+        Seconds,
+        Shares,
+        "Waiting for late senders that had to wait before.",
+    ),
+    Metric::below(
+        "mpi_wait_indirect",
+        "mpi_wait_indirect_latereceiver",
+        "Late Receiver",
+        Seconds,
+        Shares,
+        "Waiting for late receivers that had to wait before.",
+    ),
+];

@@ -1,0 +1,326 @@
+//! Costs in the long term and the critical path: what goes backwards through time, from location to location
+//! (specification 8.1 and 9).
+//!
+//! Waiting that was caused by waiting is charged to what caused the first of it. So a cause has to know what its waiting
+//! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing;
+//! [`relay`](super::relay) carries costs between workers.
+
+use std::cmp::Reverse;
+
+use model::Ticks;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::delay::Class;
+use super::lines::Lines;
+use super::points::Next;
+use super::reach::Reach;
+use super::short_term::{Causes, Wait};
+use crate::findings::{Finding, Findings};
+use crate::fraction::{fixed, float};
+use crate::journal::{Position, Spot};
+use crate::metrics::Metrics;
+use crate::severity::Row;
+
+/// What a wait state costs in turn, by class, in ticks.
+pub(super) type Costs = [f64; Class::COUNT];
+
+/// What a location has to do at a position, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    /// A cause reaches no further back.
+    End,
+    /// A wait state learns what it costs.
+    Wait,
+    /// A cause needs to know what its waiting costs.
+    Cause,
+}
+
+/// What to do, at a position, with which wait or cause. Latest first.
+type Item = (Reverse<Position>, Kind, u32);
+
+/// A location on its way back.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    items: Vec<Item>,
+    next: usize,
+    /// Costs by tick of waiting, by class, of all causes that reach the current position; in fixed point.
+    weights: [i128; Class::COUNT],
+    /// Numbers of the points at which the critical path leaves, or begins.
+    stops: Vec<usize>,
+    /// Which of these it has come to, from which event.
+    visited: FxHashMap<Option<usize>, Position>,
+}
+
+/// What a worker tells another one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Message {
+    /// What a delay's waiting costs; by its number among the delays told.
+    Costs(u32, Costs),
+    /// The critical path goes on before this event.
+    Path(Spot),
+}
+
+/// The locations of a worker on their way back.
+pub(super) struct Backward<'a> {
+    metrics: &'a Metrics,
+    lines: &'a mut Lines,
+    waits: &'a [Wait],
+    causes: &'a Causes,
+    /// Where the critical path goes on from meetings of teams.
+    meetings: &'a [Vec<Spot>],
+    /// Meetings that it has come to.
+    met: FxHashSet<u32>,
+    worker: usize,
+    /// The worker that owns a location.
+    owner_of: &'a dyn Fn(u32) -> usize,
+    ways: Vec<Way>,
+    /// Locations that can go on.
+    ready: Vec<usize>,
+    /// Costs that have come, by cause, until it is over.
+    arrived: FxHashMap<u32, Costs>,
+    /// Causes that did not get their costs.
+    released: FxHashSet<u32>,
+    /// Exclusive ticks on the critical path, by location and row.
+    pub(super) path: Vec<Vec<i64>>,
+    findings: &'a mut Findings,
+}
+
+impl std::fmt::Debug for Backward<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} locations on their way back", self.ways.len())
+    }
+}
+
+impl<'a> Backward<'a> {
+    /// All locations at their end.
+    pub(super) fn new(
+        metrics: &'a Metrics,
+        lines: &'a mut Lines,
+        waits: &'a [Wait],
+        causes: &'a Causes,
+        meetings: &'a [Vec<Spot>],
+        worker: usize,
+        owner_of: &'a dyn Fn(u32) -> usize,
+        findings: &'a mut Findings,
+    ) -> Backward<'a> {
+        let mut ways = vec![Way::default(); lines.len()];
+        for (at, wait) in waits.iter().enumerate().filter(|(_, wait)| wait.has_costs) {
+            let Spot { location, position } = wait.delay.waiting;
+            ways[lines.at(location)].items.push((Reverse(position), Kind::Wait, at as u32));
+        }
+        for (at, cause) in causes.list.iter().enumerate().filter(|(_, cause)| cause.denominator > 0.0) {
+            let Spot { location, position } = cause.delay.causing;
+            let items = &mut ways[lines.at(location)].items;
+            items.push((Reverse(position), Kind::Cause, at as u32));
+            if let Reach::Behind(end) = cause.reach {
+                items.push((Reverse(end), Kind::End, at as u32));
+            }
+        }
+        for (at, way) in ways.iter_mut().enumerate() {
+            way.items.sort_unstable();
+            let points = lines.line(at).points().iter().enumerate();
+            way.stops = points.filter(|(_, point)| point.is_stop()).map(|(at, _)| at).collect();
+        }
+        let ready = (0..ways.len()).filter(|&at| !ways[at].items.is_empty()).collect();
+        let path = vec![Vec::new(); ways.len()];
+        Backward {
+            metrics,
+            lines,
+            waits,
+            causes,
+            meetings,
+            met: FxHashSet::default(),
+            worker,
+            owner_of,
+            ways,
+            ready,
+            arrived: FxHashMap::default(),
+            released: FxHashSet::default(),
+            path,
+            findings,
+        }
+    }
+
+    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
+    pub(super) fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
+        let Some(at) = self.ready.pop() else { return false };
+        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
+            match kind {
+                Kind::Cause if self.is_blocked(number) => return true,
+                Kind::Cause => self.cause(at, number, true),
+                Kind::End => self.cause(at, number, false),
+                Kind::Wait => self.wait(at, number, tell),
+            }
+            self.ways[at].next += 1;
+        }
+        true
+    }
+
+    fn is_blocked(&self, cause: u32) -> bool {
+        self.causes.list[cause as usize].awaits_costs
+            && !self.arrived.contains_key(&cause)
+            && !self.released.contains(&cause)
+    }
+
+    /// A cause begins to reach wait states, or ends.
+    fn cause(&mut self, at: usize, number: u32, begins: bool) {
+        let cause = &self.causes.list[number as usize];
+        let costs = match begins {
+            true => self.arrived.get(&number).copied(),
+            false => self.arrived.remove(&number),
+        };
+        for class in Class::ALL {
+            // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
+            let is_known = (class, cause.delay.class) != (Class::ThreadBarrier, Class::ThreadBarrier);
+            let cost = costs.filter(|_| is_known).map_or(0.0, |costs| costs[class as usize]);
+            let own = cost / cause.denominator;
+            if begins && own > 0.0 {
+                for &(row, more) in &self.causes.shares[cause.shares.clone()] {
+                    let metric = self.metrics.delay_costs[class as usize][1];
+                    self.lines.add(at, metric, row, fixed(own * more as f64));
+                }
+            }
+            if cause.reach != Reach::Nothing {
+                let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
+                let weight = fixed(own + scale);
+                let sum = &mut self.ways[at].weights[class as usize];
+                *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
+            }
+        }
+    }
+
+    /// A wait state tells its cause what it costs.
+    fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
+        let wait = &self.waits[number as usize];
+        let points = self.lines.line(at).points();
+        let point = points.binary_search_by_key(&wait.delay.waiting.position, |point| point.position);
+        let waited = point.map_or(0, |point| points[point].wait);
+        let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
+        if wait.worker == self.worker {
+            self.arrive(self.worker, wait.number, costs);
+        } else {
+            tell(wait.worker, Message::Costs(wait.number, costs));
+        }
+    }
+
+    /// The costs of a delay have come from a worker.
+    fn arrive(&mut self, worker: usize, number: u32, costs: Costs) {
+        let cause = self.causes.firsts[worker] as u32 + number;
+        if self.released.contains(&cause) {
+            return;
+        }
+        self.arrived.insert(cause, costs);
+        let location = self.causes.list[cause as usize].delay.causing.location;
+        let at = self.lines.at(location);
+        let way = &self.ways[at];
+        if way.items.get(way.next).is_some_and(|item| (item.1, item.2) == (Kind::Cause, cause)) {
+            self.ready.push(at);
+        }
+    }
+
+    /// A message has come from a worker.
+    pub(super) fn hear(&mut self, worker: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
+        match message {
+            Message::Costs(number, costs) => self.arrive(worker, number, costs),
+            Message::Path(spot) => self.follow(spot, tell),
+        }
+    }
+
+    /// The critical path goes backwards from an event, as long as it stays with this worker's locations. In a team it may
+    /// be at several threads at once (Q12).
+    pub(super) fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
+        let mut work = Vec::new();
+        let mut spots = vec![spot];
+        while let Some(spot) = spots.pop() {
+            let worker = (self.owner_of)(spot.location);
+            if worker != self.worker {
+                tell(worker, Message::Path(spot));
+                continue;
+            }
+            let at = self.lines.at(spot.location);
+            let line = self.lines.line(at);
+            let way = &mut self.ways[at];
+            let stop = way.stops.partition_point(|&stop| line.points()[stop].position < spot.position);
+            let stop = stop.checked_sub(1).map(|stop| way.stops[stop]);
+            let point = stop.map(|stop| &line.points()[stop]);
+            let waited = point.map(|point| (line.row(point.position), point.wait));
+            let (since, next) = (point.map(|point| point.position), point.map(|point| point.next));
+            // What lies between is on the path once, whatever ways lead there.
+            let before = way.visited.get(&stop).copied();
+            if before.is_none_or(|before| before < spot.position) {
+                way.visited.insert(stop, spot.position);
+                self.lines.work_since(at, before.or(since), spot.position, &mut work);
+                self.spend(at, &work, waited.filter(|_| before.is_none()));
+            }
+            if before.is_some() {
+                // Threads of a team may come to one point on several ways; others do not.
+                if self.meetings.is_empty() {
+                    self.findings.add(
+                        Finding::CyclicWait,
+                        0,
+                        spot.location as usize,
+                        || "the critical path comes to the same wait state again",
+                    );
+                }
+                continue;
+            }
+            match next {
+                None | Some(Next::Start | Next::Through) => {}
+                Some(Next::Blamed(blamed)) => spots.push(blamed),
+                Some(Next::Team(meeting)) => {
+                    if self.met.insert(meeting) {
+                        spots.extend(&self.meetings[meeting as usize]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts time on the critical path, without the waiting of `stop` in its row.
+    fn spend(&mut self, at: usize, work: &[(Row, Ticks)], stop: Option<(Row, Ticks)>) {
+        let path = &mut self.path[at];
+        for &(row, ticks) in work {
+            let waited = stop.filter(|stop| stop.0 == row).map_or(0, |stop| stop.1.clamp(0, ticks));
+            if row as usize >= path.len() {
+                path.resize(row as usize + 1, 0);
+            }
+            let sum = &mut path[row as usize];
+            *sum = (ticks - waited).saturating_add(*sum);
+        }
+    }
+
+    /// The cause that would have to go on first, of those whose costs are missing.
+    pub(super) fn blocked(&self) -> Option<Blocked> {
+        let cause = |(at, way): (usize, &Way)| {
+            let &(_, _, number) = way.items.get(way.next)?;
+            let delay = &self.causes.list[number as usize].delay;
+            Some(Blocked { time: delay.time, spot: delay.causing, number: at as u32 })
+        };
+        self.ways.iter().enumerate().filter_map(cause).min()
+    }
+
+    /// Lets a location go on although costs are missing: its causes wait for each other, so clocks are wrong.
+    pub(super) fn release(&mut self, blocked: Blocked) {
+        let at = blocked.number as usize;
+        let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
+        self.findings.add(
+            Finding::CyclicWait,
+            blocked.time,
+            blocked.spot.location as usize,
+            || "what waiting costs depends on itself",
+        );
+        self.released.insert(number);
+        self.ready.push(at);
+    }
+}
+
+/// A location that cannot go on. The smallest goes on first when nobody can.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Blocked {
+    /// When the cause entered its call.
+    pub(super) time: Ticks,
+    /// The cause.
+    pub(super) spot: Spot,
+    /// The location's number at its worker.
+    pub(super) number: u32,
+}

@@ -1,0 +1,281 @@
+//! What root causes need to know of a process, as soon as its wait states are found: its points of synchronisation and
+//! whom it waited for.
+
+use model::{LocationType, Ticks};
+use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
+
+use super::delay::{Class, Delay};
+use super::points::{Next, Peers, SyncPoint};
+use crate::journal::{Position, Spot};
+use crate::matching::{Matches, With};
+use crate::operations::{Barrier, NO_CALL, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::options::Semantics;
+use crate::trace::Trace;
+use crate::wait_states::WaitingMessages;
+use crate::walk::ProcessProfile;
+
+/// What is known of a process before anything is exchanged.
+#[derive(Clone, Debug, Default)]
+pub struct Collected {
+    /// The points of each location, in no order.
+    pub(super) points: Vec<Vec<SyncPoint>>,
+    /// Whom it waited for.
+    pub(super) delays: Vec<Delay>,
+    /// For each meeting of a team, where the critical path goes on.
+    pub(super) meetings: Vec<Vec<Spot>>,
+    /// Where threads idle, if there are any besides the main thread.
+    pub(super) idle: Option<Idle>,
+    /// Where the critical path ends, if this process was the last one in MPI_Finalize.
+    pub(super) last: Option<Spot>,
+}
+
+/// Where the main thread works alone, while the others idle: before each fork and at the end, since the last join.
+#[derive(Clone, Debug)]
+pub(super) struct Idle {
+    /// The main thread's location.
+    pub(super) location: u32,
+    /// How many others there are.
+    pub(super) others: u32,
+    /// Where it has begun parallel regions that it forked, rising.
+    pub(super) forks: Vec<Position>,
+    /// Where it has joined teams, rising.
+    pub(super) joins: Vec<Position>,
+}
+
+/// The time of a call from `leave` on, if that was before its end.
+fn completion(call: Interval, leave: Ticks) -> Ticks {
+    (call.leave - leave).max(0)
+}
+
+/// Collects everything of a process.
+pub fn collect(
+    trace: &Trace,
+    profile: &ProcessProfile,
+    matches: &Matches,
+    waiting: &WaitingMessages,
+) -> Collected {
+    let first = profile.locations.first().map_or(0, |location| location.location);
+    let points = vec![Vec::new(); profile.locations.len()];
+    let mut collector = Collector {
+        operations: &profile.operations,
+        first,
+        collected: Collected { points, ..Collected::default() },
+    };
+    collector.late_senders(matches, waiting);
+    collector.late_receivers(matches, waiting, trace.semantics);
+    collector.collectives(matches);
+    collector.parallel_regions();
+    collector.thread_barriers();
+    collector.idle(trace);
+    collector.collected
+}
+
+struct Collector<'a> {
+    operations: &'a Operations,
+    /// The location of the first thread.
+    first: usize,
+    collected: Collected,
+}
+
+impl Collector<'_> {
+    fn add(&mut self, location: u32, point: SyncPoint) {
+        self.collected.points[location as usize - self.first].push(point);
+    }
+
+    fn late_senders(&mut self, matches: &Matches, waiting: &WaitingMessages) {
+        for &(at, wait) in &waiting.receives {
+            let receive = &self.operations.receives[at as usize];
+            let Some(send) = &matches.sends[at as usize] else { continue };
+            let call = *self.operations.call(receive.call);
+            let causing = Spot { location: send.place.location, position: send.position };
+            self.add(
+                call.location,
+                SyncPoint {
+                    position: receive.position,
+                    wait,
+                    taken: call.interval.length() - completion(call.interval, send.call.leave),
+                    peers: Peers::One(receive.from),
+                    next: Next::Blamed(causing),
+                },
+            );
+            self.collected.delays.push(Delay {
+                class: Class::LateSender,
+                waiting: Spot { location: call.location, position: receive.position },
+                causing,
+                wait,
+                time: send.call.enter,
+                taken: send.call.length() - completion(send.call, call.interval.leave),
+                communicator: receive.communicator,
+            });
+        }
+    }
+
+    fn late_receivers(&mut self, matches: &Matches, waiting: &WaitingMessages, semantics: Semantics) {
+        for &(at, wait) in &waiting.sends {
+            let send = &self.operations.sends[at as usize];
+            let Some(posting) = matches.postings[at as usize].filter(|_| send.completion != NO_CALL) else {
+                continue;
+            };
+            let call = *self.operations.call(send.completion);
+            let after = call.interval.leave - posting.call.leave;
+            // The reference has the sign the other way round (Q7).
+            let completion_of_send = match semantics {
+                Semantics::Corrected => after.max(0),
+                Semantics::Reference => after.min(0),
+            };
+            let causing = Spot { location: posting.place.location, position: posting.position };
+            self.add(
+                call.location,
+                SyncPoint {
+                    position: send.completed,
+                    wait,
+                    taken: call.interval.length().saturating_sub(completion_of_send),
+                    peers: Peers::One(send.to),
+                    next: Next::Blamed(causing),
+                },
+            );
+            self.collected.delays.push(Delay {
+                class: Class::LateReceiver,
+                waiting: Spot { location: call.location, position: send.completed },
+                causing,
+                wait,
+                time: posting.call.enter,
+                taken: posting.call.length() - completion(posting.call, call.interval.leave),
+                communicator: send.communicator,
+            });
+        }
+    }
+
+    fn collectives(&mut self, matches: &Matches) {
+        for (at, partners) in &matches.partners {
+            let collective = &self.operations.collectives[*at as usize];
+            let (begin, end) = (collective.begin, collective.end);
+            let membership = &matches.collectives[*at as usize];
+            let Some(class) = collective.class.filter(|&class| class != CollectiveClass::Scan) else {
+                continue;
+            };
+            let Some(member) = membership.member(class, begin, end) else { continue };
+            let call = *self.operations.call(collective.call);
+            let is_start = collective.communicator == WORLD_AT_INIT;
+            // Nobody waits in MPI_Init (Q20).
+            let wait = if is_start { 0 } else { member.waiting() };
+            let here = Spot { location: call.location, position: collective.position };
+            if collective.communicator == WORLD_AT_FINALIZE && partners.blamed == Some(here) {
+                self.collected.last = Some(here);
+            }
+            let peers = match (&partners.with, collective.communicator) {
+                (With::All, WORLD_AT_INIT | WORLD_AT_FINALIZE) => Peers::World,
+                (With::All, communicator) => Peers::Communicator(communicator),
+                (With::Some(processes), _) if processes.len() == 1 => Peers::One(processes[0]),
+                (With::Some(processes), _) => Peers::Several(processes.clone()),
+            };
+            self.add(
+                call.location,
+                SyncPoint {
+                    position: collective.position,
+                    wait,
+                    taken: call.interval.length() - member.completing(),
+                    peers,
+                    next: match partners.blamed {
+                        _ if is_start => Next::Start,
+                        Some(blamed) => Next::Blamed(blamed),
+                        None => Next::Through,
+                    },
+                },
+            );
+            let cause = partners.blamed.filter(|&blamed| wait > 0 && blamed != here);
+            if let (Some(causing), Some(class)) = (cause, Class::of(class)) {
+                self.collected.delays.push(Delay {
+                    class,
+                    waiting: here,
+                    causing,
+                    wait,
+                    time: member.last_begin,
+                    taken: 0,
+                    communicator: collective.communicator,
+                });
+            }
+        }
+    }
+
+    /// The beginnings of parallel regions: a team meets there, and the master goes on alone, backwards.
+    fn parallel_regions(&mut self) {
+        let mut regions: Vec<&ParallelRegion> = self.operations.parallel_regions.iter().collect();
+        regions.sort_by_key(|region| region.team);
+        for team in regions.chunk_by(|a, b| a.team == b.team) {
+            let first_enter = team.iter().map(|region| region.enter).min().unwrap_or(0);
+            let spot =
+                |region: &&ParallelRegion| Spot { location: region.location, position: region.position };
+            let meeting = self.collected.meetings.len() as u32;
+            let master = team.iter().filter(|region| region.is_master);
+            self.collected.meetings.push(master.map(spot).collect());
+            for region in team {
+                let started = (region.enter - region.fork).max(0);
+                let point = SyncPoint {
+                    position: region.position,
+                    wait: 0,
+                    taken: started - (region.enter - first_enter),
+                    peers: Peers::Fork,
+                    next: Next::Team(meeting),
+                };
+                self.add(region.location, point);
+            }
+        }
+    }
+
+    /// Barriers of teams: whoever came last makes the others wait (9.5).
+    fn thread_barriers(&mut self) {
+        let mut visits: Vec<&Barrier> =
+            self.operations.barriers.iter().filter(|barrier| barrier.last.is_some()).collect();
+        visits.sort_by_key(|barrier| barrier.last);
+        for barrier in visits.chunk_by(|a, b| a.last == b.last) {
+            let Some(last) = barrier[0].last.map(|last| &self.operations.barriers[last as usize]) else {
+                continue;
+            };
+            let spot = |visit: &Barrier| Spot { location: visit.location, position: visit.position };
+            let waiting = |visit: &Barrier| {
+                let Barrier { class, visit, tasks, .. } = *visit;
+                BarrierVisit { class, visit, last_enter: last.visit.enter, tasks }.waiting().max(0)
+            };
+            let meeting = self.collected.meetings.len() as u32;
+            let ahead = barrier.iter().filter(|visit| waiting(visit) == 0);
+            self.collected.meetings.push(ahead.map(|visit| spot(visit)).collect());
+            for visit in barrier {
+                let point = SyncPoint {
+                    position: visit.position,
+                    wait: waiting(visit),
+                    taken: visit.visit.length(),
+                    peers: Peers::Threads,
+                    next: Next::Team(meeting),
+                };
+                self.add(visit.location, point);
+                let early = last.visit.enter - visit.visit.enter;
+                if early > 0 {
+                    self.collected.delays.push(Delay {
+                        class: Class::ThreadBarrier,
+                        waiting: spot(visit),
+                        causing: spot(last),
+                        wait: early,
+                        time: last.visit.enter,
+                        taken: 0,
+                        communicator: 0,
+                    });
+                }
+            }
+        }
+    }
+
+    fn idle(&mut self, trace: &Trace) {
+        let location = self.first as u32;
+        let process = &trace.processes[trace.locations[self.first].process];
+        let is_thread = |location: &usize| trace.locations[*location].kind == LocationType::CPU_THREAD;
+        let threads = process.locations.clone().filter(is_thread).count() as u32;
+        let mine = self.operations.parallel_regions.iter();
+        let forks = mine.filter(|region| region.is_master && region.location == location);
+        let forks: Vec<_> = forks.map(|region| region.position).collect();
+        if threads > 1 && !forks.is_empty() {
+            let joins = self.operations.joins.clone();
+            self.collected.idle = Some(Idle { location, others: threads - 1, forks, joins });
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A delay: a wait state seen from both sides, the location that waits and the one that makes it wait (specification 9).
+
+use model::Ticks;
+use patterns::matched::CollectiveClass;
+
+use crate::journal::Spot;
+
+/// What kind of wait state a delay causes. Costs are kept apart by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Class {
+    /// A receive waits for its sender.
+    LateSender,
+    /// A send waits for its receiver.
+    LateReceiver,
+    /// Members of a barrier wait for the last of them.
+    Barrier,
+    /// Members of an operation in which all give to all wait for the last of them.
+    AllToAll,
+    /// Receivers wait for the root.
+    OneToAll,
+    /// The root waits for the last member.
+    AllToOne,
+    /// Threads wait in a barrier of OpenMP for the last of them.
+    ThreadBarrier,
+    /// Threads wait while the main thread works alone.
+    IdleThreads,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Class; Class::COUNT] = [
+        Class::LateSender,
+        Class::LateReceiver,
+        Class::Barrier,
+        Class::AllToAll,
+        Class::OneToAll,
+        Class::AllToOne,
+        Class::ThreadBarrier,
+        Class::IdleThreads,
+    ];
+
+    /// How many there are.
+    pub const COUNT: usize = 8;
+
+    /// The class of delays in collective operations; `None` for those without (9.4).
+    pub fn of(class: CollectiveClass) -> Option<Class> {
+        match class {
+            CollectiveClass::Barrier => Some(Class::Barrier),
+            CollectiveClass::AllToAll => Some(Class::AllToAll),
+            CollectiveClass::OneToAll => Some(Class::OneToAll),
+            CollectiveClass::AllToOne => Some(Class::AllToOne),
+            CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Scan => None,
+        }
+    }
+
+    /// Whether a message causes it.
+    pub fn is_of_messages(self) -> bool {
+        matches!(self, Class::LateSender | Class::LateReceiver)
+    }
+
+    /// Whether members of a communicator cause it.
+    pub fn is_of_collectives(self) -> bool {
+        matches!(self, Class::Barrier | Class::AllToAll | Class::OneToAll | Class::AllToOne)
+    }
+
+    /// The unique names of the metrics of its costs, short and long term.
+    pub fn metrics(self) -> [&'static str; 2] {
+        match self {
+            Class::LateSender => ["delay_latesender", "delay_latesender_longterm"],
+            Class::LateReceiver => ["delay_latereceiver", "delay_latereceiver_longterm"],
+            Class::Barrier => ["delay_barrier", "delay_barrier_longterm"],
+            Class::AllToAll => ["delay_n2n", "delay_n2n_longterm"],
+            Class::OneToAll => ["delay_12n", "delay_12n_longterm"],
+            Class::AllToOne => ["delay_n21", "delay_n21_longterm"],
+            Class::ThreadBarrier => ["delay_ompbarrier", "delay_ompbarrier_longterm"],
+            Class::IdleThreads => ["delay_ompidle", "delay_ompidle_longterm"],
+        }
+    }
+}
+
+/// A wait state with its cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Delay {
+    /// What kind of wait state it is.
+    pub(super) class: Class,
+    /// The event that waits.
+    pub(super) waiting: Spot,
+    /// The event that it waits for.
+    pub(super) causing: Spot,
+    /// How long.
+    pub(super) wait: Ticks,
+    /// When the call of the causing event was entered.
+    pub(super) time: Ticks,
+    /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
+    /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
+    pub(super) taken: Ticks,
+    /// The communicator of a collective operation.
+    pub(super) communicator: u32,
+}
+
+impl Delay {
+    /// Words of [`encode`](Delay::encode).
+    pub(super) const WORDS: usize = 6;
+
+    /// The delay in words.
+    pub(super) fn encode(&self) -> [u64; Delay::WORDS] {
+        [
+            self.waiting.encode(),
+            self.causing.encode(),
+            self.wait as u64,
+            self.time as u64,
+            self.taken as u64,
+            u64::from(self.communicator) << 32 | self.class as u64,
+        ]
+    }
+
+    /// What [`encode`](Delay::encode) made.
+    ///
+    /// # Panics
+    /// If the words are not of a delay.
+    pub(super) fn decode(words: &[u64]) -> Delay {
+        Delay {
+            waiting: Spot::decode(words[0]),
+            causing: Spot::decode(words[1]),
+            wait: words[2] as Ticks,
+            time: words[3] as Ticks,
+            taken: words[4] as Ticks,
+            communicator: (words[5] >> 32) as u32,
+            class: Class::ALL[(words[5] & 0xff) as usize],
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What the critical path means for everyone (specification 8.2 to 8.4, and 16.3).
+
+use std::ops::Range;
+
+use model::{LocationType, Ticks};
+
+use super::Tools;
+use super::lines::Lines;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, broadcast, reduce};
+use crate::fraction::{fixed, float, whole};
+use crate::options::Semantics;
+use crate::report_paths::ReportPaths;
+use crate::severity::Row;
+use crate::walk::ProcessProfile;
+
+/// Waiting and management: what is no work of a location (16.3).
+const NO_WORK: [&str; 13] = [
+    "mpi_finalize_wait",
+    "mpi_barrier_wait",
+    "mpi_latesender",
+    "mpi_latereceiver",
+    "mpi_earlyreduce",
+    "mpi_earlyscan",
+    "mpi_latebroadcast",
+    "mpi_wait_nxn",
+    "omp_management",
+    "omp_ebarrier_wait",
+    "omp_ibarrier_wait",
+    "omp_lock_contention_critical",
+    "omp_lock_contention_api",
+];
+
+/// Time in constructs that are left out of the work, too.
+const ORDERED: &str = "omp_ordered";
+
+/// Sums over all locations by call path, in lists of equal length.
+struct Sums {
+    lists: Vec<Vec<i128>>,
+}
+
+impl Sums {
+    fn new(lists: usize, paths: usize) -> Sums {
+        Sums { lists: vec![vec![0; paths]; lists] }
+    }
+
+    fn add(&mut self, list: usize, path: u32, value: i128) {
+        let sum = &mut self.lists[list][path as usize];
+        *sum = sum.saturating_add(value);
+    }
+
+    /// The sums of all workers, on every worker.
+    fn of_all(self, exchange: &mut dyn Exchange) -> Result<Sums, Error> {
+        if exchange.workers() == 1 {
+            return Ok(self);
+        }
+        let count = self.lists.len();
+        let encode = |sums: &Sums| -> Batch {
+            let values = sums.lists.iter().flatten();
+            values.flat_map(|&value| [value as u64, (value >> 64) as u64]).collect()
+        };
+        let decode = |words: &[u64]| -> Vec<i128> {
+            let value = |words: &[u64]| i128::from(words[1].cast_signed()) << 64 | i128::from(words[0]);
+            words.chunks_exact(2).map(value).collect()
+        };
+        let all = reduce(exchange, self, encode, |sums, words| {
+            for (sum, value) in sums.lists.iter_mut().flatten().zip(decode(words)) {
+                *sum = sum.saturating_add(value);
+            }
+        })?;
+        let values = decode(&broadcast(exchange, encode(&all))?);
+        let lists = values.chunks((values.len() / count).max(1)).map(<[i128]>::to_vec);
+        let mut lists: Vec<Vec<i128>> = lists.collect();
+        lists.resize(count, Vec::new());
+        Ok(Sums { lists })
+    }
+}
+
+/// The time of a location that was not waiting, by row, over the whole trace (8.3).
+fn profile(lines: &mut Lines, at: usize) -> Vec<(Row, Ticks)> {
+    let mut work = Vec::new();
+    let end = lines.line(at).end();
+    lines.work(at, None, end, &mut work);
+    work
+}
+
+/// Adds everything that follows from the critical path; `critical` has its ticks by location and row.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn find(
+    tools: &Tools<'_>,
+    profiles: &[ProcessProfile],
+    paths: &ReportPaths,
+    lines: &mut Lines,
+    critical: &[Vec<i64>],
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let metrics = tools.metrics;
+    let busy = busy(tools, profiles, lines, paths.len());
+    let mut sums = Sums::new(2, paths.len());
+    for (at, rows) in critical.iter().enumerate() {
+        for (row, &ticks) in rows.iter().enumerate() {
+            sums.add(0, lines.path(at, row as Row), ticks.into());
+        }
+    }
+    sums.lists[1] = busy;
+    let sums = sums.of_all(exchange)?;
+    let (path, busy) = (&sums.lists[0], &sums.lists[1]);
+    let length = total(path);
+
+    // Behind all call paths: how many locations have none of the excess.
+    let without = paths.len();
+    let mut impact = Sums::new(2, without + 1);
+    for at in 0..lines.len() {
+        let (excess, foreign) = excess(&profile(lines, at), path, length, |row| lines.path(at, row));
+        for (list, excess) in [excess, foreign].into_iter().enumerate() {
+            match excess.factor() {
+                Some(factor) => {
+                    for &(path, ticks) in &excess.of {
+                        impact.add(list, path, fixed(factor * ticks as f64));
+                    }
+                }
+                None => impact.add(list, without as u32, 1),
+            }
+        }
+    }
+    let mut impact = impact.of_all(exchange)?;
+    // The reference divides by nothing then, and has no value anywhere (Q13).
+    if tools.trace.semantics == Semantics::Reference {
+        for list in impact.lists.iter_mut().filter(|list| list[without] > 0) {
+            list.fill(0);
+        }
+    }
+
+    let imbalance = imbalance(tools, paths, path, busy);
+    for (at, rows) in critical.iter().enumerate() {
+        let own = rows.iter().enumerate().filter(|(_, ticks)| **ticks > 0);
+        for (row, &ticks) in own {
+            let (row, number) = (row as Row, lines.path(at, row as Row) as usize);
+            lines.add(at, metrics.critical_path, row, whole(ticks));
+            let share = ticks as f64 / path[number] as f64;
+            for (list, metric) in metrics.imbalance_impact.into_iter().enumerate() {
+                let value = share * float(impact.lists[list][number]);
+                if value > 0.0 {
+                    lines.add(at, metric, row, fixed(value));
+                }
+            }
+            lines.add(at, metrics.critical_path_imbalance, row, fixed(imbalance[number] * ticks as f64));
+        }
+        for (row, ticks) in profile(lines, at) {
+            let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;
+            lines.add(at, metrics.critical_path_activities, row, whole(on_path.min(ticks).max(0)));
+            lines.add(at, metrics.non_critical_path_activities, row, whole((ticks - on_path).max(0)));
+        }
+    }
+    Ok(())
+}
+
+fn total(values: &[i128]) -> i128 {
+    values.iter().fold(0, |sum, &value| sum.saturating_add(value))
+}
+
+/// What the critical path has more than a location, by call path.
+struct Excess {
+    of: Vec<(u32, i128)>,
+    /// The time that the location lacks to the whole path.
+    lacks: i128,
+}
+
+impl Excess {
+    fn factor(&self) -> Option<f64> {
+        let sum = self.of.iter().fold(0_i128, |sum, &(_, ticks)| sum.saturating_add(ticks));
+        (sum != 0).then(|| self.lacks as f64 / sum as f64)
+    }
+}
+
+/// Where the path has more time than a location; and where it has time, and the location none at all (8.4).
+fn excess(
+    work: &[(Row, Ticks)],
+    path: &[i128],
+    length: i128,
+    number: impl Fn(Row) -> u32,
+) -> (Excess, Excess) {
+    let mut own: Vec<(u32, i128)> = work.iter().map(|&(row, ticks)| (number(row), ticks.into())).collect();
+    own.sort_unstable();
+    let mut own = own.into_iter().peekable();
+    let (mut more, mut foreign) = (Vec::new(), Vec::new());
+    let (mut time, mut covered) = (0_i128, 0_i128);
+    for (at, &on_path) in path.iter().enumerate() {
+        let ticks = own.next_if(|&(path, _)| path as usize == at).map_or(0, |(_, ticks)| ticks);
+        time += ticks;
+        if on_path > ticks {
+            more.push((at as u32, on_path - ticks));
+        }
+        match ticks {
+            0 if on_path > 0 => foreign.push((at as u32, on_path)),
+            0 => {}
+            _ => covered += ticks + (on_path - ticks.min(on_path)),
+        }
+    }
+    (Excess { of: more, lacks: length - time }, Excess { of: foreign, lacks: length - covered })
+}
+
+/// What all locations of this worker did without waiting, by call path of the report, in ticks.
+fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: usize) -> Vec<i128> {
+    let metrics = tools.metrics;
+    let number = |id: &str| metrics.list.iter().position(|metric| metric.id == id);
+    let without: Vec<_> = NO_WORK.iter().chain([&ORDERED]).filter_map(|id| number(id)).collect();
+    let mut busy = vec![0; paths];
+    let mut at = 0;
+    for profile in profiles {
+        for location in &profile.locations {
+            let column = |metric| tools.formulas.column(metric, &location.severities, &profile.paths);
+            for (row, &ticks) in column(metrics.time).iter().enumerate() {
+                busy[lines.path(at, row as Row) as usize] += i128::from(ticks);
+            }
+            for &metric in &without {
+                for (row, &ticks) in column(metric).iter().enumerate() {
+                    busy[lines.path(at, row as Row) as usize] -= i128::from(ticks);
+                }
+            }
+            at += 1;
+        }
+    }
+    busy
+}
+
+/// By call path: the part of the critical path's time in there that exceeds the mean of all locations (16.3).
+fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], busy: &[i128]) -> Vec<f64> {
+    let is_cpu = |location: &&crate::trace::Location| location.kind == LocationType::CPU_THREAD;
+    let locations = tools.trace.locations.iter().filter(is_cpu).count().max(1) as f64;
+    let (mut path, mut busy) = (path.to_vec(), busy.to_vec());
+    let parents = paths.parents();
+    let below: Range<usize> = 1..parents.len();
+    for at in below.rev() {
+        let parent = parents[at] as usize;
+        if parent != at {
+            path[parent] += path[at];
+            busy[parent] += busy[at];
+        }
+    }
+    let share = |(&path, &busy): (&i128, &i128)| match path > 0 {
+        true => ((path as f64 - busy as f64 / locations) / path as f64).max(0.0),
+        false => 0.0,
+    };
+    path.iter().zip(&busy).map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_lacks_what_it_does_less_and_what_it_never_does() {
+        // On the path: 10, 20 and 30 ticks. The location has 4 of the first and 25 of the second.
+        let (excess, foreign) = excess(&[(0, 4), (1, 25)], &[10, 20, 30], 60, |row| row);
+        assert_eq!(excess.of, [(0, 6), (2, 30)]);
+        assert_eq!(excess.factor(), Some(31.0 / 36.0));
+        assert_eq!((foreign.of, foreign.lacks), (vec![(2, 30)], 60 - 10 - 25));
+    }
+
+    #[test]
+    fn nothing_in_excess_has_no_factor() {
+        let (excess, foreign) = excess(&[(0, 10)], &[10], 10, |row| row);
+        assert!(excess.factor().is_none() && foreign.factor().is_none());
+    }
+}

@@ -1,0 +1,186 @@
+//! Root causes: who made the others wait, and what the run's length depends on (specification 7 to 10).
+//!
+//! ```text
+//!     collect → points, delays ─┬→ short term → long term, critical path → impact
+//!               time lines ─────┘   (bulk)       (backward, in small batches)
+//! ```
+//!
+//! Everything but costs in the long term and the critical path follows from what is known already, and travels in bulk.
+
+mod backward;
+mod collect;
+mod delay;
+mod impact;
+mod lines;
+mod points;
+mod previous;
+mod reach;
+mod relay;
+mod short_term;
+mod time_line;
+
+use model::Ticks;
+
+pub use collect::{Collected, collect};
+pub use delay::Class;
+
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, share};
+use crate::findings::Findings;
+use crate::formulas::Formulas;
+use crate::journal::Spot;
+use crate::matching::Owners;
+use crate::metrics::Metrics;
+use crate::report_paths::ReportPaths;
+use crate::trace::Trace;
+use crate::walk::ProcessProfile;
+use backward::Backward;
+use delay::Delay;
+use lines::Lines;
+use points::{Next, Peers, SyncPoint};
+use time_line::TimeLine;
+
+/// What every step looks things up in.
+#[derive(Clone, Copy, Debug)]
+pub struct Tools<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// All metrics.
+    pub metrics: &'a Metrics,
+    /// What follows from them.
+    pub formulas: &'a Formulas,
+    /// Who works for which process.
+    pub owners: &'a Owners,
+}
+
+impl Tools<'_> {
+    /// The process of a location.
+    fn process_of(&self, location: u32) -> usize {
+        self.trace.locations[location as usize].process
+    }
+
+    /// The worker that owns a location.
+    fn owner_of(&self, location: u32) -> usize {
+        self.owners.of(self.process_of(location))
+    }
+}
+
+/// About how many bytes the search takes: sums over the journals, points and delays at both sides.
+pub fn bytes_needed(profiles: &[ProcessProfile], collected: &[Collected]) -> u64 {
+    let locations = profiles.iter().flat_map(|profile| &profile.locations);
+    let journals: u64 = locations.map(|location| 8 * u64::from(location.journal.len())).sum();
+    let delays: usize = collected.iter().map(|process| process.delays.len()).sum();
+    let points: usize = collected.iter().flat_map(|process| &process.points).map(Vec::len).sum();
+    journals + 600 * delays as u64 + 200 * points as u64
+}
+
+/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
+///
+/// # Errors
+/// If a worker failed.
+pub fn find(
+    tools: &Tools<'_>,
+    profiles: &mut [ProcessProfile],
+    collected: Vec<Collected>,
+    paths: &ReportPaths,
+    findings: &mut Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let first =
+        profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
+    let (mut points, mut delays) = (Vec::new(), Vec::new());
+    let (mut meetings, mut idle) = (Vec::new(), Vec::new());
+    let mut last = None;
+    for mut process in collected {
+        for point in process.points.iter_mut().flatten() {
+            if let Next::Team(meeting) = &mut point.next {
+                *meeting += meetings.len() as u32;
+            }
+        }
+        meetings.extend(process.meetings);
+        idle.extend(process.idle);
+        points.extend(process.points);
+        delays.extend(process.delays);
+        last = last.or(process.last);
+    }
+    let told = tell(tools, &delays, exchange)?;
+    for delay in told.iter().flat_map(|batch| batch.chunks_exact(Delay::WORDS)).map(Delay::decode) {
+        if delay.class.is_of_messages() {
+            points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
+                position: delay.causing.position,
+                wait: 0,
+                taken: delay.taken,
+                peers: Peers::One(tools.process_of(delay.waiting.location) as u32),
+                next: Next::Through,
+            });
+        }
+    }
+    let mut time_lines = Vec::new();
+    let mut points = points.into_iter();
+    for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {
+        for location in &mut profile.locations {
+            let mut points = points.next().unwrap_or_default();
+            points::sort(&mut points);
+            let rows: Vec<u32> =
+                location.severities.paths().iter().map(|&path| numbers[path as usize]).collect();
+            let journal = std::mem::take(&mut location.journal);
+            time_lines.push((TimeLine::new(journal, points, rows.len(), location.is_worker), rows));
+        }
+    }
+    let mut lines = Lines::new(first.unwrap_or(0), time_lines, paths.len());
+    let (waits, causes) = short_term::evaluate(tools, delays, told, idle, &mut lines, exchange)?;
+
+    let last = end_of_path(profiles, &lines, last, exchange)?;
+    let owner_of = |location: u32| tools.owner_of(location);
+    let worker = exchange.worker();
+    let mut backward =
+        Backward::new(tools.metrics, &mut lines, &waits, &causes, &meetings, worker, &owner_of, findings);
+    relay::run(&mut backward, last, exchange);
+    let critical = backward.path;
+    impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
+    let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
+    for (location, shares) in locations.zip(lines.into_shares()) {
+        location.severities.set_shares(shares);
+    }
+    Ok(())
+}
+
+/// Tells the workers that own the causing locations.
+fn tell(tools: &Tools<'_>, delays: &[Delay], exchange: &mut dyn Exchange) -> Result<Vec<Batch>, Error> {
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for delay in delays {
+        outgoing[tools.owner_of(delay.causing.location)].extend(delay.encode());
+    }
+    exchange.exchange(outgoing)
+}
+
+/// Where the critical path ends, if that is at one of this worker's locations: in the last MPI_Finalize, or at the last
+/// event of all (invariants: no Finalize).
+fn end_of_path(
+    profiles: &[ProcessProfile],
+    lines: &Lines,
+    last: Option<Spot>,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Spot>, Error> {
+    let ends = profiles.iter().flat_map(|profile| &profile.locations);
+    let ends = ends.enumerate().filter(|&(at, _)| !lines.line(at).is_empty());
+    let latest = ends.map(|(at, location)| {
+        let spot = Spot { location: location.location as u32, position: lines.line(at).end() };
+        (location.end, spot)
+    });
+    // Of equals the first.
+    let latest = latest.reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let words = match latest {
+        Some((end, spot)) => vec![u64::from(last.is_some()), end.cast_unsigned(), spot.encode()],
+        None => Batch::new(),
+    };
+    let told = share(exchange, words)?;
+    if told.iter().any(|words| words.first() == Some(&1)) {
+        return Ok(last);
+    }
+    let ends = told.iter().enumerate().filter(|(_, words)| !words.is_empty());
+    let ends = ends.map(|(worker, words)| (words[1].cast_signed(), worker, words[2]));
+    let latest: Option<(Ticks, usize, u64)> = ends.reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let mine = latest.filter(|&(_, worker, _)| worker == exchange.worker());
+    Ok(mine.map(|(_, _, spot)| Spot::decode(spot)))
+}

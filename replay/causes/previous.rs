@@ -1,0 +1,80 @@
+//! The last time that a location synchronised with a process before some event: the common past that a delay is measured
+//! from (specification 7.1, queries).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::points::{Peers, SyncPoint};
+use crate::communicators::Participants;
+use crate::journal::Position;
+use crate::trace::Trace;
+
+/// An event and a process that the location has synchronised with before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Query {
+    /// Points strictly before this event count.
+    pub(super) before: Position,
+    /// The process; `None` asks for the last meeting of the location's team.
+    pub(super) process: Option<u32>,
+}
+
+/// Members of communicators, for those that were asked for.
+#[derive(Debug)]
+pub(super) struct Members<'a> {
+    trace: &'a Trace,
+    known: FxHashMap<u32, FxHashSet<u32>>,
+}
+
+impl<'a> Members<'a> {
+    /// Nothing is known yet.
+    pub(super) fn new(trace: &'a Trace) -> Members<'a> {
+        Members { trace, known: FxHashMap::default() }
+    }
+
+    fn has(&mut self, communicator: u32, process: u32) -> bool {
+        let Some(Participants::Ranks(ranks)) = self.trace.communicators.get(communicator as usize) else {
+            return false;
+        };
+        let members = self.known.entry(communicator).or_insert_with(|| ranks.iter().copied().collect());
+        members.contains(&process)
+    }
+}
+
+/// Answers all queries about a location: the number of the last point before each event that knows the process.
+pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Option<usize>> {
+    let mut answers = vec![None; queries.len()];
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by_key(|&at| queries[at].before);
+    let mut with: FxHashMap<u32, usize> = FxHashMap::default();
+    // Communicators whose members have all synchronised, the latest last.
+    let mut with_all: Vec<(Option<u32>, usize)> = Vec::new();
+    let mut of_team = None;
+    let mut next = 0;
+    for query in order {
+        let Query { before, process } = queries[query];
+        while let Some(point) = points.get(next).filter(|point| point.position < before) {
+            let mut all = |communicator| {
+                with_all.retain(|known| known.0 != communicator);
+                with_all.push((communicator, next));
+            };
+            match &point.peers {
+                Peers::One(peer) => drop(with.insert(*peer, next)),
+                Peers::Several(peers) => with.extend(peers.iter().map(|&peer| (peer, next))),
+                Peers::Communicator(communicator) => all(Some(*communicator)),
+                Peers::World => all(None),
+                Peers::Threads | Peers::Fork => of_team = Some(next),
+            }
+            next += 1;
+        }
+        let Some(process) = process else {
+            answers[query] = of_team;
+            continue;
+        };
+        let alone = with.get(&process).copied();
+        let later = with_all.iter().rev().take_while(|&&(_, at)| Some(at) > alone);
+        let mut later = later.filter(|&&(communicator, _)| {
+            communicator.is_none_or(|communicator| members.has(communicator, process))
+        });
+        answers[query] = later.next().map(|&(_, at)| at).or(alone);
+    }
+    answers
+}

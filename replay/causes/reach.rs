@@ -1,0 +1,149 @@
+//! Which wait states a cause is passed on to: those between the last common synchronisation and the cause.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use super::delay::Delay;
+use super::points::{Peers, SyncPoint};
+use super::previous::{self, Members, Query};
+use crate::communicators::Participants;
+use crate::journal::Position;
+use crate::trace::Trace;
+
+/// Which wait states before a cause it is passed on to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    /// None.
+    Nothing,
+    /// All.
+    All,
+    /// Those behind this position.
+    Behind(Position),
+}
+
+/// What is meant: everything since both sides have synchronised.
+pub(super) fn corrected(points: &[SyncPoint], after: Option<usize>) -> Reach {
+    after.map_or(Reach::All, |at| Reach::Behind(points[at].position))
+}
+
+/// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
+/// a weight that begins at the next such point, not at their own (Q15); with two processes, none (Q19).
+pub(super) fn reference(
+    trace: &Trace,
+    points: &[SyncPoint],
+    causes: &[(Delay, Option<usize>)],
+    members: &mut Members<'_>,
+) -> Vec<Reach> {
+    let ranks = |communicator: u32| match trace.communicators.get(communicator as usize) {
+        Some(Participants::Ranks(ranks)) => &ranks[..],
+        _ => &[],
+    };
+    // The points of all members, for each operation.
+    let mut of_operation: FxHashMap<Position, Vec<Option<usize>>> = FxHashMap::default();
+    for (delay, _) in causes.iter().filter(|(delay, _)| delay.class.is_of_collectives()) {
+        let me = trace.locations[delay.causing.location as usize].process as u32;
+        of_operation.entry(delay.causing.position).or_insert_with(|| {
+            let others = ranks(delay.communicator).iter().filter(|&&process| process != me);
+            let before = delay.causing.position;
+            let queries: Vec<_> = others.map(|&process| Query { before, process: Some(process) }).collect();
+            let mut answers = previous::find(points, &queries, members);
+            answers.sort_unstable();
+            answers.dedup();
+            answers
+        });
+    }
+    let is_pair = trace.world_size() == 2;
+    let reach = |(delay, after): &(Delay, Option<usize>)| {
+        let Some(firsts) =
+            of_operation.get(&delay.causing.position).filter(|_| delay.class.is_of_collectives())
+        else {
+            return corrected(points, *after);
+        };
+        let is_base = firsts.first() == Some(after);
+        let knows_one = after.is_some_and(|at| match &points[at].peers {
+            Peers::One(_) => true,
+            Peers::Several(peers) => peers.len() == 1,
+            _ => false,
+        });
+        if is_base && !(is_pair && knows_one) {
+            return corrected(points, *after);
+        }
+        let next = firsts.iter().find(|&first| first > after && Some(first) != firsts.first());
+        match next {
+            Some(&Some(next)) => Reach::Behind(points[next].position - 1),
+            _ => Reach::Nothing,
+        }
+    };
+    causes.iter().map(reach).collect()
+}
+
+/// For each point, whether any of these causes, at these positions, reaches it.
+pub(super) fn covered(points: &[SyncPoint], causes: impl Iterator<Item = (Reach, Position)>) -> Vec<bool> {
+    let number = |position: Position| points.partition_point(|point| point.position < position);
+    let mut changes = vec![0_i64; points.len() + 1];
+    for (reach, before) in causes {
+        let first = match reach {
+            Reach::Nothing => continue,
+            Reach::All => 0,
+            Reach::Behind(position) => points.partition_point(|point| point.position <= position),
+        };
+        let end = number(before);
+        if first < end {
+            changes[first] += 1;
+            changes[end] -= 1;
+        }
+    }
+    let mut count = 0;
+    let covers = |change: &i64| {
+        count += change;
+        count > 0
+    };
+    changes[..points.len()].iter().map(covers).collect()
+}
+
+/// A stretch of a location with a weight.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Span {
+    /// It begins behind this position, or at the begin of everything.
+    pub(super) after: Option<Position>,
+    /// It ends before this one.
+    pub(super) before: Position,
+    /// Not negative.
+    pub(super) weight: f64,
+}
+
+/// The largest weight at each of these positions, which fall.
+pub(super) fn heaviest(mut spans: Vec<Span>, positions: &[Position]) -> Vec<f64> {
+    spans.sort_by_key(|span| span.before);
+    // Weights are not negative: their bits have their order.
+    let mut open: BinaryHeap<(u64, Reverse<Option<Position>>)> = BinaryHeap::new();
+    let mut weight_at = |position: Position| {
+        while let Some(span) = spans.pop_if(|span| span.before > position) {
+            open.push((span.weight.to_bits(), Reverse(span.after)));
+        }
+        // What begins behind this position begins behind all that come.
+        while open.peek().is_some_and(|&(_, Reverse(after))| after.is_some_and(|after| after >= position)) {
+            open.pop();
+        }
+        open.peek().map_or(0.0, |&(bits, _)| f64::from_bits(bits))
+    };
+    positions.iter().map(|&position| weight_at(position)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_span_counts_only_strictly_inside() {
+        let spans = vec![
+            Span { after: Some(10), before: 40, weight: 0.5 },
+            Span { after: Some(20), before: 30, weight: 0.9 },
+            Span { after: None, before: 15, weight: 0.1 },
+        ];
+        let weights = heaviest(spans, &[40, 35, 30, 25, 20, 12, 10, 5]);
+        assert_eq!(weights, [0.0, 0.5, 0.5, 0.9, 0.5, 0.5, 0.1, 0.1]);
+    }
+}

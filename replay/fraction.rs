@@ -1,0 +1,37 @@
+//! Shares of ticks as fixed-point numbers: sums of them do not depend on the order, so reports do not either.
+
+use model::Ticks;
+
+/// Bits behind the point.
+pub const FRACTION: u32 = 64;
+
+/// One.
+const ONE: f64 = 18_446_744_073_709_551_616.0;
+
+/// A number as a share of ticks; exact as far as it has bits there.
+pub fn fixed(value: f64) -> i128 {
+    (value * ONE) as i128
+}
+
+/// Whole ticks.
+pub fn whole(ticks: Ticks) -> i128 {
+    i128::from(ticks) << FRACTION
+}
+
+/// A share of ticks as a number.
+pub fn float(value: i128) -> f64 {
+    value as f64 / ONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_and_large_numbers_come_back() {
+        assert_eq!(fixed(2.5), 5 << (FRACTION - 1));
+        for value in [0.0, 0.75, 1e15 + 0.125, -3.5] {
+            assert_eq!(float(fixed(value)), value);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The journal of a location: where its time went, in order, with marks at events that others may wait for.
+//!
+//! Severities say how much time a call path took; root causes ask for the time between two events (specification 7.2). So
+//! every piece of exclusive time is kept, with the row of its call path. An event is a piece of no time: its place in the
+//! journal is its position among all events of the location that matter.
+
+use model::Ticks;
+
+use crate::severity::Row;
+
+/// A place in a journal. Of two events of a location, the later one has the higher position.
+pub type Position = u32;
+
+/// Stands for "no event".
+pub const NO_POSITION: Position = Position::MAX;
+
+/// An event that others may wait for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Spot {
+    /// Position of the location in the report.
+    pub location: u32,
+    /// Its place in the journal of the location.
+    pub position: Position,
+}
+
+impl Spot {
+    /// Both in one word.
+    pub fn encode(self) -> u64 {
+        u64::from(self.location) << 32 | u64::from(self.position)
+    }
+
+    /// What [`encode`](Spot::encode) made.
+    pub fn decode(word: u64) -> Spot {
+        Spot { location: (word >> 32) as u32, position: word as u32 }
+    }
+}
+
+/// Set in a row whose ticks are too many for 32 bits.
+const LONG: u32 = 1 << 31;
+
+/// Pieces of exclusive time in the order in which they were spent: 8 bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    pieces: Vec<(u32, u32)>,
+    /// The ticks of pieces that are too long, or negative.
+    long: Vec<Ticks>,
+}
+
+impl Journal {
+    /// Adds time that was spent in a row.
+    #[inline]
+    pub fn spend(&mut self, row: Row, ticks: Ticks) {
+        if ticks == 0 {
+            return;
+        }
+        match u32::try_from(ticks) {
+            Ok(ticks) => self.pieces.push((row, ticks)),
+            Err(_) => {
+                self.pieces.push((row | LONG, self.long.len() as u32));
+                self.long.push(ticks);
+            }
+        }
+    }
+
+    /// Marks an event in a row; answers its position.
+    #[inline]
+    pub fn mark(&mut self, row: Row) -> Position {
+        self.pieces.push((row, 0));
+        (self.pieces.len() - 1) as Position
+    }
+
+    /// Changes the ticks of a piece.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn set(&mut self, position: Position, ticks: Ticks) {
+        let piece = &mut self.pieces[position as usize];
+        let row = piece.0 & !LONG;
+        *piece = match u32::try_from(ticks) {
+            Ok(ticks) => (row, ticks),
+            Err(_) => {
+                self.long.push(ticks);
+                (row | LONG, (self.long.len() - 1) as u32)
+            }
+        };
+    }
+
+    /// The row and the ticks of a piece.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn piece(&self, position: Position) -> (Row, Ticks) {
+        let (row, ticks) = self.pieces[position as usize];
+        if row & LONG == 0 { (row, ticks.into()) } else { (row & !LONG, self.long[ticks as usize]) }
+    }
+
+    /// The number of pieces.
+    pub fn len(&self) -> Position {
+        self.pieces.len() as Position
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// The bytes that it takes when it grows next.
+    pub fn growth(&self) -> usize {
+        self.pieces.capacity() * size_of::<(u32, u32)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_any_length_come_back_and_no_time_takes_no_place() {
+        let mut journal = Journal::default();
+        journal.spend(3, 7);
+        journal.spend(4, 0);
+        journal.spend(5, 1 << 40);
+        assert_eq!(journal.mark(6), 2);
+        journal.spend(7, -9);
+        assert_eq!([0, 1, 2, 3].map(|at| journal.piece(at)), [(3, 7), (5, 1 << 40), (6, 0), (7, -9)]);
+        journal.set(2, -4);
+        journal.set(3, 8);
+        assert_eq!([2, 3].map(|at| journal.piece(at)), [(6, -4), (7, 8)]);
+        assert_eq!(journal.len(), 4);
+    }
+}

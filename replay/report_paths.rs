@@ -1,0 +1,70 @@
+//! The call paths of the report: those of all processes together, parents before children and siblings together.
+
+use crate::call_tree::{CallTree, merge_all};
+use crate::error::Error;
+use crate::exchange::Exchange;
+use crate::trace::{Artificial, Trace};
+use crate::walk::ProcessProfile;
+
+/// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
+#[derive(Clone, Debug)]
+pub struct ReportPaths {
+    /// The tree, with numbers of its own.
+    pub tree: CallTree,
+    /// The number in the tree by the report's.
+    pub order: Vec<u32>,
+    /// The report's number by that in the tree.
+    pub positions: Vec<u32>,
+    /// For each process of this worker, the report's number by the process's.
+    pub numbers: Vec<Vec<u32>>,
+}
+
+impl ReportPaths {
+    /// Unifies the call trees of all processes.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub fn unify(
+        trace: &Trace,
+        profiles: &[ProcessProfile],
+        exchange: &mut dyn Exchange,
+    ) -> Result<ReportPaths, Error> {
+        let mut own = CallTree::default();
+        for profile in profiles {
+            own.merge(&profile.paths);
+        }
+        let mut tree = merge_all(own, exchange)?;
+        let mut numbers: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(&profile.paths)).collect();
+        // One root: the program, if the whole trace is of one.
+        let is_one_program = tree.roots().count() == 1 && trace.is_program(tree.paths()[0].region);
+        if !is_one_program {
+            tree = tree.below_root(trace.artificial(Artificial::Program));
+            numbers.iter_mut().flatten().for_each(|path| *path += 1);
+        }
+        let order = tree.preorder();
+        let mut positions = vec![0; order.len()];
+        for (at, &path) in order.iter().enumerate() {
+            positions[path as usize] = at as u32;
+        }
+        numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
+        Ok(ReportPaths { tree, order, positions, numbers })
+    }
+
+    /// The number of call paths.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there is no call path.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
+    pub fn parents(&self) -> Vec<u32> {
+        let parent = |path: &u32| self.tree.paths()[*path as usize].parent;
+        let number = |parent: u32| self.positions.get(parent as usize).copied();
+        let parents = self.order.iter().map(parent).enumerate();
+        parents.map(|(at, parent)| number(parent).unwrap_or(at as u32)).collect()
+    }
+}

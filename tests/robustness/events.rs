@@ -2,10 +2,10 @@
 
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,
-    Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter, LockOrder,
-    MissingLeave, MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi, RankOutsideCommunicator,
-    RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference, UnknownRequest, UnmatchedReceive,
-    UnmatchedSend,
+    CyclicWait, Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter,
+    LockOrder, MissingLeave, MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi,
+    RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference,
+    UnknownRequest, UnmatchedReceive, UnmatchedSend,
 };
 
 use super::Make::{Bytes, Script};
@@ -175,6 +175,19 @@ pub(super) const SECTION: Section = Section {
                  rank 1\n 30 > MPI_Barrier ; begin ; 40 end barrier ; 41 <",
             ),
             outcome: Findings(&[ClockCollective]),
+        },
+        Row {
+            defect: "clocks are wrong such that two wait states are each other's cause",
+            make: Script(
+                "program prog\nrank 0\n 0 > main ; 6 > MPI_Send ; 7 send 1 tag 1 ; 30 < ; 50 > MPI_Send ; 51 send 1 tag 2 ; 52 < ; \
+                 80 > MPI_Send ; 81 send 3 ; 82 < ; 90 <\n\
+                 rank 1\n 0 > main ; 4 > MPI_Recv ; 9 recv 0 tag 2 ; 10 < ; 22 > MPI_Recv ; 29 recv 0 tag 1 ; 30 < ; \
+                 60 > MPI_Send ; 61 send 2 ; 62 < ; 90 <\n\
+                 rank 2\n 0 > main ; 5 > MPI_Recv ; 63 recv 1 ; 64 < ; 90 <\n\
+                 rank 3\n 0 > main ; 10 > MPI_Recv ; 83 recv 0 ; 84 < ; 90 <\n\
+                 rank 4\n 0 > main ; 200 <",
+            ),
+            outcome: Findings(&[ClockMessage, CyclicWait]),
         },
         Row {
             defect: "a rank has not recorded a collective operation",

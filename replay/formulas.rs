@@ -172,7 +172,7 @@ mod tests {
             definitions.regions.push(at as u64, region).unwrap();
         }
         let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(true);
         let mut tree = CallTree::default();
         tree.enter(NO_PATH, 0, NO_SITE);
         tree.enter(0, 1, NO_SITE);

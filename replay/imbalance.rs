@@ -61,7 +61,8 @@ impl Total {
         self.visitors = self.visitors.saturating_add(visitors);
     }
 
-    fn computation(&self) -> i128 {
+    /// Their computation together, in ticks.
+    pub fn computation(&self) -> i128 {
         i128::from(self.high) << 64 | i128::from(self.low)
     }
 }

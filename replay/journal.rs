@@ -106,7 +106,7 @@ impl Journal {
 
     /// The bytes that it takes when it grows next.
     pub fn growth(&self) -> usize {
-        self.pieces.capacity() * size_of::<(u32, u32)>()
+        self.pieces.capacity() * size_of::<(u32, u32)>() + self.long.capacity() * size_of::<Ticks>()
     }
 }
 

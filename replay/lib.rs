@@ -40,6 +40,7 @@ pub mod report_paths;
 pub mod severity;
 pub mod statistics;
 pub mod thread_waits;
+pub mod tools;
 pub mod trace;
 pub mod wait_states;
 pub mod walk;
@@ -58,7 +59,6 @@ pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
-use causes::Tools;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
@@ -70,6 +70,7 @@ use progress::Progress;
 use report::Found;
 use report_paths::ReportPaths;
 use statistics::Statistics;
+use tools::Tools;
 use trace::Trace;
 
 /// What an analysis that wrote its report answers.
@@ -151,7 +152,7 @@ impl Job {
                 archive.definition_path().display()
             )));
         }
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
         let weights = weights(&archive, &trace, basis, exchange)?;
         // A worker without a process would do nothing.
@@ -270,18 +271,17 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
+        let tools = Tools { trace, metrics, formulas, owners: &owners };
         if *has_causes {
             progress.phase("find root causes");
             memory.check(causes::bytes_needed(&profiles, &collected))?;
-            let tools = Tools { trace, metrics, formulas, owners: &owners };
             causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;
         }
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
         let found = Found { findings, statistics };
-        let summary =
-            report::write(self.target.clone(), trace, metrics, formulas, &profiles, &paths, found, exchange)?;
+        let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

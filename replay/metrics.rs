@@ -65,7 +65,7 @@ pub struct Metrics {
     pub limited_parallelism: MetricId,
     /// `imbalance` and what is below it, by [`Part`].
     pub imbalance: [MetricId; Part::ALL.len()],
-    /// Delay costs by class, short and long term.
+    /// Delay costs by class, short and long term. Without a search for root causes these and the next have no number.
     pub delay_costs: [[MetricId; 2]; Class::COUNT],
     /// Indirect waiting: late senders, late receivers.
     pub indirect: [MetricId; 2],
@@ -102,14 +102,19 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Numbers all metrics.
+    /// Numbers all metrics; without those of root causes, if nobody searches for these.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
-    #[expect(clippy::new_without_default, reason = "there is nothing default about the list of all metrics")]
-    pub fn new() -> Metrics {
-        let list = patterns::metrics();
-        let id = |name: &str| list.iter().position(|metric| metric.id == name).expect("a metric of the tree");
+    pub fn new(has_causes: bool) -> Metrics {
+        let mut list = patterns::metrics();
+        if !has_causes {
+            // A metric that is always zero would look like "analysed, and fine".
+            list.retain(|metric| patterns::metrics_of_causes().all(|cause| cause.id != metric.id));
+        }
+        let position = |name: &str| list.iter().position(|metric| metric.id == name);
+        let id = |name: &str| position(name).expect("a metric of the tree");
+        let of_cause = |name: &str| position(name).filter(|_| has_causes).unwrap_or(MetricId::MAX);
         let (mut at_late_message, mut at_send) = (Vec::new(), Vec::new());
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
@@ -145,14 +150,14 @@ impl Metrics {
             idle_threads: id("omp_idle_threads"),
             limited_parallelism: id("omp_limited_parallelism"),
             imbalance: Part::ALL.map(|part| id(part.metric())),
-            delay_costs: Class::ALL.map(|class| class.metrics().map(id)),
-            indirect: ["mpi_wait_indirect_latesender", "mpi_wait_indirect_latereceiver"].map(id),
-            propagating: ["mpi_wait_propagating_ls", "mpi_wait_propagating_lr"].map(id),
-            critical_path: id("critical_path"),
-            critical_path_imbalance: id("critical_path_imbalance"),
-            critical_path_activities: id("critical_path_activities"),
-            imbalance_impact: ["critical_imbalance_impact", "inter_partition_imbalance"].map(id),
-            non_critical_path_activities: id("non_critical_path_activities"),
+            delay_costs: Class::ALL.map(|class| class.metrics().map(of_cause)),
+            indirect: ["mpi_wait_indirect_latesender", "mpi_wait_indirect_latereceiver"].map(of_cause),
+            propagating: ["mpi_wait_propagating_ls", "mpi_wait_propagating_lr"].map(of_cause),
+            critical_path: of_cause("critical_path"),
+            critical_path_imbalance: of_cause("critical_path_imbalance"),
+            critical_path_activities: of_cause("critical_path_activities"),
+            imbalance_impact: ["critical_imbalance_impact", "inter_partition_imbalance"].map(of_cause),
+            non_critical_path_activities: of_cause("non_critical_path_activities"),
             omp_management: id("omp_management"),
             omp_fork: id("omp_fork"),
             sends: [id("syncs_send"), id("comms_send")],

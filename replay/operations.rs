@@ -274,6 +274,7 @@ impl Operations {
             self.collectives.capacity() * size_of::<Collective>(),
             self.barriers.capacity() * size_of::<Barrier>(),
             self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
+            self.joins.capacity() * size_of::<Position>(),
             self.locks.capacity() * size_of::<Lock>(),
         ];
         lists.into_iter().sum::<usize>() as u64

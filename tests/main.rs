@@ -1,6 +1,7 @@
 //! Integration tests. One binary, so that they link once; each topic is a module.
 
 mod bad_input;
+mod causes;
 mod command_line;
 mod damage;
 mod documentation;

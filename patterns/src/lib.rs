@@ -69,6 +69,11 @@ pub fn metrics() -> Vec<Metric> {
     metric_tree::metrics().chain(of_patterns).chain(of_instances).collect()
 }
 
+/// The metrics that only a search for root causes fills; all that are below them are, too.
+pub fn metrics_of_causes() -> impl Iterator<Item = Metric> {
+    metric_tree::of_causes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

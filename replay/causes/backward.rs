@@ -18,8 +18,8 @@ use super::short_term::{Causes, Wait};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
-use crate::metrics::Metrics;
 use crate::severity::Row;
+use crate::tools::Tools;
 
 /// What a wait state costs in turn, by class, in ticks.
 pub(super) type Costs = [f64; Class::COUNT];
@@ -62,17 +62,17 @@ pub(super) enum Message {
 
 /// The locations of a worker on their way back.
 pub(super) struct Backward<'a> {
-    metrics: &'a Metrics,
+    tools: &'a Tools<'a>,
     lines: &'a mut Lines,
     waits: &'a [Wait],
     causes: &'a Causes,
     /// Where the critical path goes on from meetings of teams.
     meetings: &'a [Vec<Spot>],
+    /// Whether any process of the trace has several threads: the critical path may be at several of them then.
+    has_teams: bool,
     /// Meetings that it has come to.
     met: FxHashSet<u32>,
     worker: usize,
-    /// The worker that owns a location.
-    owner_of: &'a dyn Fn(u32) -> usize,
     ways: Vec<Way>,
     /// Locations that can go on.
     ready: Vec<usize>,
@@ -94,13 +94,12 @@ impl std::fmt::Debug for Backward<'_> {
 impl<'a> Backward<'a> {
     /// All locations at their end.
     pub(super) fn new(
-        metrics: &'a Metrics,
+        tools: &'a Tools<'a>,
         lines: &'a mut Lines,
         waits: &'a [Wait],
         causes: &'a Causes,
         meetings: &'a [Vec<Spot>],
         worker: usize,
-        owner_of: &'a dyn Fn(u32) -> usize,
         findings: &'a mut Findings,
     ) -> Backward<'a> {
         let mut ways = vec![Way::default(); lines.len()];
@@ -124,14 +123,14 @@ impl<'a> Backward<'a> {
         let ready = (0..ways.len()).filter(|&at| !ways[at].items.is_empty()).collect();
         let path = vec![Vec::new(); ways.len()];
         Backward {
-            metrics,
+            tools,
             lines,
             waits,
             causes,
             meetings,
+            has_teams: tools.has_teams(),
             met: FxHashSet::default(),
             worker,
-            owner_of,
             ways,
             ready,
             arrived: FxHashMap::default(),
@@ -176,7 +175,7 @@ impl<'a> Backward<'a> {
             let own = cost / cause.denominator;
             if begins && own > 0.0 {
                 for &(row, more) in &self.causes.shares[cause.shares.clone()] {
-                    let metric = self.metrics.delay_costs[class as usize][1];
+                    let metric = self.tools.metrics.delay_costs[class as usize][1];
                     self.lines.add(at, metric, row, fixed(own * more as f64));
                 }
             }
@@ -232,7 +231,7 @@ impl<'a> Backward<'a> {
         let mut work = Vec::new();
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
-            let worker = (self.owner_of)(spot.location);
+            let worker = self.tools.owner_of(spot.location);
             if worker != self.worker {
                 tell(worker, Message::Path(spot));
                 continue;
@@ -254,10 +253,13 @@ impl<'a> Backward<'a> {
             }
             if before.is_some() {
                 // Threads of a team may come to one point on several ways; others do not.
-                if self.meetings.is_empty() {
+                if !self.has_teams {
+                    let waiting = since.map(|position| Spot { location: spot.location, position });
+                    let wait = self.waits.iter().find(|wait| Some(wait.delay.waiting) == waiting);
+                    let time = wait.map_or(0, |wait| wait.delay.time);
                     self.findings.add(
                         Finding::CyclicWait,
-                        0,
+                        time,
                         spot.location as usize,
                         || "the critical path comes to the same wait state again",
                     );

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use model::{LocationType, Ticks};
 
-use super::Tools;
 use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
@@ -12,6 +11,7 @@ use crate::fraction::{fixed, float, whole};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
+use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 
 /// Waiting and management: what is no work of a location (16.3).
@@ -112,7 +112,13 @@ pub(super) fn find(
     // Behind all call paths: how many locations have none of the excess.
     let without = paths.len();
     let mut impact = Sums::new(2, without + 1);
-    for at in 0..lines.len() {
+    let is_thread: Vec<bool> = profiles
+        .iter()
+        .flat_map(|profile| &profile.locations)
+        .map(|location| tools.trace.locations[location.location].kind == LocationType::CPU_THREAD)
+        .collect();
+    // Streams of accelerators are no resources that the path is compared with.
+    for at in (0..lines.len()).filter(|&at| is_thread[at]) {
         let (excess, foreign) = excess(&profile(lines, at), path, length, |row| lines.path(at, row));
         for (list, excess) in [excess, foreign].into_iter().enumerate() {
             match excess.factor() {
@@ -147,6 +153,9 @@ pub(super) fn find(
                 }
             }
             lines.add(at, metrics.critical_path_imbalance, row, fixed(imbalance[number] * ticks as f64));
+        }
+        if !is_thread[at] {
+            continue;
         }
         for (row, ticks) in profile(lines, at) {
             let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;

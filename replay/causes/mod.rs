@@ -27,43 +27,15 @@ pub use delay::Class;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
-use crate::formulas::Formulas;
 use crate::journal::Spot;
-use crate::matching::Owners;
-use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
-use crate::trace::Trace;
+use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 use backward::Backward;
 use delay::Delay;
 use lines::Lines;
 use points::{Next, Peers, SyncPoint};
 use time_line::TimeLine;
-
-/// What every step looks things up in.
-#[derive(Clone, Copy, Debug)]
-pub struct Tools<'a> {
-    /// The trace.
-    pub trace: &'a Trace,
-    /// All metrics.
-    pub metrics: &'a Metrics,
-    /// What follows from them.
-    pub formulas: &'a Formulas,
-    /// Who works for which process.
-    pub owners: &'a Owners,
-}
-
-impl Tools<'_> {
-    /// The process of a location.
-    fn process_of(&self, location: u32) -> usize {
-        self.trace.locations[location as usize].process
-    }
-
-    /// The worker that owns a location.
-    fn owner_of(&self, location: u32) -> usize {
-        self.owners.of(self.process_of(location))
-    }
-}
 
 /// About how many bytes the search takes: sums over the journals, points and delays at both sides.
 pub fn bytes_needed(profiles: &[ProcessProfile], collected: &[Collected]) -> u64 {
@@ -131,10 +103,8 @@ pub fn find(
     let (waits, causes) = short_term::evaluate(tools, delays, told, idle, &mut lines, exchange)?;
 
     let last = end_of_path(profiles, &lines, last, exchange)?;
-    let owner_of = |location: u32| tools.owner_of(location);
     let worker = exchange.worker();
-    let mut backward =
-        Backward::new(tools.metrics, &mut lines, &waits, &causes, &meetings, worker, &owner_of, findings);
+    let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
     relay::run(&mut backward, last, exchange);
     let critical = backward.path;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;

@@ -7,10 +7,12 @@
 //! for each other: the first of them goes on without. That state does not depend on who was faster, so neither does the
 //! report.
 
+use std::time::{Duration, Instant};
+
 use super::backward::{Backward, Blocked, Costs, Message};
 use super::delay::Class;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, PATIENCE};
+use crate::exchange::{Batch, Exchange};
 use crate::journal::Spot;
 
 /// Words of messages for one worker that are gathered at most: MPI libraries send so many at once without waiting for the
@@ -19,6 +21,9 @@ const GATHERED: usize = 256;
 
 /// Locations that go on before this worker looks for messages.
 const STEPS: usize = 64;
+
+/// How long worker 0 has nothing to do before it asks the others.
+const PATIENCE: Duration = Duration::from_micros(300);
 
 /// Kinds of batches.
 const WORK: u64 = 0;
@@ -129,7 +134,8 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
     }
     let mut judge = (exchange.worker() == 0).then(|| Judge::new(workers));
     let mut is_asked = false;
-    let mut idle = 0;
+    // Since when there was neither work nor a message.
+    let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
         while steps < STEPS && backward.step(&mut |worker, message| mail.put(worker, message)) {
@@ -137,6 +143,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
             mail.send(exchange, true);
         }
         let is_idle = steps < STEPS;
+        let idle = idle_since.map_or(Duration::ZERO, |since| since.elapsed());
         if is_idle {
             mail.send(exchange, false);
             let status = Status { sent: mail.sent, received: mail.received, blocked: None };
@@ -164,11 +171,11 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                 }
             }
         }
-        let Some((from, batch)) = exchange.poll(if is_idle { idle } else { 0 }) else {
-            idle += 1;
+        let Some((from, batch)) = exchange.poll(if is_idle { idle } else { Duration::ZERO }) else {
+            idle_since = idle_since.filter(|_| is_idle).or(is_idle.then(Instant::now));
             continue;
         };
-        idle = 0;
+        idle_since = None;
         match batch[0] {
             WORK => {
                 mail.received += 1;
@@ -221,11 +228,11 @@ impl Judge {
         self.heard[worker] = Some(status);
     }
 
-    /// `own` is the status of worker 0, which has nothing to do, and has looked for messages `idle` times since.
-    fn decide(&mut self, own: impl FnOnce() -> Status, idle: u32) -> Decision {
+    /// `own` is the status of worker 0, which has had nothing to do for so long.
+    fn decide(&mut self, own: impl FnOnce() -> Status, idle: Duration) -> Decision {
         if !self.is_asking {
             // Asking wakes everyone: the longer it takes, the less often.
-            if idle < PATIENCE + self.rounds.min(16) {
+            if idle < PATIENCE * (1 + self.rounds).min(20) {
                 return Decision::Wait;
             }
             self.is_asking = true;

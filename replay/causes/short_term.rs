@@ -12,7 +12,7 @@ use super::delay::{Class, Delay};
 use super::lines::{Lines, MapWriter, read_map};
 use super::points::SyncPoint;
 use super::previous::{Members, Query};
-use super::{Tools, previous, reach};
+use super::{previous, reach};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
@@ -21,6 +21,7 @@ use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
 use crate::severity::Row;
+use crate::tools::Tools;
 use crate::trace::Trace;
 
 /// Words that a worker sends in one round, about.

@@ -17,18 +17,8 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// Looks without success before a worker sleeps between them. Looking costs others their time where workers share cores,
-/// and yielding costs us ours where other programs run: who has slept is woken at once.
-pub const PATIENCE: u32 = 20;
-
-/// How long a worker sleeps first. Large messages only move while both sides look, so that it never sleeps for long then.
-const NAP: Duration = Duration::from_micros(20);
-
-/// How long to sleep before the next look for posted words, after `idle` that were in vain: up to a millisecond.
-fn nap(idle: u32) -> Option<Duration> {
-    let longer = idle.checked_sub(PATIENCE)?;
-    Some(NAP * (1 << longer.min(6)))
-}
+/// The longest sleep between two looks.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// A way to move batches between workers.
 pub trait Exchange {
@@ -49,9 +39,9 @@ pub trait Exchange {
     /// two calls of [`exchange`](Exchange::exchange).
     fn post(&mut self, worker: usize, words: Batch);
 
-    /// Takes what another worker has posted, if there is anything. `idle` is how often in a row there was nothing: the
-    /// longer, the longer this may sleep before it looks.
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)>;
+    /// Takes what another worker has posted, if there is anything. `idle` is how long there has been nothing: the longer,
+    /// the longer this may sleep before it looks. With 0 it only looks.
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)>;
 
     /// Tells the other workers that this one has failed: their current or next exchange ends with an error. Nothing may
     /// be exchanged afterwards. Answers the first worker that failed in this exchange, so that one message is printed

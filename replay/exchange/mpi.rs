@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::env;
 use std::ffi::c_void;
+use std::time::Duration;
 
 use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
@@ -16,7 +17,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 use mpi::{Tag, Threading};
 
-use super::{Batch, Exchange, NAP, PATIENCE, nap};
+use super::{Batch, Exchange, LONGEST_NAP};
 use crate::error::Error;
 
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
@@ -24,6 +25,16 @@ const PIECE: usize = (64 << 20) / size_of::<u64>();
 
 /// Stands for the length of a batch from a worker that has failed.
 const FAILED: u64 = u64::MAX;
+
+/// Tests without success before a worker sleeps between tests. Testing costs others their time where workers share
+/// cores, and yielding costs us ours where other programs run: who has slept is woken at once.
+const PATIENCE: u32 = 20;
+
+/// How long a worker sleeps between tests. Large messages only move while both sides test, so it never sleeps for long.
+const NAP: Duration = Duration::from_micros(20);
+
+/// How long a worker looks for posted words without sleeping: about as long as an answer takes.
+const AWAKE: Duration = Duration::from_micros(300);
 
 /// Tells posted words from batches that are exchanged.
 const POSTED: Tag = 1;
@@ -122,6 +133,13 @@ fn wait<'a, D: ?Sized, S: mpi::request::Scope<'a>>(mut requests: Vec<Request<'a,
             std::thread::sleep(NAP);
         }
     }
+}
+
+/// How long to sleep before the next look, after nothing has come for so long; `None` as long as an answer may come any
+/// moment. Always a small part of the time so far: two workers that wait for each other in turn must not learn from each
+/// other to sleep.
+fn nap(idle: Duration) -> Option<Duration> {
+    (idle >= AWAKE).then(|| (idle / 4).min(LONGEST_NAP))
 }
 
 /// Words that MPI is sending.
@@ -231,11 +249,11 @@ impl Exchange for Processes {
         self.posted.push_back(Posted::send(&self.world, worker, words));
     }
 
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
         self.settle();
         match nap(idle) {
             Some(nap) => std::thread::sleep(nap),
-            None if idle > 0 => std::thread::yield_now(),
+            None if !idle.is_zero() => std::thread::yield_now(),
             None => {}
         }
         let (message, status) = self.world.any_process().immediate_matched_probe_with_tag(POSTED)?;

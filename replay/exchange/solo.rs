@@ -1,5 +1,7 @@
 //! One worker: what it gives to itself comes back.
 
+use std::time::Duration;
+
 use super::{Batch, Exchange};
 use crate::error::Error;
 
@@ -24,7 +26,7 @@ impl Exchange for Solo {
         unreachable!("there is no other worker");
     }
 
-    fn poll(&mut self, _: u32) -> Option<(usize, Batch)> {
+    fn poll(&mut self, _: Duration) -> Option<(usize, Batch)> {
         None
     }
 

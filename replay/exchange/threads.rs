@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{Batch, Exchange, nap};
+use super::{Batch, Exchange, LONGEST_NAP};
 use crate::error::Error;
 
 /// What the threads of a process share while they exchange.
@@ -131,14 +131,12 @@ impl Seat<'_> {
         self.team.posted.notify_all();
     }
 
-    /// Takes what was posted to this thread; sleeps at most `nap` before.
-    fn poll(&self, nap: Option<Duration>) -> Option<(usize, Batch)> {
+    /// Takes what was posted to this thread. After `idle` without anything it sleeps until there is, for a while.
+    fn poll(&self, idle: Duration) -> Option<(usize, Batch)> {
         let mut mail = self.team.mail();
-        if mail.incoming[self.thread].is_empty()
-            && let Some(nap) = nap
-        {
+        if mail.incoming[self.thread].is_empty() && !idle.is_zero() {
             let is_empty = |mail: &mut Mail| mail.incoming[self.thread].is_empty();
-            let woken = self.team.posted.wait_timeout_while(mail, nap, is_empty);
+            let woken = self.team.posted.wait_timeout_while(mail, LONGEST_NAP, is_empty);
             mail = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         mail.incoming[self.thread].pop_front()
@@ -188,7 +186,7 @@ impl First<'_> {
 
 impl First<'_> {
     /// Carries posted words between the threads here and other processes.
-    fn carry_mail(&mut self, idle: u32) {
+    fn carry_mail(&mut self, idle: Duration) {
         let threads = self.seat.team.threads;
         let outgoing = std::mem::take(&mut self.seat.team.mail().outgoing);
         for (to, from, mut words) in outgoing {
@@ -200,7 +198,7 @@ impl First<'_> {
             let (Some(from), Some(to)) = (words.pop(), words.pop()) else { continue };
             self.seat.team.mail().incoming[to as usize % threads].push_back((from as usize, words));
             self.seat.team.posted.notify_all();
-            idle = 0;
+            idle = Duration::ZERO;
         }
     }
 }
@@ -261,14 +259,14 @@ impl Exchange for First<'_> {
         self.process.post(worker / threads, words);
     }
 
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
         if self.process.workers() == 1 {
-            return self.seat.poll(nap(idle));
+            return self.seat.poll(idle);
         }
-        self.carry_mail(0);
-        self.seat.poll(None).or_else(|| {
+        self.carry_mail(Duration::ZERO);
+        self.seat.poll(Duration::ZERO).or_else(|| {
             self.carry_mail(idle);
-            self.seat.poll(None)
+            self.seat.poll(Duration::ZERO)
         })
     }
 
@@ -303,8 +301,8 @@ impl Exchange for Other<'_> {
         self.seat.post(worker, words);
     }
 
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
-        self.seat.poll(nap(idle))
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
+        self.seat.poll(idle)
     }
 
     fn fail(&mut self) -> usize {

@@ -1,6 +1,7 @@
 //! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
 
 mod cube;
+mod culprits;
 mod rows;
 mod source;
 mod statistics;

@@ -120,7 +120,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    fn new(path: u32, location: u32, number: i128) -> Value {
+    pub(super) fn new(path: u32, location: u32, number: i128) -> Value {
         Value { path, location, high: (number >> 64) as i64, low: number as u64 }
     }
 

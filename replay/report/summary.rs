@@ -132,6 +132,8 @@ impl Waiting {
             locations: trace.locations.iter().filter(|l| l.kind == LocationType::CPU_THREAD).count(),
             wait_states,
             ranks,
+            culprits: Vec::new(),
+            delay_costs: 0.0,
             coverage,
             findings,
             examples,
@@ -151,6 +153,39 @@ pub struct WaitState {
     pub seconds: f64,
 }
 
+/// A place that made others wait.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Culprit {
+    /// The name of the location.
+    pub location: String,
+    /// The names of the regions from the root, with slashes between them.
+    pub call_path: String,
+    /// What the waiting of the others costs, in seconds, through others' waiting included.
+    pub seconds: f64,
+    /// What kind of waiting costs most.
+    pub kind: Option<&'static str>,
+    /// Whether the length of the run depends on it.
+    pub is_critical: bool,
+    /// By which part of the mean its computation exceeds the mean of all.
+    pub more_work: Option<f64>,
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}", self.location, printable(&self.call_path))?;
+        if let Some(kind) = self.kind {
+            write!(f, ": {kind}")?;
+        }
+        if self.is_critical {
+            write!(f, "; on the critical path")?;
+        }
+        match self.more_work {
+            Some(more) if more >= 0.005 => write!(f, "; {:.0} % more work than the mean", 100.0 * more),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What an analysis found, in short. Times are in seconds, between the end of MPI_Init and the start of MPI_Finalize.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -166,6 +201,10 @@ pub struct Summary {
     pub wait_states: Vec<WaitState>,
     /// The ranks that wait most: name, waiting, time.
     pub ranks: Vec<(String, f64, f64)>,
+    /// The places that made others wait, the worst first.
+    pub culprits: Vec<Culprit>,
+    /// What waiting for all places costs.
+    pub delay_costs: f64,
     /// Which share of the MPI time was analysed.
     pub coverage: Coverage,
     /// What was odd in the trace.
@@ -205,6 +244,13 @@ impl fmt::Display for Summary {
             let share = percent(state.seconds, run);
             let path = printable(&state.call_path);
             writeln!(f, "  {share:5.1} %  {:12.6} s  {} in {path}", state.seconds, state.title)?;
+        }
+        if !self.culprits.is_empty() {
+            writeln!(f, "\nWho made others wait, or idle ({:.6} s of delay costs):", self.delay_costs)?;
+        }
+        for culprit in &self.culprits {
+            let share = percent(culprit.seconds, self.delay_costs);
+            writeln!(f, "  {share:5.1} %  {:12.6} s  {culprit}", culprit.seconds)?;
         }
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;

@@ -7,23 +7,23 @@ use model::{LocationType, Paradigm};
 use patterns::Unit;
 
 use super::cube::describe;
+use super::culprits::{Culprit, Culprits};
 use super::rows::{Piece, RowSets, Value, collect};
 use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
-use super::summary::{Summary, Waiting};
+use super::summary::{self, Summary, Waiting};
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
-use crate::formulas::Formulas;
 use crate::fraction::FRACTION;
 use crate::idle_threads::{IdleThreads, parallel_regions};
-use crate::metrics::Metrics;
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::statistics::Statistics;
+use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
@@ -34,6 +34,13 @@ pub struct Found {
     pub findings: Findings,
     /// The instances of wait states.
     pub statistics: Statistics,
+}
+
+/// What worker 0 makes of the rows.
+struct Output {
+    writer: Writer,
+    waiting: Waiting,
+    culprits: Culprits,
 }
 
 /// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
@@ -47,9 +54,7 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 /// If a file cannot be written, or a worker failed. Existing files are untouched then.
 pub fn write(
     target: PathBuf,
-    trace: &Trace,
-    metrics: &Metrics,
-    formulas: &Formulas,
+    tools: &Tools<'_>,
     profiles: &[ProcessProfile],
     paths: &ReportPaths,
     found: Found,
@@ -57,6 +62,7 @@ pub fn write(
 ) -> Result<Option<Summary>, Error> {
     let ReportPaths { tree, order, positions, numbers } = paths;
     // The reference's tool adds neither where POSIX threads occur.
+    let Tools { trace, metrics, formulas, .. } = *tools;
     let compares = trace.semantics == Semantics::Corrected
         || tree.paths().iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
     let idle: Vec<Option<IdleThreads>> = profiles
@@ -110,37 +116,51 @@ pub fn write(
         if let Some(totals) = statistics {
             writer.add_companion(EXTENSION, text(trace, &totals));
         }
-        Some((writer, Waiting::new(trace, metrics)))
+        Some(Output { writer, waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics) })
     } else {
         None
     };
     for group in rows.groups() {
-        write_group(trace, metrics, formulas, &group, &sources, &rows, output.as_mut(), exchange)?;
+        write_group(tools, &group, &sources, &rows, output.as_mut(), exchange)?;
     }
-    let Some((writer, waiting)) = output else { return Ok(None) };
+    let Some(Output { writer, waiting, culprits }) = output else { return Ok(None) };
     writer.finish()?;
-    Ok(Some(waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target)))
+    let name = |path: u32| trace.path_name(tree.paths(), order[path as usize]);
+    let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
+    let (worst, delay_costs) = culprits.worst();
+    let seconds = |ticks: i128| trace.definitions.clock.seconds(ticks) / (FRACTION as f64).exp2();
+    let culprit = |culprit: &Culprit| summary::Culprit {
+        location: trace.location_name(culprit.location as usize),
+        call_path: name(culprit.path),
+        seconds: seconds(culprit.costs),
+        kind: culprit.kind.map(|(metric, _)| metrics.list[metric].name),
+        is_critical: culprit.is_critical,
+        more_work: culprit.more_work(&computed, &is_parallel),
+    };
+    Ok(Some(Summary {
+        culprits: worst.iter().map(culprit).collect(),
+        delay_costs: seconds(delay_costs),
+        ..summary
+    }))
 }
 
 /// Writes the rows of some metrics, whose values come together, or of one, whose values may come in pieces.
 fn write_group(
-    trace: &Trace,
-    metrics: &Metrics,
-    formulas: &Formulas,
+    tools: &Tools<'_>,
     group: &[usize],
     sources: &[Source<'_>],
     rows: &RowSets,
-    mut output: Option<&mut (Writer, Waiting)>,
+    mut output: Option<&mut Output>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     if let &[metric] = group {
         let mut pieces = rows.pieces(metric).into_iter();
         let mut next = || match pieces.next() {
-            Some(piece) => Ok(collect(sources, formulas, &[piece], exchange)?.pop()),
+            Some(piece) => Ok(collect(sources, tools.formulas, &[piece], exchange)?.pop()),
             None => Ok(None),
         };
         return match output {
-            Some(output) => write_metric(trace, metrics, formulas, metric, rows, next, output),
+            Some(output) => write_metric(tools, metric, rows, next, output),
             None => {
                 while next()?.is_some() {}
                 Ok(())
@@ -148,11 +168,11 @@ fn write_group(
         };
     }
     let pieces: Vec<Piece> = group.iter().flat_map(|&metric| rows.pieces(metric)).collect();
-    let values = collect(sources, formulas, &pieces, exchange)?;
+    let values = collect(sources, tools.formulas, &pieces, exchange)?;
     for (piece, values) in pieces.iter().zip(values) {
         if let Some(output) = &mut output {
             let mut values = Some(values);
-            write_metric(trace, metrics, formulas, piece.metric, rows, || Ok(values.take()), output)?;
+            write_metric(tools, piece.metric, rows, || Ok(values.take()), output)?;
         }
     }
     Ok(())
@@ -160,16 +180,15 @@ fn write_group(
 
 /// Writes the rows of a metric, from the pieces that `next` has.
 fn write_metric(
-    trace: &Trace,
-    metrics: &Metrics,
-    formulas: &Formulas,
+    tools: &Tools<'_>,
     metric: usize,
     rows: &RowSets,
     mut next: impl FnMut() -> Result<Option<Vec<Value>>, Error>,
-    (writer, waiting): &mut (Writer, Waiting),
+    Output { writer, waiting, culprits }: &mut Output,
 ) -> Result<(), Error> {
     let cnodes: Vec<CnodeId> = rows.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
     let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
+    let Tools { trace, metrics, formulas, .. } = *tools;
     let unit = metrics.list[metric].unit;
     let one = if formulas.has_fractions(metric) { (FRACTION as f64).exp2() } else { 1.0 };
     let mut seconds = vec![0.0; trace.locations.len()];
@@ -192,6 +211,7 @@ fn write_metric(
                 row_writer.push_u64(CnodeId(path as usize), &counts)?;
             }
             waiting.add(metric, path, row);
+            culprits.add(metric, row);
         }
     }
     row_writer.finish()?;

@@ -55,8 +55,8 @@ impl Exchange for Process {
         self.boxes[worker].send((self.number, words)).unwrap();
     }
 
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
-        self.letters.recv_timeout(Duration::from_micros(if idle > 0 { 100 } else { 0 })).ok()
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
+        self.letters.recv_timeout(idle.min(Duration::from_millis(1))).ok()
     }
 
     fn fail(&mut self) -> usize {

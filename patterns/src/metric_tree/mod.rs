@@ -13,6 +13,11 @@ mod time;
 
 use crate::metric::Metric;
 
+/// The metrics of root causes, parents first.
+pub(crate) fn of_causes() -> impl Iterator<Item = Metric> {
+    [delays::METRICS, propagation::METRICS, critical_path::METRICS].into_iter().flatten().copied()
+}
+
 /// In the order of the report: parents precede children.
 pub(crate) fn metrics() -> impl Iterator<Item = Metric> {
     let lists = [

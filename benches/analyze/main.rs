@@ -1,10 +1,11 @@
-//! What an analysis costs, on the trace of a stencil code.
+//! What an analysis costs.
 //!
 //! ```text
-//! cargo bench --no-default-features --bench stencil -- [EVENTS [RANKS]]
+//! cargo bench --no-default-features --bench analyze -- [EVENTS [RANKS [PATTERN [DIRECTORY]]]]
 //! ```
 //!
-//! Makes the trace with our own writer in a temporary directory, then prints, one figure a line:
+//! Makes the trace of a pattern (`stencil`, `ping-pong`, `master`) with our own writer, in a temporary directory unless one
+//! is named, which must not exist; then prints, one figure a line:
 //!
 //! * events per second on one core, an event being what OTF2 counts as one: decoded; walked, that is decoded with call
 //!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
@@ -14,6 +15,7 @@
 
 mod counting;
 mod generate;
+mod patterns;
 
 use std::error::Error;
 use std::path::Path;
@@ -30,6 +32,7 @@ use replay::{Options, Semantics, analyze, walk};
 
 use counting::{Traffic, workers};
 use generate::{Written, generate};
+use patterns::Pattern;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -38,12 +41,15 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 const WORKERS: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<u64>().ok());
-    let wanted = numbers.next().unwrap_or(10_000_000);
-    let ranks = numbers.next().unwrap_or(4).max(2);
+    // Cargo adds an option.
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let mut number = |default| arguments.next().map_or(Ok(default), |argument| argument.parse::<u64>());
+    let (wanted, ranks) = (number(10_000_000)?, number(4)?.max(2));
+    let pattern = arguments.next().unwrap_or("stencil".into());
+    let pattern = Pattern::find(&pattern).ok_or_else(|| format!("no pattern {pattern}"))?;
     let directory = tempfile::tempdir()?;
-    let experiment = directory.path().join("stencil");
-    let Written { events, messages } = generate(&experiment, ranks, wanted)?;
+    let experiment = arguments.next().map_or(directory.path().join("trace"), Into::into);
+    let Written { events, messages } = generate(&experiment, pattern, ranks, wanted)?;
     let archive = Archive::open(&experiment)?;
     let bytes: u64 = (0..ranks).filter_map(|rank| archive.event_bytes(rank)).sum();
     println!("trace     {events} events on {ranks} ranks, {:.2} bytes/event", bytes as f64 / events as f64);
@@ -51,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rate = |seconds: f64| events as f64 / seconds / 1e6;
     println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, ranks))?));
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
-    let metrics = Metrics::new();
+    let metrics = Metrics::new(true);
     let walking = best_of_three(|| {
         for process in 0..trace.processes.len() {
             walk::walk(&archive, &trace, &metrics, process, false, &Memory::default())?;

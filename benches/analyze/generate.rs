@@ -1,29 +1,35 @@
-//! The trace: a ring of ranks that exchange messages with both neighbours, made with our own writer.
+//! Traces made with our own writer: what all of them have in common. What ranks do is in `patterns.rs`.
 
 use std::path::Path;
 
-use model::{CollectiveOp, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
+use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, EventWriter, List};
+
+use crate::patterns::Pattern;
 
 /// Regions of the trace by number: name, source file, role, paradigm.
 const REGIONS: &[(&str, &str, RegionRole, Paradigm)] = &[
-    ("main", "stencil.c", RegionRole::FUNCTION, Paradigm::COMPILER),
+    ("main", "program.c", RegionRole::FUNCTION, Paradigm::COMPILER),
     ("MPI_Init", "MPI", RegionRole::FUNCTION, Paradigm::MPI),
     ("MPI_Finalize", "MPI", RegionRole::FUNCTION, Paradigm::MPI),
-    ("relax", "stencil.c", RegionRole::FUNCTION, Paradigm::COMPILER),
+    ("work", "program.c", RegionRole::FUNCTION, Paradigm::COMPILER),
     ("MPI_Irecv", "MPI", RegionRole::POINT2POINT, Paradigm::MPI),
     ("MPI_Isend", "MPI", RegionRole::POINT2POINT, Paradigm::MPI),
     ("MPI_Waitall", "MPI", RegionRole::POINT2POINT, Paradigm::MPI),
     ("MPI_Allreduce", "MPI", RegionRole::COLL_ALL2ALL, Paradigm::MPI),
+    ("MPI_Send", "MPI", RegionRole::POINT2POINT, Paradigm::MPI),
+    ("MPI_Recv", "MPI", RegionRole::POINT2POINT, Paradigm::MPI),
 ];
 const MAIN: u32 = 0;
 const INIT: u32 = 1;
 const FINALIZE: u32 = 2;
-const RELAX: u32 = 3;
-const IRECV: u32 = 4;
-const ISEND: u32 = 5;
-const WAITALL: u32 = 6;
-const ALLREDUCE: u32 = 7;
+pub(crate) const WORK: u32 = 3;
+pub(crate) const IRECV: u32 = 4;
+pub(crate) const ISEND: u32 = 5;
+pub(crate) const WAITALL: u32 = 6;
+pub(crate) const ALLREDUCE: u32 = 7;
+pub(crate) const SEND: u32 = 8;
+pub(crate) const RECV: u32 = 9;
 
 /// What was written.
 #[derive(Clone, Copy, Default)]
@@ -33,12 +39,17 @@ pub(crate) struct Written {
 }
 
 /// Writes the trace of so many ranks with about so many events.
-pub(crate) fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<Written, otf2::Error> {
+pub(crate) fn generate(
+    experiment: &Path,
+    pattern: Pattern,
+    ranks: u64,
+    wanted: u64,
+) -> Result<Written, otf2::Error> {
     let mut archive = ArchiveWriter::create(experiment.join("traces.otf2"), Anchor::default())?;
     let mut texts: Vec<String> = ["", "machine", "node", "MPI_COMM_WORLD"].map(String::from).to_vec();
     let first_region = texts.len() as u32;
     texts.extend(REGIONS.iter().map(|region| region.0.to_owned()));
-    texts.extend(["stencil.c", "MPI"].map(String::from));
+    texts.extend(["program.c", "MPI"].map(String::from));
     let file = |name: &str| texts.iter().position(|text| text == name).unwrap_or(0) as u32;
     archive.define(Definition::ClockProperties {
         timer_resolution: 1_000_000_000,
@@ -98,7 +109,11 @@ pub(crate) fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<Wri
     let mut written = Written::default();
     for rank in 0..ranks {
         let mut location = Location { events: archive.events(rank)?, time: 1000 + rank * 7 };
-        written.messages += location.run(rank as u32, ranks as u32, wanted / ranks)?;
+        location.event(0, Event::Enter { region: MAIN })?;
+        location.call(INIT, &[])?;
+        written.messages += pattern.run(&mut location, rank as u32, ranks as u32, wanted)?;
+        location.call(FINALIZE, &[])?;
+        location.event(10, Event::Leave { region: MAIN })?;
         written.events += location.events.finish()?;
     }
     archive.finish()?;
@@ -106,82 +121,30 @@ pub(crate) fn generate(experiment: &Path, ranks: u64, wanted: u64) -> Result<Wri
 }
 
 /// The events of one rank while they are written.
-struct Location {
+pub(crate) struct Location {
     events: EventWriter,
     time: u64,
 }
 
 impl Location {
-    fn event(&mut self, ticks: u64, event: Event<'_>) -> Result<(), otf2::Error> {
+    /// An event so many ticks after the one before.
+    pub(crate) fn event(&mut self, ticks: u64, event: Event<'_>) -> Result<(), otf2::Error> {
         self.time += ticks;
         self.events.write(self.time, event, Attributes::EMPTY)
     }
 
-    fn call(&mut self, region: u32, inside: &[Event<'_>]) -> Result<(), otf2::Error> {
+    /// An event at a time, or as soon as possible.
+    pub(crate) fn at(&mut self, time: u64, event: Event<'_>) -> Result<(), otf2::Error> {
+        self.time = self.time.max(time);
+        self.events.write(self.time, event, Attributes::EMPTY)
+    }
+
+    /// A call with events inside.
+    pub(crate) fn call(&mut self, region: u32, inside: &[Event<'_>]) -> Result<(), otf2::Error> {
         self.event(90, Event::Enter { region })?;
         for &event in inside {
             self.event(40, event)?;
         }
         self.event(60, Event::Leave { region })
-    }
-
-    /// Work, both messages to and from both neighbours, and a reduction every tenth time, until there are enough events.
-    /// Answers how many messages it sends.
-    fn run(&mut self, rank: u32, ranks: u32, wanted: u64) -> Result<u64, otf2::Error> {
-        let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
-        let (communicator, msg_length) = (0, 8192);
-        let steps = wanted / 21;
-        self.event(0, Event::Enter { region: MAIN })?;
-        self.call(INIT, &[])?;
-        for step in 0..steps {
-            // Everyone is slow in turn, so that the others wait.
-            let work = if step % u64::from(ranks) == u64::from(rank) { 9000 } else { 2000 };
-            self.event(100, Event::Enter { region: RELAX })?;
-            self.event(work, Event::Leave { region: RELAX })?;
-            let request = 4 * step;
-            self.call(IRECV, &[Event::MpiIrecvRequest { request_id: request }])?;
-            self.call(IRECV, &[Event::MpiIrecvRequest { request_id: request + 1 }])?;
-            for (number, (receiver, msg_tag)) in [(left, 1), (right, 2)].into_iter().enumerate() {
-                let request_id = request + 2 + number as u64;
-                self.call(
-                    ISEND,
-                    &[Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id }],
-                )?;
-            }
-            self.call(
-                WAITALL,
-                &[
-                    Event::MpiIsendComplete { request_id: request + 2 },
-                    Event::MpiIsendComplete { request_id: request + 3 },
-                    Event::MpiIrecv {
-                        sender: right,
-                        communicator,
-                        msg_tag: 1,
-                        msg_length,
-                        request_id: request,
-                    },
-                    Event::MpiIrecv {
-                        sender: left,
-                        communicator,
-                        msg_tag: 2,
-                        msg_length,
-                        request_id: request + 1,
-                    },
-                ],
-            )?;
-            if step % 10 == 0 {
-                let end = Event::MpiCollectiveEnd {
-                    collective_op: CollectiveOp::ALLREDUCE,
-                    communicator,
-                    root: otf2::ROOT_NONE,
-                    size_sent: 8,
-                    size_received: 8,
-                };
-                self.call(ALLREDUCE, &[Event::MpiCollectiveBegin {}, end])?;
-            }
-        }
-        self.call(FINALIZE, &[])?;
-        self.event(10, Event::Leave { region: MAIN })?;
-        Ok(2 * steps)
     }
 }

@@ -83,8 +83,8 @@ impl Exchange for Counting {
         let _ = self.boxes[worker].send((self.number, words));
     }
 
-    fn poll(&mut self, idle: u32) -> Option<(usize, Batch)> {
-        self.letters.recv_timeout(Duration::from_micros(u64::from(idle.min(1000)))).ok()
+    fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
+        self.letters.recv_timeout(idle.min(Duration::from_millis(1))).ok()
     }
 
     /// The others hear of it when this worker is gone.

@@ -50,7 +50,14 @@ fuzz_target!(|input: &[u8]| {
 
 /// The only place that knows all options.
 fn options(experiment: &Path, report: &Path, semantics: Semantics, threads: usize) -> Options {
-    Options { experiment: experiment.into(), report: Some(report.into()), semantics, threads, causes: true, force: true }
+    Options {
+        experiment: experiment.into(),
+        report: Some(report.into()),
+        semantics,
+        threads,
+        causes: true,
+        force: true,
+    }
 }
 
 /// Analyzes; the bytes of the report, if there is one.

@@ -17,6 +17,7 @@ pub mod agreement;
 pub mod assignment;
 pub mod call_tree;
 pub mod causes;
+pub mod clock_errors;
 pub mod communicators;
 pub mod coverage;
 pub mod deadlock;
@@ -59,6 +60,7 @@ pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
+use clock_errors::Doubtful;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
@@ -255,12 +257,14 @@ impl Job {
 
         progress.phase("find wait states");
         let bounds = statistics::bounds(&profiles, trace.semantics, exchange)?;
+        let clock_error = clock_errors::largest(&profiles, &matches, exchange)?;
         let mut statistics = Statistics::new(bounds);
         let mut collected = Vec::new();
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             if let Some(bounds) = &bounds {
                 profile.samples.estimate(bounds);
             }
+            profile.doubtful = Doubtful::new(clock_error);
             let waiting = wait_states::find(profile, &matches, metrics, trace.semantics);
             thread_waits::find(profile, metrics);
             if *has_causes {

@@ -102,6 +102,12 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// The name of the pattern that fills a metric.
+    pub fn title(&self, metric: MetricId) -> &'static str {
+        let pattern = self.patterns.iter().find(|pattern| pattern.metric == metric);
+        pattern.map_or(self.list[metric].name, |pattern| pattern.pattern.title)
+    }
+
     /// Numbers all metrics; without those of root causes, if nobody searches for these.
     ///
     /// # Panics

@@ -83,6 +83,9 @@ impl Finder<'_> {
 
     fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
         self.add_at(call, pattern.metric, ticks);
+        if self.operations.call(call).is_mpi && pattern.pattern.is_waiting {
+            self.profile.doubtful.consider(pattern.metric, ticks);
+        }
         if let Some(instances) = pattern.instances_of(bytes) {
             self.add_at(call, instances, 1);
         }

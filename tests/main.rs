@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod causes;
+mod clocks;
 mod command_line;
 mod damage;
 mod documentation;

@@ -12,6 +12,9 @@ use crate::communicators::Participants;
 use crate::journal::Position;
 use crate::trace::Trace;
 
+/// Members that are asked for at once, about.
+const QUERIES: usize = 1 << 20;
+
 /// Which wait states before a cause it is passed on to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
@@ -40,19 +43,34 @@ pub(super) fn reference(
         Some(Participants::Ranks(ranks)) => &ranks[..],
         _ => &[],
     };
+    let mut operations: Vec<&Delay> = causes.iter().map(|(delay, _)| delay).collect();
+    operations.retain(|delay| delay.class.is_of_collectives());
+    operations.sort_by_key(|delay| delay.causing.position);
+    operations.dedup_by_key(|delay| delay.causing.position);
     // The points of all members, for each operation.
     let mut of_operation: FxHashMap<Position, Vec<Option<usize>>> = FxHashMap::default();
-    for (delay, _) in causes.iter().filter(|(delay, _)| delay.class.is_of_collectives()) {
-        let me = trace.locations[delay.causing.location as usize].process as u32;
-        of_operation.entry(delay.causing.position).or_insert_with(|| {
-            let others = ranks(delay.communicator).iter().filter(|&&process| process != me);
+    let mut rest = &operations[..];
+    while !rest.is_empty() {
+        let mut queries = Vec::new();
+        let mut ends = Vec::new();
+        // Each search goes through all points, each query takes memory.
+        while let Some((delay, others)) = rest.split_first().filter(|_| queries.len() < QUERIES) {
+            let me = trace.locations[delay.causing.location as usize].process as u32;
             let before = delay.causing.position;
-            let queries: Vec<_> = others.map(|&process| Query { before, process: Some(process) }).collect();
-            let mut answers = previous::find(points, &queries, members);
-            answers.sort_unstable();
-            answers.dedup();
-            answers
-        });
+            let others_of = ranks(delay.communicator).iter().filter(|&&process| process != me);
+            queries.extend(others_of.map(|&process| Query { before, process: Some(process) }));
+            ends.push((before, queries.len()));
+            rest = others;
+        }
+        let answers = previous::find(points, &queries, members);
+        let mut begin = 0;
+        for (position, end) in ends {
+            let mut firsts = answers[begin..end].to_vec();
+            firsts.sort_unstable();
+            firsts.dedup();
+            of_operation.insert(position, firsts);
+            begin = end;
+        }
     }
     let is_pair = trace.world_size() == 2;
     let reach = |(delay, after): &(Delay, Option<usize>)| {

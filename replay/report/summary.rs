@@ -50,6 +50,12 @@ impl Waiting {
         }
     }
 
+    /// All waiting of a metric, in ticks; `None` if it is not what a user can act on.
+    pub(super) fn of(&self, metric: MetricId) -> Option<i128> {
+        let of_metric = self.by_place.iter().filter(|(place, _)| place.0 == metric);
+        self.is_waiting[metric].then(|| of_metric.map(|(_, ticks)| ticks).sum())
+    }
+
     /// Adds a row: call path, location and value of each severity that is not zero.
     pub(super) fn add(&mut self, metric: MetricId, path: u32, row: &[Value]) {
         if !self.is_waiting[metric] {
@@ -89,13 +95,11 @@ impl Waiting {
             }
         }
         wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
-        let titles: FxHashMap<MetricId, &'static str> =
-            metrics.patterns.iter().map(|pattern| (pattern.metric, pattern.pattern.title)).collect();
         let wait_states = wait_states
             .into_iter()
             .take(NAMED)
             .map(|(ticks, metric, path)| WaitState {
-                title: titles[&metric],
+                title: metrics.title(metric),
                 call_path: trace.path_name(tree.paths(), order[path as usize]),
                 seconds: clock.seconds(ticks),
             })
@@ -132,6 +136,8 @@ impl Waiting {
             locations: trace.locations.iter().filter(|l| l.kind == LocationType::CPU_THREAD).count(),
             wait_states,
             ranks,
+            clock_error: 0.0,
+            doubts: Vec::new(),
             culprits: Vec::new(),
             delay_costs: 0.0,
             coverage,
@@ -151,6 +157,17 @@ pub struct WaitState {
     pub call_path: String,
     /// The time lost, in seconds.
     pub seconds: f64,
+}
+
+/// Waiting that may not have happened at all, but is an error of clocks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Doubt {
+    /// The name of the pattern.
+    pub title: &'static str,
+    /// How much there is of it, in seconds.
+    pub seconds: f64,
+    /// How much waiting of this kind there is, in seconds.
+    pub of: f64,
 }
 
 /// A place that made others wait.
@@ -201,6 +218,10 @@ pub struct Summary {
     pub wait_states: Vec<WaitState>,
     /// The ranks that wait most: name, waiting, time.
     pub ranks: Vec<(String, f64, f64)>,
+    /// How wrong clocks are known to be.
+    pub clock_error: f64,
+    /// Waiting that is no longer than that.
+    pub doubts: Vec<Doubt>,
     /// The places that made others wait, the worst first.
     pub culprits: Vec<Culprit>,
     /// What waiting for all places costs.
@@ -257,6 +278,16 @@ impl fmt::Display for Summary {
         }
         for (name, waiting, run) in &self.ranks {
             writeln!(f, "  {:5.1} %  {waiting:12.6} s  {name}, of {run:.6} s", percent(*waiting, *run))?;
+        }
+        if self.clock_error > 0.0 {
+            let error = self.clock_error;
+            writeln!(
+                f,
+                "\nClocks are wrong by up to {error:.9} s. Waiting that is no longer may be nothing else:"
+            )?;
+        }
+        for Doubt { title, seconds, of } in &self.doubts {
+            writeln!(f, "  {:5.1} %  {seconds:12.6} s  of {title}", percent(*seconds, *of))?;
         }
         if self.coverage.total() > 0 {
             let analysed = 100.0 * self.coverage.share(Fate::Analysed);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cubex::{CnodeId, MetricId, Writer};
+use cubex::{Attribute, CnodeId, MetricId, Writer};
 use model::{LocationType, Paradigm};
 use patterns::Unit;
 
@@ -13,6 +13,7 @@ use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting};
 use crate::call_tree::{NO_PATH, PathId};
+use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -106,11 +107,12 @@ pub fn write(
         |process: usize, path: PathId| numbers.get(process.checked_sub(first)?)?.get(path as usize).copied();
     let process_of = |location: u32| trace.locations[location as usize].process;
     let statistics = found.statistics.total(number, process_of, exchange)?;
-    let (findings, coverage) = totals(profiles, found.findings, exchange)?;
+    let Accounts { findings, coverage, doubtful } = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
     let mut output = if exchange.worker() == 0 {
-        let cube = describe(trace, metrics, tree, order, &findings, &coverage);
+        let mut cube = describe(trace, metrics, tree, order, &findings, &coverage);
+        cube.attributes.extend(clock_error(tools, &doubtful));
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
         if let Some(totals) = statistics {
@@ -126,9 +128,15 @@ pub fn write(
     let Some(Output { writer, waiting, culprits }) = output else { return Ok(None) };
     writer.finish()?;
     let name = |path: u32| trace.path_name(tree.paths(), order[path as usize]);
+    let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
+    let doubt = |(&metric, &ticks): (&usize, &i64)| {
+        let (seconds, of) = (whole(ticks.into()), whole(waiting.of(metric)?));
+        Some(summary::Doubt { title: metrics.title(metric), seconds, of })
+    };
+    let doubts = doubtful.waiting.iter().filter_map(doubt).collect();
     let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
     let (worst, delay_costs) = culprits.worst();
-    let seconds = |ticks: i128| trace.definitions.clock.seconds(ticks) / (FRACTION as f64).exp2();
+    let seconds = |shares: i128| whole(shares) / (FRACTION as f64).exp2();
     let culprit = |culprit: &Culprit| summary::Culprit {
         location: trace.location_name(culprit.location as usize),
         call_path: name(culprit.path),
@@ -138,6 +146,8 @@ pub fn write(
         more_work: culprit.more_work(&computed, &is_parallel),
     };
     Ok(Some(Summary {
+        clock_error: whole(doubtful.limit.into()),
+        doubts,
         culprits: worst.iter().map(culprit).collect(),
         delay_costs: seconds(delay_costs),
         ..summary
@@ -218,28 +228,53 @@ fn write_metric(
     Ok(())
 }
 
-/// Findings and coverage of all workers, at worker 0.
-fn totals(
-    profiles: &[ProcessProfile],
-    findings: Findings,
-    exchange: &mut dyn Exchange,
-) -> Result<(Findings, Coverage), Error> {
-    let mut own = (findings, Coverage::default());
-    for profile in profiles {
-        own.0.merge(profile.findings.clone());
-        own.1.merge(profile.coverage);
+/// How wrong clocks are known to be, and how much waiting is no longer than that, in seconds by metric.
+fn clock_error(tools: &Tools<'_>, doubtful: &Doubtful) -> Vec<Attribute> {
+    if doubtful.limit <= 0 {
+        return Vec::new();
     }
-    let encode = |(findings, coverage): &(Findings, Coverage)| {
-        let mut batch = Batch::new();
-        findings.encode(&mut batch);
-        coverage.encode(&mut batch);
-        batch
-    };
-    reduce(exchange, own, encode, |(findings, coverage), words| {
-        let mut reader = BatchReader::new(words);
-        findings.merge(Findings::decode(&mut reader));
-        coverage.merge(Coverage::decode(&mut reader));
-    })
+    let seconds = |ticks: i64| format!("{:.9}", tools.trace.definitions.clock.seconds(ticks.into()));
+    let of_metric = doubtful.waiting.iter().map(|(&metric, &ticks)| {
+        let id = tools.metrics.list[metric].id;
+        Attribute::new(format!("Replay::Clock error::{id}"), seconds(ticks))
+    });
+    [Attribute::new("Replay::Clock error", seconds(doubtful.limit))].into_iter().chain(of_metric).collect()
+}
+
+/// What all processes account for besides severities.
+struct Accounts {
+    findings: Findings,
+    coverage: Coverage,
+    doubtful: Doubtful,
+}
+
+impl Accounts {
+    /// Those of all workers, at worker 0.
+    fn of_all(
+        profiles: &[ProcessProfile],
+        findings: Findings,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Accounts, Error> {
+        let mut own = Accounts { findings, coverage: Coverage::default(), doubtful: Doubtful::default() };
+        for profile in profiles {
+            own.findings.merge(profile.findings.clone());
+            own.coverage.merge(profile.coverage);
+            own.doubtful.merge(&profile.doubtful);
+        }
+        let encode = |accounts: &Accounts| {
+            let mut batch = Batch::new();
+            accounts.findings.encode(&mut batch);
+            accounts.coverage.encode(&mut batch);
+            accounts.doubtful.encode(&mut batch);
+            batch
+        };
+        reduce(exchange, own, encode, |accounts, words| {
+            let mut reader = BatchReader::new(words);
+            accounts.findings.merge(Findings::decode(&mut reader));
+            accounts.coverage.merge(Coverage::decode(&mut reader));
+            accounts.doubtful.merge(&Doubtful::decode(&mut reader));
+        })
+    }
 }
 
 /// For each CPU location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.

@@ -23,6 +23,7 @@ use model::Ticks;
 use otf2::Archive;
 
 use crate::call_tree::CallPath;
+use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
@@ -70,6 +71,8 @@ pub struct ProcessProfile {
     pub operations: Operations,
     /// Instances of wait states that it found.
     pub samples: Samples,
+    /// Its waiting that may be due to wrong clocks.
+    pub doubtful: Doubtful,
     /// What was odd.
     pub findings: Findings,
     /// What became of its time in MPI.

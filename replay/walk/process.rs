@@ -13,6 +13,7 @@ use super::teams::Teams;
 use super::thread::Thread;
 use super::{LocationProfile, ProcessProfile};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
+use crate::clock_errors::Doubtful;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::journal::NO_POSITION;
@@ -397,6 +398,7 @@ impl<'t> ProcessWalk<'t> {
             locations,
             operations: self.operations,
             samples: Samples::default(),
+            doubtful: Doubtful::default(),
             findings: self.findings,
             coverage: self.coverage,
         }

@@ -1,0 +1,114 @@
+//! How wrong clocks are at least, and which waiting may be nothing but that.
+//!
+//! A message that is received before it was sent, and a collective operation that is left before the last one entered it, show
+//! that clocks differ by at least that much. Waiting that is no longer than the largest of these differences may not have
+//! happened at all.
+
+use std::collections::BTreeMap;
+
+use model::Ticks;
+
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange, share};
+use crate::matching::{Matches, Membership};
+use crate::severity::MetricId;
+use crate::walk::ProcessProfile;
+
+/// The largest difference that clocks are known to have, in ticks, of all workers; 0 if none is known.
+///
+/// # Errors
+/// If a worker failed.
+pub fn largest(
+    profiles: &[ProcessProfile],
+    matches: &[Matches],
+    exchange: &mut dyn Exchange,
+) -> Result<Ticks, Error> {
+    let largest = profiles.iter().zip(matches).map(|(profile, matches)| of_process(profile, matches)).max();
+    let told = share(exchange, vec![largest.unwrap_or(0).cast_unsigned()])?;
+    Ok(told.iter().flatten().map(|word| word.cast_signed()).max().unwrap_or(0))
+}
+
+fn of_process(profile: &ProcessProfile, matches: &Matches) -> Ticks {
+    let operations = &profile.operations;
+    let messages = operations.receives.iter().zip(&matches.sends);
+    let messages = messages.filter_map(|(receive, send)| Some(send.as_ref()?.time - receive.time));
+    let collectives = operations.collectives.iter().zip(&matches.collectives);
+    let collectives = collectives.filter_map(|(collective, membership)| match *membership {
+        Membership::Synchronising { last_begin, .. } => Some(last_begin - collective.end),
+        Membership::Independent | Membership::Unmatched => None,
+    });
+    messages.chain(collectives).fold(0, Ticks::max)
+}
+
+/// Waiting that is no longer than clocks are known to be wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Doubtful {
+    /// How wrong they are, in ticks; 0 if not at all.
+    pub limit: Ticks,
+    /// Ticks of waiting by metric.
+    pub waiting: BTreeMap<MetricId, i64>,
+}
+
+impl Doubtful {
+    /// Nothing, with clocks that are known to be that wrong.
+    pub fn new(limit: Ticks) -> Doubtful {
+        Doubtful { limit, waiting: BTreeMap::new() }
+    }
+
+    /// Considers an instance of waiting.
+    pub fn consider(&mut self, metric: MetricId, ticks: Ticks) {
+        if ticks <= self.limit {
+            self.add(metric, ticks);
+        }
+    }
+
+    fn add(&mut self, metric: MetricId, ticks: Ticks) {
+        let sum = self.waiting.entry(metric).or_default();
+        *sum = sum.saturating_add(ticks);
+    }
+
+    /// Adds what others found.
+    pub fn merge(&mut self, other: &Doubtful) {
+        self.limit = self.limit.max(other.limit);
+        other.waiting.iter().for_each(|(&metric, &ticks)| self.add(metric, ticks));
+    }
+
+    /// Appends it to a batch.
+    pub fn encode(&self, batch: &mut Batch) {
+        batch.extend([self.limit.cast_unsigned(), self.waiting.len() as u64]);
+        batch
+            .extend(self.waiting.iter().flat_map(|(&metric, &ticks)| [metric as u64, ticks.cast_unsigned()]));
+    }
+
+    /// What [`encode`](Doubtful::encode) appended.
+    pub fn decode(reader: &mut BatchReader<'_>) -> Doubtful {
+        let (limit, count) = (reader.word().cast_signed(), reader.word() as usize);
+        let waiting = reader.words(2 * count).chunks_exact(2);
+        Doubtful {
+            limit,
+            waiting: waiting.map(|words| (words[0] as usize, words[1].cast_signed())).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_doubtful_up_to_the_error_and_survives_the_way_to_another_worker() {
+        let mut doubtful = Doubtful::new(10);
+        [(3, 10), (3, 4), (3, 11), (5, 1)]
+            .into_iter()
+            .for_each(|(metric, ticks)| doubtful.consider(metric, ticks));
+        let mut batch = Batch::new();
+        doubtful.encode(&mut batch);
+        let mut reader = BatchReader::new(&batch);
+        let mut sum = Doubtful::default();
+        sum.merge(&Doubtful::decode(&mut reader));
+        sum.merge(&doubtful);
+        assert!(reader.is_empty());
+        assert_eq!((sum.limit, sum.waiting), (10, BTreeMap::from([(3, 28), (5, 2)])));
+    }
+}

@@ -1,6 +1,6 @@
 //! The call paths of the report: those of all processes together, parents before children and siblings together.
 
-use crate::call_tree::{CallTree, merge_all};
+use crate::call_tree::{CallPath, CallTree, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::trace::{Artificial, Trace};
@@ -9,8 +9,8 @@ use crate::walk::ProcessProfile;
 /// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
 #[derive(Clone, Debug)]
 pub struct ReportPaths {
-    /// The tree, with numbers of its own.
-    pub tree: CallTree,
+    /// The call paths, with numbers of their own.
+    pub tree: Vec<CallPath>,
     /// The number in the tree by the report's.
     pub order: Vec<u32>,
     /// The report's number by that in the tree.
@@ -47,7 +47,8 @@ impl ReportPaths {
             positions[path as usize] = at as u32;
         }
         numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
-        Ok(ReportPaths { tree, order, positions, numbers })
+        // From here on nobody looks for paths, of which there may be very many.
+        Ok(ReportPaths { tree: tree.into_paths(), order, positions, numbers })
     }
 
     /// The number of call paths.
@@ -62,7 +63,7 @@ impl ReportPaths {
 
     /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
     pub fn parents(&self) -> Vec<u32> {
-        let parent = |path: &u32| self.tree.paths()[*path as usize].parent;
+        let parent = |path: &u32| self.tree[*path as usize].parent;
         let number = |parent: u32| self.positions.get(parent as usize).copied();
         let parents = self.order.iter().map(parent).enumerate();
         parents.map(|(at, parent)| number(parent).unwrap_or(at as u32)).collect()

@@ -105,8 +105,11 @@ pub(super) fn find(
         }
     }
     sums.lists[1] = busy;
-    let sums = sums.of_all(exchange)?;
-    let (path, busy) = (&sums.lists[0], &sums.lists[1]);
+    let mut sums = sums.of_all(exchange)?;
+    // There may be very many call paths: no list is kept longer than it is needed.
+    let (busy, path) = (sums.lists.pop().unwrap_or_default(), sums.lists.pop().unwrap_or_default());
+    let path = &path[..];
+    let imbalance = imbalance(tools, paths, path, busy);
     let length = total(path);
 
     // Behind all call paths: how many locations have none of the excess.
@@ -139,7 +142,6 @@ pub(super) fn find(
         }
     }
 
-    let imbalance = imbalance(tools, paths, path, busy);
     for (at, rows) in critical.iter().enumerate() {
         let own = rows.iter().enumerate().filter(|(_, ticks)| **ticks > 0);
         for (row, &ticks) in own {
@@ -236,10 +238,10 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
 }
 
 /// By call path: the part of the critical path's time in there that exceeds the mean of all locations (16.3).
-fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], busy: &[i128]) -> Vec<f64> {
+fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
     let is_cpu = |location: &&crate::trace::Location| location.kind == LocationType::CPU_THREAD;
     let locations = tools.trace.locations.iter().filter(is_cpu).count().max(1) as f64;
-    let (mut path, mut busy) = (path.to_vec(), busy.to_vec());
+    let mut path = path.to_vec();
     let parents = paths.parents();
     let below: Range<usize> = 1..parents.len();
     for at in below.rev() {

@@ -8,7 +8,7 @@ use model::{LocationGroupType, LocationType};
 use patterns::Unit;
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::{CallTree, NO_PATH, NO_SITE};
+use crate::call_tree::{CallPath, NO_PATH, NO_SITE};
 use crate::communicators::Participants;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
@@ -22,7 +22,7 @@ pub(super) const CREATOR: &str = "Replay ";
 pub(super) fn describe(
     trace: &Trace,
     metrics: &Metrics,
-    tree: &CallTree,
+    tree: &[CallPath],
     order: &[u32],
     findings: &Findings,
     coverage: &Coverage,
@@ -73,12 +73,12 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
     }
 }
 
-fn add_program(cube: &mut Cube, trace: &Trace, tree: &CallTree, order: &[u32]) {
+fn add_program(cube: &mut Cube, trace: &Trace, tree: &[CallPath], order: &[u32]) {
     let mut regions: FxHashMap<u32, RegionId> = FxHashMap::default();
     let mut cnodes = vec![CnodeId(0); tree.len()];
     cube.cnodes.reserve_exact(tree.len());
     for &path in order {
-        let call_path = tree.paths()[path as usize];
+        let call_path = tree[path as usize];
         let region = *regions
             .entry(call_path.region)
             .or_insert_with(|| cube.add_region(region(trace, call_path.region)));

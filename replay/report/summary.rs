@@ -7,7 +7,7 @@ use model::LocationType;
 use rustc_hash::FxHashMap;
 
 use super::rows::Value;
-use crate::call_tree::CallTree;
+use crate::call_tree::CallPath;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::metrics::Metrics;
@@ -75,7 +75,7 @@ impl Waiting {
         self,
         trace: &Trace,
         metrics: &Metrics,
-        tree: &CallTree,
+        tree: &[CallPath],
         order: &[u32],
         run_times: Vec<(i64, i64)>,
         coverage: Coverage,
@@ -100,7 +100,7 @@ impl Waiting {
             .take(NAMED)
             .map(|(ticks, metric, path)| WaitState {
                 title: metrics.title(metric),
-                call_path: trace.path_name(tree.paths(), order[path as usize]),
+                call_path: trace.path_name(tree, order[path as usize]),
                 seconds: clock.seconds(ticks),
             })
             .collect();

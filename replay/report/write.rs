@@ -65,7 +65,7 @@ pub fn write(
     // The reference's tool adds neither where POSIX threads occur.
     let Tools { trace, metrics, formulas, .. } = *tools;
     let compares = trace.semantics == Semantics::Corrected
-        || tree.paths().iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
+        || tree.iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
     let idle: Vec<Option<IdleThreads>> = profiles
         .iter()
         .map(|profile| IdleThreads::new(trace, metrics, profile).filter(|_| compares))
@@ -93,7 +93,7 @@ pub fn write(
         })
         .collect();
     let mut is_parallel = vec![false; tree.len()];
-    for (path, region) in parallel_regions(trace, tree.paths()).into_iter().enumerate() {
+    for (path, region) in parallel_regions(trace, tree).into_iter().enumerate() {
         is_parallel[positions[path] as usize] = region != NO_PATH;
     }
     let computed = computation(&sources, &is_parallel).of_all(exchange)?;
@@ -127,7 +127,7 @@ pub fn write(
     }
     let Some(Output { writer, waiting, culprits }) = output else { return Ok(None) };
     writer.finish()?;
-    let name = |path: u32| trace.path_name(tree.paths(), order[path as usize]);
+    let name = |path: u32| trace.path_name(tree, order[path as usize]);
     let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
     let doubt = |(&metric, &ticks): (&usize, &i64)| {
         let (seconds, of) = (whole(ticks.into()), whole(waiting.of(metric)?));

@@ -118,7 +118,11 @@ pub fn write(
         if let Some(totals) = statistics {
             writer.add_companion(EXTENSION, text(trace, &totals));
         }
-        Some(Output { writer, waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics) })
+        Some(Output {
+            writer,
+            waiting: Waiting::new(trace, metrics),
+            culprits: Culprits::new(metrics, is_start_up(trace, paths)),
+        })
     } else {
         None
     };
@@ -141,7 +145,7 @@ pub fn write(
         location: trace.location_name(culprit.location as usize),
         call_path: name(culprit.path),
         seconds: seconds(culprit.costs),
-        kind: culprit.kind.map(|(metric, _)| metrics.list[metric].name),
+        kind: culprit.kind.map(|(kind, _)| kind),
         is_critical: culprit.is_critical,
         more_work: culprit.more_work(&computed, &is_parallel),
     };
@@ -226,6 +230,12 @@ fn write_metric(
     }
     row_writer.finish()?;
     Ok(())
+}
+
+/// Which call paths of the report are MPI_Init or MPI_Finalize.
+fn is_start_up(trace: &Trace, paths: &ReportPaths) -> Vec<bool> {
+    let kind = |path: &u32| trace.kinds.get(paths.tree[*path as usize].region as usize);
+    paths.order.iter().map(|path| kind(path).is_some_and(|kind| kind.is_init || kind.is_finalize)).collect()
 }
 
 /// How wrong clocks are known to be, and how much waiting is no longer than that, in seconds by metric.

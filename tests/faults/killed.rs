@@ -10,7 +10,7 @@ use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, mpirun};
 use crate::support::{archive, fresh, written};
 
-const PHASES: [&str; 5] = ["open", "read events", "match", "find wait states", "report"];
+const PHASES: [&str; 6] = ["open", "read events", "match", "find wait states", "find root causes", "report"];
 
 /// A trace with enough to do in each phase: many definitions, many messages, many call paths.
 fn long_trace(directory: &Path) {

@@ -1,10 +1,10 @@
 //! Replay: a parallel post-mortem analyzer for MPI programs.
 //!
 //! ```text
-//!     bytes → events → calls and operations → matches → wait states → severities → report
-//!     otf2    cursor   walk                   matching   patterns      formulas     report
-//!                                                ↑                                    ↑
-//!                                                └────── exchange: solo|threads|MPI ──┘
+//!     bytes → events → calls and operations → matches → wait states → root causes → severities → report
+//!     otf2    cursor   walk                   matching   patterns      causes        formulas     report
+//!                                                ↑                       ↑                          ↑
+//!                                                └────────── exchange: solo | threads | MPI ────────┘
 //! ```
 //!
 //! [`analyze`] is the pipeline. Every worker runs it; each owns a block of the traced processes, and they swap batches

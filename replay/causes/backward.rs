@@ -18,7 +18,6 @@ use super::short_term::{Causes, Wait};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
-use crate::severity::Row;
 use crate::tools::Tools;
 
 /// What a wait state costs in turn, by class, in ticks.
@@ -47,7 +46,7 @@ struct Way {
     weights: [i128; Class::COUNT],
     /// Numbers of the points at which the critical path leaves, or begins.
     stops: Vec<usize>,
-    /// Which of these it has come to, from which event.
+    /// Which of these it has come to, and the last event that it came from.
     visited: FxHashMap<Option<usize>, Position>,
 }
 
@@ -80,8 +79,6 @@ pub(super) struct Backward<'a> {
     arrived: FxHashMap<u32, Costs>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
-    /// Exclusive ticks on the critical path, by location and row.
-    pub(super) path: Vec<Vec<i64>>,
     findings: &'a mut Findings,
 }
 
@@ -121,7 +118,6 @@ impl<'a> Backward<'a> {
             way.stops = points.filter(|(_, point)| point.is_stop()).map(|(at, _)| at).collect();
         }
         let ready = (0..ways.len()).filter(|&at| !ways[at].items.is_empty()).collect();
-        let path = vec![Vec::new(); ways.len()];
         Backward {
             tools,
             lines,
@@ -135,7 +131,6 @@ impl<'a> Backward<'a> {
             ready,
             arrived: FxHashMap::default(),
             released: FxHashSet::default(),
-            path,
             findings,
         }
     }
@@ -228,7 +223,6 @@ impl<'a> Backward<'a> {
     /// The critical path goes backwards from an event, as long as it stays with this worker's locations. In a team it may
     /// be at several threads at once (Q12).
     pub(super) fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
-        let mut work = Vec::new();
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
@@ -242,15 +236,9 @@ impl<'a> Backward<'a> {
             let stop = way.stops.partition_point(|&stop| line.points()[stop].position < spot.position);
             let stop = stop.checked_sub(1).map(|stop| way.stops[stop]);
             let point = stop.map(|stop| &line.points()[stop]);
-            let waited = point.map(|point| (line.row(point.position), point.wait));
             let (since, next) = (point.map(|point| point.position), point.map(|point| point.next));
-            // What lies between is on the path once, whatever ways lead there.
             let before = way.visited.get(&stop).copied();
-            if before.is_none_or(|before| before < spot.position) {
-                way.visited.insert(stop, spot.position);
-                self.lines.work_since(at, before.or(since), spot.position, &mut work);
-                self.spend(at, &work, waited.filter(|_| before.is_none()));
-            }
+            way.visited.insert(stop, before.map_or(spot.position, |before| before.max(spot.position)));
             if before.is_some() {
                 // Threads of a team may come to one point on several ways; others do not.
                 if !self.has_teams {
@@ -278,17 +266,28 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Puts time on the critical path, without the waiting of `stop` in its row.
-    fn spend(&mut self, at: usize, work: &[(Row, Ticks)], stop: Option<(Row, Ticks)>) {
-        let path = &mut self.path[at];
-        for &(row, ticks) in work {
-            let waited = stop.filter(|stop| stop.0 == row).map_or(0, |stop| stop.1.clamp(0, ticks));
-            if row as usize >= path.len() {
-                path.resize(row as usize + 1, 0);
+    /// The exclusive ticks on the critical path, by location and row, once everything has come to its end. What lies between
+    /// two events is on the path once, whatever ways led there, and in whatever order.
+    pub(super) fn into_path(self) -> Vec<Vec<Ticks>> {
+        let mut paths = vec![Vec::new(); self.ways.len()];
+        let mut work = Vec::new();
+        for (at, (way, path)) in self.ways.iter().zip(&mut paths).enumerate() {
+            for (&stop, &end) in &way.visited {
+                self.lines.work(at, stop, end, &mut work);
+                let line = self.lines.line(at);
+                let point = stop.map(|stop| &line.points()[stop]);
+                let waited = point.map(|point| (line.row(point.position), point.wait));
+                for &(row, ticks) in &work {
+                    let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
+                    if row as usize >= path.len() {
+                        path.resize(row as usize + 1, 0);
+                    }
+                    let sum: &mut Ticks = &mut path[row as usize];
+                    *sum = (ticks - waited).saturating_add(*sum);
+                }
             }
-            let sum = &mut path[row as usize];
-            *sum = (ticks - waited).saturating_add(*sum);
         }
+        paths
     }
 
     /// The cause that would have to go on first, of those whose costs are missing.

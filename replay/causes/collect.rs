@@ -1,7 +1,7 @@
 //! What root causes need to know of a process, as soon as its wait states are found: its points of synchronisation and
 //! whom it waited for.
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
 
 use super::delay::{Class, Delay};
@@ -66,7 +66,8 @@ pub fn collect(
     collector.collectives(matches);
     collector.parallel_regions();
     collector.thread_barriers();
-    collector.idle(trace);
+    let others = profile.locations.iter().filter(|location| location.is_worker).count();
+    collector.idle(others as u32);
     collector.collected
 }
 
@@ -157,8 +158,8 @@ impl Collector<'_> {
             let Some(member) = membership.member(class, begin, end) else { continue };
             let call = *self.operations.call(collective.call);
             let is_start = collective.communicator == WORLD_AT_INIT;
-            // Nobody waits in MPI_Init (Q20).
-            let wait = if is_start { 0 } else { member.waiting() };
+            // Nobody waits in MPI_Init (Q20). What is recorded outside of MPI has no severities.
+            let wait = if is_start || !call.is_mpi { 0 } else { member.waiting() };
             let here = Spot { location: call.location, position: collective.position };
             if collective.communicator == WORLD_AT_FINALIZE && partners.blamed == Some(here) {
                 self.collected.last = Some(here);
@@ -215,7 +216,7 @@ impl Collector<'_> {
                     position: region.position,
                     wait: 0,
                     taken: started - (region.enter - first_enter),
-                    peers: Peers::Fork,
+                    peers: Peers::Region { is_master: region.is_master },
                     next: Next::Team(meeting),
                 };
                 self.add(region.location, point);
@@ -245,7 +246,7 @@ impl Collector<'_> {
                     position: visit.position,
                     wait: waiting(visit),
                     taken: visit.visit.length(),
-                    peers: Peers::Threads,
+                    peers: Peers::Barrier,
                     next: Next::Team(meeting),
                 };
                 self.add(visit.location, point);
@@ -265,17 +266,15 @@ impl Collector<'_> {
         }
     }
 
-    fn idle(&mut self, trace: &Trace) {
+    /// `others` are the threads that were in a team, besides the main thread.
+    fn idle(&mut self, others: u32) {
         let location = self.first as u32;
-        let process = &trace.processes[trace.locations[self.first].process];
-        let is_thread = |location: &usize| trace.locations[*location].kind == LocationType::CPU_THREAD;
-        let threads = process.locations.clone().filter(is_thread).count() as u32;
         let mine = self.operations.parallel_regions.iter();
         let forks = mine.filter(|region| region.is_master && region.location == location);
         let forks: Vec<_> = forks.map(|region| region.position).collect();
-        if threads > 1 && !forks.is_empty() {
+        if others > 0 && !forks.is_empty() {
             let joins = self.operations.joins.clone();
-            self.collected.idle = Some(Idle { location, others: threads - 1, forks, joins });
+            self.collected.idle = Some(Idle { location, others, forks, joins });
         }
     }
 }

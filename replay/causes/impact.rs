@@ -222,6 +222,10 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
     let mut at = 0;
     for profile in profiles {
         for location in &profile.locations {
+            if tools.trace.locations[location.location].kind != LocationType::CPU_THREAD {
+                at += 1;
+                continue;
+            }
             let column = |metric| tools.formulas.column(metric, &location.severities, &profile.paths);
             for (row, &ticks) in column(metrics.time).iter().enumerate() {
                 busy[lines.path(at, row as Row) as usize] += i128::from(ticks);

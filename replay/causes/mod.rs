@@ -19,7 +19,7 @@ mod relay;
 mod short_term;
 mod time_line;
 
-use model::Ticks;
+use model::{LocationType, Ticks};
 
 pub use collect::{Collected, collect};
 pub use delay::Class;
@@ -102,11 +102,11 @@ pub fn find(
     let mut lines = Lines::new(first.unwrap_or(0), time_lines, paths.len());
     let (waits, causes) = short_term::evaluate(tools, delays, told, idle, &mut lines, exchange)?;
 
-    let last = end_of_path(profiles, &lines, last, exchange)?;
+    let last = end_of_path(tools, profiles, &lines, last, exchange)?;
     let worker = exchange.worker();
     let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
     relay::run(&mut backward, last, exchange);
-    let critical = backward.path;
+    let critical = backward.into_path();
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
     for (location, shares) in locations.zip(lines.into_shares()) {
@@ -127,13 +127,17 @@ fn tell(tools: &Tools<'_>, delays: &[Delay], exchange: &mut dyn Exchange) -> Res
 /// Where the critical path ends, if that is at one of this worker's locations: in the last MPI_Finalize, or at the last
 /// event of all (invariants: no Finalize).
 fn end_of_path(
+    tools: &Tools<'_>,
     profiles: &[ProcessProfile],
     lines: &Lines,
     last: Option<Spot>,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Spot>, Error> {
     let ends = profiles.iter().flat_map(|profile| &profile.locations);
-    let ends = ends.enumerate().filter(|&(at, _)| !lines.line(at).is_empty());
+    // A stream of an accelerator is not where a program ends.
+    let is_thread = |location: usize| tools.trace.locations[location].kind == LocationType::CPU_THREAD;
+    let ends =
+        ends.enumerate().filter(|&(at, location)| !lines.line(at).is_empty() && is_thread(location.location));
     let latest = ends.map(|(at, location)| {
         let spot = Spot { location: location.location as u32, position: lines.line(at).end() };
         (location.end, spot)

@@ -16,9 +16,12 @@ pub(super) enum Peers {
     /// All processes.
     World,
     /// The threads of its team, in a barrier.
-    Threads,
-    /// The thread that forked its team, at the begin of a parallel region.
-    Fork,
+    Barrier,
+    /// The threads of its team, at the begin of a parallel region; whether it is the one that forked the team.
+    Region {
+        /// It is.
+        is_master: bool,
+    },
 }
 
 /// Where the critical path goes on, seen backwards.

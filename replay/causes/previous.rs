@@ -61,7 +61,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
                 Peers::Several(peers) => with.extend(peers.iter().map(|&peer| (peer, next))),
                 Peers::Communicator(communicator) => all(Some(*communicator)),
                 Peers::World => all(None),
-                Peers::Threads | Peers::Fork => of_team = Some(next),
+                Peers::Barrier | Peers::Region { .. } => of_team = Some(next),
             }
             next += 1;
         }

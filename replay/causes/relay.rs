@@ -221,7 +221,7 @@ struct Judge {
 
 impl Judge {
     fn new(workers: usize) -> Judge {
-        Judge { heard: vec![None; workers], is_asking: false, before: None, rounds: 0 }
+        Judge { heard: vec![None; workers], is_asking: false, before: None, rounds: 1 }
     }
 
     fn hear(&mut self, worker: usize, status: Status) {
@@ -232,11 +232,10 @@ impl Judge {
     fn decide(&mut self, own: impl FnOnce() -> Status, idle: Duration) -> Decision {
         if !self.is_asking {
             // Asking wakes everyone: the longer it takes, the less often.
-            if idle < PATIENCE * (1 + self.rounds).min(20) {
+            if idle < PATIENCE * self.rounds.min(20) {
                 return Decision::Wait;
             }
             self.is_asking = true;
-            self.rounds += 1;
             return Decision::Ask;
         }
         if self.heard[1..].iter().any(Option::is_none) {
@@ -249,11 +248,15 @@ impl Judge {
         let is_over = sums.0 == sums.1 && self.before == Some(sums);
         self.before = Some(sums);
         if !is_over {
+            // The second look at what may be over needs no patience either.
+            self.rounds = if sums.0 == sums.1 { 0 } else { self.rounds + 1 };
             return Decision::Wait;
         }
         // Whoever goes on may send nothing: what was counted is true no more.
         self.before = None;
         let blocked = all.iter().enumerate().filter_map(|(worker, one)| Some((one.blocked?, worker)));
+        // Where there is one circle there may be many: no patience until somebody has something to do again.
+        self.rounds = 0;
         blocked.min().map_or(Decision::End, |(blocked, worker)| Decision::Release(worker, blocked))
     }
 }

@@ -24,7 +24,7 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 
-/// Words that a worker sends in one round, about.
+/// Words that a worker sends in one round, or gets, about.
 const WORDS_AT_A_TIME: usize = 4 << 20;
 
 /// A delay at the location that waits.
@@ -196,11 +196,12 @@ fn exchange_work(
     let mut latest = Latest::default();
     loop {
         let mut outgoing = vec![Batch::new(); workers];
-        let mut words = 0;
         for worker in 0..workers {
+            // Everyone may have something for one worker, which has to hold it all.
+            let mut words = 0;
             let batch = &mut outgoing[worker];
             for &at in &of_worker[worker][told[worker]..] {
-                if words > WORDS_AT_A_TIME {
+                if words > WORDS_AT_A_TIME / workers {
                     break;
                 }
                 if batch.is_empty() {
@@ -307,7 +308,8 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
         let earlier = points.partition_point(|point| point.position < before);
         let after = points[..earlier].iter().rposition(SyncPoint::is_of_team);
         let since = after.map(|at| points[at].position);
-        let joined = since.and_then(|since| idle.joins.iter().copied().find(|&join| join >= since));
+        let joined =
+            since.and_then(|since| idle.joins.get(idle.joins.partition_point(|&join| join < since)).copied());
         let waiting = lines.line(line).waiting(lines.line(line).between(after, before));
         lines.work_since(line, joined, before, &mut work);
         let alone: f64 = work.iter().map(|&(_, ticks)| ticks as f64).sum();

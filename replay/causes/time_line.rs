@@ -69,11 +69,14 @@ impl TimeLine {
         is_worker: bool,
     ) -> TimeLine {
         if is_worker {
-            let forks = points.iter().enumerate().filter(|(_, point)| point.peers == Peers::Fork);
-            let ends = forks.map(|(at, point)| (at, point.position));
-            for (at, end) in ends.chain([(points.len(), journal.len())]) {
-                let since = at.checked_sub(1).map_or(0, |before| points[before].position + 1);
-                (since..end).for_each(|position| journal.set(position, 0));
+            let is_begin = |point: &SyncPoint| point.peers == Peers::Region { is_master: false };
+            let begins = points.iter().enumerate().filter(|(_, point)| is_begin(point));
+            let begins = begins.map(|(at, point)| (at, point.position));
+            for (at, end) in begins.chain([(points.len(), journal.len())]) {
+                let before = at.checked_sub(1).map(|before| &points[before]);
+                if let Some(barrier) = before.filter(|point| point.peers == Peers::Barrier) {
+                    (barrier.position + 1..end).for_each(|position| journal.set(position, 0));
+                }
             }
         }
         let mut waited = Vec::with_capacity(points.len() + 1);

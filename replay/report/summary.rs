@@ -218,7 +218,7 @@ pub struct Summary {
     pub wait_states: Vec<WaitState>,
     /// The ranks that wait most: name, waiting, time.
     pub ranks: Vec<(String, f64, f64)>,
-    /// How wrong clocks are known to be.
+    /// How wrong clocks are known to be, at least.
     pub clock_error: f64,
     /// Waiting that is no longer than that.
     pub doubts: Vec<Doubt>,
@@ -283,7 +283,7 @@ impl fmt::Display for Summary {
             let error = self.clock_error;
             writeln!(
                 f,
-                "\nClocks are wrong by up to {error:.9} s. Waiting that is no longer may be nothing else:"
+                "\nClocks are wrong by at least {error:.9} s. Waiting that is no longer may be nothing else:"
             )?;
         }
         for Doubt { title, seconds, of } in &self.doubts {

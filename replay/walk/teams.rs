@@ -8,6 +8,7 @@ use model::Ticks;
 use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
+use crate::journal::NO_POSITION;
 use crate::operations::ParallelRegion;
 use crate::severity::Row;
 
@@ -166,7 +167,7 @@ impl ProcessWalk<'_> {
         self.threads[thread].member_of.retain(|&number| number != team.number);
         if thread == 0 {
             let position = self.threads[thread].mark_innermost();
-            self.operations.joins.push(position);
+            self.operations.joins.extend((position != NO_POSITION).then_some(position));
         }
     }
 

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
+use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
 
 /// A call path: position in a [`CallTree`].
@@ -142,16 +143,15 @@ pub fn merge_all(tree: CallTree, exchange: &mut dyn Exchange) -> Result<CallTree
 }
 
 fn encode(paths: &[CallPath]) -> Batch {
-    paths.iter().flat_map(|p| [u64::from(p.parent) << 32 | u64::from(p.region), u64::from(p.site)]).collect()
+    paths.iter().flat_map(|p| [pair(p.parent, p.region), u64::from(p.site)]).collect()
 }
 
 fn decode(batch: &[u64]) -> Vec<CallPath> {
     batch
         .chunks_exact(2)
-        .map(|words| CallPath {
-            parent: (words[0] >> 32) as u32,
-            region: words[0] as u32,
-            site: words[1] as u32,
+        .map(|words| {
+            let (parent, region) = halves(words[0]);
+            CallPath { parent, region, site: words[1] as u32 }
         })
         .collect()
 }

@@ -5,6 +5,7 @@
 //! depend on who adds up what.
 
 use crate::error::Error;
+use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
 use crate::fraction::FRACTION;
 
@@ -99,7 +100,8 @@ impl Totals {
         self.participants.iter_mut().zip(participants).for_each(|(sum, &count)| *sum += count);
         self.paths.resize(paths.len() / 2, Total::default());
         for (sum, words) in self.paths.iter_mut().zip(paths.chunks_exact(2)) {
-            let other = Total { low: words[0], high: (words[1] >> 32) as i32, visitors: words[1] as u32 };
+            let (high, visitors) = halves(words[1]);
+            let other = Total { low: words[0], high: high.cast_signed(), visitors };
             sum.add(other.computation(), other.visitors);
         }
     }
@@ -127,8 +129,7 @@ impl Totals {
 }
 
 fn encode(totals: &Totals) -> Batch {
-    let of_path =
-        |total: &Total| [total.low, u64::from(total.high.cast_unsigned()) << 32 | u64::from(total.visitors)];
+    let of_path = |total: &Total| [total.low, pair(total.high.cast_unsigned(), total.visitors)];
     totals.participants.into_iter().chain(totals.paths.iter().flat_map(of_path)).collect()
 }
 

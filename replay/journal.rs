@@ -6,6 +6,7 @@
 
 use model::Ticks;
 
+use crate::exchange::batch::{halves, pair};
 use crate::severity::Row;
 
 /// A place in a journal. Of two events of a location, the later one has the higher position.
@@ -26,12 +27,13 @@ pub struct Spot {
 impl Spot {
     /// Both in one word.
     pub fn encode(self) -> u64 {
-        u64::from(self.location) << 32 | u64::from(self.position)
+        pair(self.location, self.position)
     }
 
     /// What [`encode`](Spot::encode) made.
     pub fn decode(word: u64) -> Spot {
-        Spot { location: (word >> 32) as u32, position: word as u32 }
+        let (location, position) = halves(word);
+        Spot { location, position }
     }
 }
 

@@ -7,6 +7,7 @@ use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Completion, Interval, LockClass};
 
 use crate::call_tree::PathId;
+use crate::exchange::batch::{halves, pair};
 use crate::journal::Position;
 use crate::severity::Row;
 
@@ -28,12 +29,13 @@ pub struct Place {
 impl Place {
     /// Both in one word.
     pub fn encode(self) -> u64 {
-        u64::from(self.location) << 32 | u64::from(self.path)
+        pair(self.location, self.path)
     }
 
     /// What [`encode`](Place::encode) made.
     pub fn decode(word: u64) -> Place {
-        Place { location: (word >> 32) as u32, path: word as u32 }
+        let (location, path) = halves(word);
+        Place { location, path }
     }
 }
 

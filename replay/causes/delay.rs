@@ -3,6 +3,7 @@
 use model::Ticks;
 use patterns::matched::CollectiveClass;
 
+use crate::exchange::batch::{halves, pair};
 use crate::journal::Spot;
 
 /// What kind of wait state a delay causes. Costs are kept apart by it.
@@ -110,7 +111,7 @@ impl Delay {
             self.wait as u64,
             self.time as u64,
             self.taken as u64,
-            u64::from(self.communicator) << 32 | self.class as u64,
+            pair(self.communicator, self.class as u32),
         ]
     }
 
@@ -119,14 +120,15 @@ impl Delay {
     /// # Panics
     /// If the words are not of a delay.
     pub(super) fn decode(words: &[u64]) -> Delay {
+        let (communicator, class) = halves(words[5]);
         Delay {
             waiting: Spot::decode(words[0]),
             causing: Spot::decode(words[1]),
             wait: words[2] as Ticks,
             time: words[3] as Ticks,
             taken: words[4] as Ticks,
-            communicator: (words[5] >> 32) as u32,
-            class: Class::ALL[(words[5] & 0xff) as usize],
+            communicator,
+            class: Class::ALL[class as usize],
         }
     }
 }

@@ -6,6 +6,7 @@ use model::{LocationType, Ticks};
 
 use super::lines::Lines;
 use crate::error::Error;
+use crate::exchange::batch::{BatchReader, wide};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float, whole};
 use crate::options::Semantics;
@@ -56,12 +57,10 @@ impl Sums {
         }
         let count = self.lists.len();
         let encode = |sums: &Sums| -> Batch {
-            let values = sums.lists.iter().flatten();
-            values.flat_map(|&value| [value as u64, (value >> 64) as u64]).collect()
+            sums.lists.iter().flatten().flat_map(|value| wide(value.cast_unsigned())).collect()
         };
         let decode = |words: &[u64]| -> Vec<i128> {
-            let value = |words: &[u64]| i128::from(words[1].cast_signed()) << 64 | i128::from(words[0]);
-            words.chunks_exact(2).map(value).collect()
+            words.chunks_exact(2).map(|words| BatchReader::new(words).wide().cast_signed()).collect()
         };
         let all = reduce(exchange, self, encode, |sums, words| {
             for (sum, value) in sums.lists.iter_mut().flatten().zip(decode(words)) {

@@ -4,7 +4,7 @@ use model::Ticks;
 
 use super::time_line::{Scratch, TimeLine};
 use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::journal::{Position, Spot};
 use crate::severity::{Columns, MetricId, Row};
 
@@ -138,7 +138,7 @@ impl Lines {
 }
 
 /// Ticks that do not fit into half a word stand in the next one.
-const LONG: u64 = u32::MAX as u64;
+const LONG: u32 = u32::MAX;
 
 /// Writes ticks by call path to a batch: the number of words and a flag first.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl<'b> MapWriter<'b> {
     /// A map with a flag, and nothing in it yet.
     pub(super) fn new(batch: &'b mut Batch, flag: bool) -> MapWriter<'b> {
         let head = batch.len();
-        batch.push(u64::from(flag) << 32);
+        batch.push(pair(flag.into(), 0));
         MapWriter { batch, head }
     }
 
@@ -159,8 +159,8 @@ impl<'b> MapWriter<'b> {
     pub(super) fn push(&mut self, path: u32, ticks: Ticks) {
         let before = self.batch.len();
         match ticks.cast_unsigned() {
-            short if short < LONG => self.batch.push(u64::from(path) << 32 | short),
-            long => self.batch.extend([u64::from(path) << 32 | LONG, long]),
+            short if short < u64::from(LONG) => self.batch.push(pair(path, short as u32)),
+            long => self.batch.extend([pair(path, LONG), long]),
         }
         self.batch[self.head] += (self.batch.len() - before) as u64;
     }
@@ -168,14 +168,14 @@ impl<'b> MapWriter<'b> {
 
 /// Reads what a [`MapWriter`] wrote, and answers the flag.
 pub(super) fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> bool {
-    let head = reader.word();
-    let mut entries = BatchReader::new(reader.words(head as u32 as usize));
+    let (flag, length) = halves(reader.word());
+    let mut entries = BatchReader::new(reader.words(length as usize));
     while !entries.is_empty() {
-        let word = entries.word();
-        let ticks = if word & LONG == LONG { entries.word() } else { word & LONG };
-        with((word >> 32) as u32, ticks.cast_signed());
+        let (path, short) = halves(entries.word());
+        let ticks = if short == LONG { entries.word() } else { short.into() };
+        with(path, ticks.cast_signed());
     }
-    head >> 32 != 0
+    flag != 0
 }
 
 #[cfg(test)]
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn maps_with_short_and_long_times_come_back() {
-        let entries = [(3, 7), (4, 1 << 40), (9, LONG as Ticks), (u32::MAX, 0)];
+        let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
         let mut batch = vec![1];
         let mut writer = MapWriter::new(&mut batch, true);
         entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));

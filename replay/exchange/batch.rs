@@ -3,6 +3,21 @@
 /// A sequence of words for one worker.
 pub type Batch = Vec<u64>;
 
+/// Two numbers in one word.
+pub const fn pair(high: u32, low: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// The numbers that [`pair`] has put into a word.
+pub const fn halves(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+/// The two words of a number of 128 bits; of one with a sign, its bits.
+pub const fn wide(number: u128) -> [u64; 2] {
+    [(number >> 64) as u64, number as u64]
+}
+
 /// Appends a text: its length in bytes, then the bytes, eight to a word.
 pub fn put_text(batch: &mut Batch, text: &str) {
     batch.push(text.len() as u64);
@@ -50,6 +65,14 @@ impl<'a> BatchReader<'a> {
         words
     }
 
+    /// A number as [`wide`] has taken it apart.
+    ///
+    /// # Panics
+    /// If there are fewer than two words.
+    pub fn wide(&mut self) -> u128 {
+        u128::from(self.word()) << 64 | u128::from(self.word())
+    }
+
     /// A text as [`put_text`] wrote it.
     ///
     /// # Panics
@@ -66,6 +89,15 @@ impl<'a> BatchReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_half_a_word_and_of_two_come_back() {
+        assert_eq!(halves(pair(7, u32::MAX)), (7, u32::MAX));
+        for number in [0, -1, i128::MIN, 1 << 70] {
+            let words = wide(number.cast_unsigned());
+            assert_eq!(BatchReader::new(&words).wide().cast_signed(), number);
+        }
+    }
 
     #[test]
     fn texts_and_words_are_read_as_they_were_written() {

@@ -13,7 +13,7 @@ use super::waits::waits;
 use super::{Matches, Membership, Owners};
 use crate::communicators::Participants;
 use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::findings::{Finding, Findings};
 use crate::journal::Position;
 use crate::metrics::Metrics;
@@ -70,39 +70,43 @@ const CLASSES: [CollectiveClass; 7] = [
 impl Part {
     fn encode(&self) -> [u64; TOLD] {
         let class = self.class.and_then(|class| CLASSES.iter().position(|&c| c == class));
-        let class = class.map_or(u64::from(u8::MAX), |class| class as u64);
+        let class = class.map_or(u32::from(u8::MAX), |class| class as u32);
         [
-            u64::from(self.communicator) << 32 | u64::from(self.instance),
-            u64::from(self.process) << 32 | u64::from(self.position),
+            pair(self.communicator, self.instance),
+            pair(self.process, self.position),
             self.place.encode(),
-            u64::from(self.root) << 32 | u64::from(self.operation) << 8 | class,
+            pair(self.root, u32::from(self.operation) << 8 | class),
             self.enter as u64,
             self.begin as u64,
             self.end as u64,
             self.sent,
             self.received,
-            u64::from(self.count) << 32 | u64::from(self.sure),
+            pair(self.count, self.sure),
             u64::from(self.ended),
         ]
     }
 
     fn decode(words: &[u64]) -> Part {
+        let (communicator, instance) = halves(words[0]);
+        let (process, position) = halves(words[1]);
+        let (root, what) = halves(words[3]);
+        let (count, sure) = halves(words[9]);
         Part {
-            communicator: (words[0] >> 32) as u32,
-            instance: words[0] as u32,
-            process: (words[1] >> 32) as u32,
-            position: words[1] as u32,
+            communicator,
+            instance,
+            process,
+            position,
             place: Place::decode(words[2]),
-            root: (words[3] >> 32) as u32,
-            operation: (words[3] >> 8) as u8,
-            class: CLASSES.get((words[3] & 0xff) as usize).copied(),
+            root,
+            operation: (what >> 8) as u8,
+            class: CLASSES.get((what & 0xff) as usize).copied(),
             enter: words[4] as Ticks,
             begin: words[5] as Ticks,
             end: words[6] as Ticks,
             sent: words[7],
             received: words[8],
-            count: (words[9] >> 32) as u32,
-            sure: words[9] as u32,
+            count,
+            sure,
             ended: words[10] as Position,
         }
     }
@@ -186,7 +190,7 @@ pub(super) fn judge(
             };
             let answer = &mut answers[owners.of(part.process as usize)];
             answer.extend([
-                u64::from(part.process) << 32 | u64::from(part.position),
+                pair(part.process, part.position),
                 (spoken.clone().count() as u64) << 8 | kind,
                 last_begin as u64,
                 first_end as u64,
@@ -208,8 +212,8 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     let mut reader = BatchReader::new(batch);
     while !reader.is_empty() {
         let &[who, what, last_begin, first_end] = reader.words(4) else { return };
-        let (process, position) = ((who >> 32) as usize, who as u32);
-        let matches = &mut matches[process - first];
+        let (process, position) = halves(who);
+        let matches = &mut matches[process as usize - first];
         matches.collectives[position as usize] = match what & 0xff {
             UNMATCHED => Membership::Unmatched,
             INDEPENDENT => Membership::Independent,

@@ -5,7 +5,7 @@
 
 use super::source::Source;
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
 use crate::formulas::Formulas;
 use crate::severity::MetricId;
@@ -131,14 +131,15 @@ impl Value {
 
     /// Whole numbers are never larger than a word; others need two.
     fn encode(&self, has_fractions: bool, batch: &mut Batch) {
-        batch.extend([u64::from(self.path) << 32 | u64::from(self.location), self.low]);
+        batch.extend([pair(self.path, self.location), self.low]);
         batch.extend(has_fractions.then_some(self.high.cast_unsigned()));
     }
 
     fn decode(words: &[u64]) -> Value {
         let low = words[1];
         let high = words.get(2).map_or(low.cast_signed() >> 63, |high| high.cast_signed());
-        Value { path: (words[0] >> 32) as u32, location: words[0] as u32, high, low }
+        let (path, location) = halves(words[0]);
+        Value { path, location, high, low }
     }
 }
 

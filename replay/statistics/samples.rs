@@ -4,7 +4,7 @@ use model::Ticks;
 
 use super::density::Density;
 use super::{Bounds, Instance, SUBJECTS, Severest, SubjectId};
-use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{BatchReader, wide};
 
 /// Exact sums of samples, in ticks. Absurd ones, of a damaged trace, are cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,17 +65,13 @@ impl Moments {
 
     pub(super) fn encode(&self) -> [u64; Moments::WORDS] {
         let Moments { count, minimum, maximum, sum, squares } = *self;
-        let [sum, squares] = [sum, squares].map(|wide| [(wide >> 64) as u64, wide as u64]);
+        let [sum, squares] = [wide(sum), wide(squares)];
         [count, minimum, maximum, sum[0], sum[1], squares[0], squares[1]]
     }
 
     pub(super) fn decode(reader: &mut BatchReader<'_>) -> Moments {
-        let mut wide = || u128::from(reader.word()) << 64 | u128::from(reader.word());
-        let first = wide();
-        let (count, minimum) = ((first >> 64) as u64, first as u64);
-        let maximum = reader.word();
-        let mut wide = || u128::from(reader.word()) << 64 | u128::from(reader.word());
-        Moments { count, minimum, maximum, sum: wide(), squares: wide() }
+        let (count, minimum, maximum) = (reader.word(), reader.word(), reader.word());
+        Moments { count, minimum, maximum, sum: reader.wide(), squares: reader.wide() }
     }
 }
 

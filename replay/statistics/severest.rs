@@ -8,6 +8,7 @@ use model::Ticks;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{halves, pair};
 use crate::operations::Place;
 
 /// How many are kept.
@@ -38,7 +39,7 @@ impl Instance {
     pub fn encode(&self) -> [u64; Instance::WORDS] {
         [
             self.duration.0 as u64,
-            u64::from(self.process) << 32 | u64::from(self.path),
+            pair(self.process, self.path),
             self.enter as u64,
             self.exit as u64,
             self.cause.encode(),
@@ -47,12 +48,13 @@ impl Instance {
 
     /// What [`encode`](Instance::encode) made.
     pub fn decode(words: &[u64]) -> Instance {
+        let (process, path) = halves(words[1]);
         Instance {
             duration: Reverse(words[0] as Ticks),
-            process: (words[1] >> 32) as u32,
+            process,
             enter: words[2] as Ticks,
             exit: words[3] as Ticks,
-            path: words[1] as u32,
+            path,
             cause: Place::decode(words[4]),
         }
     }

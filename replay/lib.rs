@@ -36,6 +36,7 @@ pub mod metrics;
 pub mod operations;
 pub mod options;
 pub mod progress;
+pub mod relay;
 pub mod report;
 pub mod report_paths;
 pub mod severity;

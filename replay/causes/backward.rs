@@ -3,7 +3,7 @@
 //!
 //! Waiting that was caused by waiting is charged to what caused the first of it. So a cause has to know what its waiting
 //! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing;
-//! [`relay`](super::relay) carries costs between workers.
+//! [`relay`](crate::relay) carries costs between workers.
 
 use std::cmp::Reverse;
 
@@ -15,9 +15,12 @@ use super::lines::Lines;
 use super::points::Next;
 use super::reach::Reach;
 use super::short_term::{Causes, Wait};
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
+use crate::relay::{Blocked, Recurrence};
 use crate::tools::Tools;
 
 /// What a wait state costs in turn, by class, in ticks.
@@ -36,6 +39,9 @@ enum Kind {
 
 /// What to do, at a position, with which wait or cause. Latest first.
 type Item = (Reverse<Position>, Kind, u32);
+
+/// Marks a message about the critical path; others have a bit for each class that costs.
+const PATH: u64 = 1 << 63;
 
 /// A location on its way back.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +77,8 @@ pub(super) struct Backward<'a> {
     has_teams: bool,
     /// Meetings that it has come to.
     met: FxHashSet<u32>,
+    /// Where the critical path ends, if that is here and nobody has gone back from there yet.
+    last: Option<Spot>,
     worker: usize,
     ways: Vec<Way>,
     /// Locations that can go on.
@@ -126,6 +134,7 @@ impl<'a> Backward<'a> {
             meetings,
             has_teams: tools.has_teams(),
             met: FxHashSet::default(),
+            last: None,
             worker,
             ways,
             ready,
@@ -135,19 +144,9 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
-    pub(super) fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
-        let Some(at) = self.ready.pop() else { return false };
-        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
-            match kind {
-                Kind::Cause if self.is_blocked(number) => return true,
-                Kind::Cause => self.cause(at, number, true),
-                Kind::End => self.cause(at, number, false),
-                Kind::Wait => self.wait(at, number, tell),
-            }
-            self.ways[at].next += 1;
-        }
-        true
+    /// The critical path ends at this event of one of the locations.
+    pub(super) fn begin_path(&mut self, last: Spot) {
+        self.last = Some(last);
     }
 
     fn is_blocked(&self, cause: u32) -> bool {
@@ -212,17 +211,9 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// A message has come from a worker.
-    pub(super) fn hear(&mut self, worker: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
-        match message {
-            Message::Costs(number, costs) => self.arrive(worker, number, costs),
-            Message::Path(spot) => self.follow(spot, tell),
-        }
-    }
-
     /// The critical path goes backwards from an event, as long as it stays with this worker's locations. In a team it may
     /// be at several threads at once (Q12).
-    pub(super) fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
+    fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
@@ -289,9 +280,37 @@ impl<'a> Backward<'a> {
         }
         paths
     }
+}
+
+impl Recurrence for Backward<'_> {
+    type Message = Message;
+
+    fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
+        if let Some(last) = self.last.take() {
+            self.follow(last, tell);
+        }
+        let Some(at) = self.ready.pop() else { return false };
+        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
+            match kind {
+                Kind::Cause if self.is_blocked(number) => return true,
+                Kind::Cause => self.cause(at, number, true),
+                Kind::End => self.cause(at, number, false),
+                Kind::Wait => self.wait(at, number, tell),
+            }
+            self.ways[at].next += 1;
+        }
+        true
+    }
+
+    fn hear(&mut self, from: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
+        match message {
+            Message::Costs(number, costs) => self.arrive(from, number, costs),
+            Message::Path(spot) => self.follow(spot, tell),
+        }
+    }
 
     /// The cause that would have to go on first, of those whose costs are missing.
-    pub(super) fn blocked(&self) -> Option<Blocked> {
+    fn blocked(&self) -> Option<Blocked> {
         let cause = |(at, way): (usize, &Way)| {
             let &(_, _, number) = way.items.get(way.next)?;
             let delay = &self.causes.list[number as usize].delay;
@@ -300,8 +319,8 @@ impl<'a> Backward<'a> {
         self.ways.iter().enumerate().filter_map(cause).min()
     }
 
-    /// Lets a location go on although costs are missing: its causes wait for each other, so clocks are wrong.
-    pub(super) fn release(&mut self, blocked: Blocked) {
+    /// Its causes wait for each other, so clocks are wrong.
+    fn release(&mut self, blocked: Blocked) {
         let at = blocked.number as usize;
         let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
         self.findings.add(
@@ -313,15 +332,32 @@ impl<'a> Backward<'a> {
         self.released.insert(number);
         self.ready.push(at);
     }
-}
 
-/// A location that cannot go on. The smallest goes on first when nobody can.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Blocked {
-    /// When the cause entered its call.
-    pub(super) time: Ticks,
-    /// The cause.
-    pub(super) spot: Spot,
-    /// The location's number at its worker.
-    pub(super) number: u32,
+    fn encode(message: Message, batch: &mut Batch) {
+        match message {
+            Message::Path(spot) => batch.extend([PATH, spot.encode()]),
+            Message::Costs(number, costs) => {
+                let head = batch.len();
+                batch.push(u64::from(number) << 8);
+                for (class, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0) {
+                    batch[head] |= 1 << class;
+                    batch.push(cost.to_bits());
+                }
+            }
+        }
+    }
+
+    fn decode(reader: &mut BatchReader<'_>) -> Message {
+        let head = reader.word();
+        if head == PATH {
+            return Message::Path(Spot::decode(reader.word()));
+        }
+        let mut costs: Costs = [0.0; Class::COUNT];
+        for (class, cost) in costs.iter_mut().enumerate() {
+            if head >> class & 1 == 1 {
+                *cost = f64::from_bits(reader.word());
+            }
+        }
+        Message::Costs((head >> 8) as u32, costs)
+    }
 }

@@ -15,7 +15,6 @@ mod lines;
 mod points;
 mod previous;
 mod reach;
-mod relay;
 mod short_term;
 mod time_line;
 
@@ -28,6 +27,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::journal::Spot;
+use crate::relay;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
@@ -105,7 +105,10 @@ pub fn find(
     let last = end_of_path(tools, profiles, &lines, last, exchange)?;
     let worker = exchange.worker();
     let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
-    relay::run(&mut backward, last, exchange);
+    if let Some(last) = last {
+        backward.begin_path(last);
+    }
+    relay::run(&mut backward, exchange);
     let critical = backward.into_path();
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);

@@ -1,16 +1,16 @@
-//! Runs all workers' locations backwards until nothing is left to do, and finds out when that is.
+//! Runs what goes from location to location, over all workers, until nothing is left to do, and finds out when that is.
 //!
 //! Messages are small, and gathered as long as there is something else to do; it never is one exchange of all workers for
 //! each dependency. A worker without work sleeps. Worker 0 asks everyone how many batches they have sent and received
 //! once they have nothing to do: if two such counts in a row are equal, and nothing is under way, all have come to an end
-//! (F. Mattern: Algorithms for distributed termination detection, 1987). If locations still wait for costs then, they wait
+//! (F. Mattern: Algorithms for distributed termination detection, 1987). If locations are still blocked then, they wait
 //! for each other: the first of them goes on without. That state does not depend on who was faster, so neither does the
 //! report.
 
 use std::time::{Duration, Instant};
 
-use super::backward::{Backward, Blocked, Costs, Message};
-use super::delay::Class;
+use model::Ticks;
+
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::journal::Spot;
@@ -32,8 +32,40 @@ const STATUS: u64 = 2;
 const RELEASE: u64 = 3;
 const END: u64 = 4;
 
-/// Marks a message about the critical path; others have a bit for each class that costs.
-const PATH: u64 = 1 << 63;
+/// What goes from location to location: each goes on until it needs something that another has not told yet.
+pub trait Recurrence {
+    /// What locations of one worker tell those of another.
+    type Message;
+
+    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
+    fn step(&mut self, tell: &mut impl FnMut(usize, Self::Message)) -> bool;
+
+    /// A message has come from a worker.
+    fn hear(&mut self, from: usize, message: Self::Message, tell: &mut impl FnMut(usize, Self::Message));
+
+    /// The first of the locations that cannot go on.
+    fn blocked(&self) -> Option<Blocked>;
+
+    /// Lets a location go on although something is missing: it waits for itself.
+    fn release(&mut self, blocked: Blocked);
+
+    /// Appends a message to a batch.
+    fn encode(message: Self::Message, batch: &mut Batch);
+
+    /// What [`encode`](Recurrence::encode) appended.
+    fn decode(reader: &mut BatchReader<'_>) -> Self::Message;
+}
+
+/// A location that cannot go on. The smallest goes on first when nobody can.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Blocked {
+    /// The time of the event that it cannot handle.
+    pub time: Ticks,
+    /// That event.
+    pub spot: Spot,
+    /// The location's number at its worker.
+    pub number: u32,
+}
 
 /// What a worker answers when it has nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,21 +106,6 @@ struct Mail {
 }
 
 impl Mail {
-    fn put(&mut self, worker: usize, message: Message) {
-        let batch = &mut self.gathered[worker];
-        match message {
-            Message::Path(spot) => batch.extend([PATH, spot.encode()]),
-            Message::Costs(number, costs) => {
-                let head = batch.len();
-                batch.push(u64::from(number) << 8);
-                for (class, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0) {
-                    batch[head] |= 1 << class;
-                    batch.push(cost.to_bits());
-                }
-            }
-        }
-    }
-
     /// Sends what was gathered; only full batches, if there is more to do.
     fn send(&mut self, exchange: &mut dyn Exchange, only_full: bool) {
         for (worker, batch) in self.gathered.iter_mut().enumerate() {
@@ -102,32 +119,15 @@ impl Mail {
     }
 }
 
-fn read(reader: &mut BatchReader<'_>) -> Message {
-    let head = reader.word();
-    if head == PATH {
-        return Message::Path(Spot::decode(reader.word()));
-    }
-    let mut costs: Costs = [0.0; Class::COUNT];
-    for (class, cost) in costs.iter_mut().enumerate() {
-        if head >> class & 1 == 1 {
-            *cost = f64::from_bits(reader.word());
-        }
-    }
-    Message::Costs((head >> 8) as u32, costs)
-}
-
-/// Runs everything to its end. The worker that owns `last` lets the critical path begin there.
-pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mut dyn Exchange) {
+/// Runs everything to its end, on all workers.
+pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let workers = exchange.workers();
     let mut mail = Mail { gathered: vec![Batch::new(); workers], sent: 0, received: 0 };
-    if let Some(last) = last {
-        backward.follow(last, &mut |worker, message| mail.put(worker, message));
-    }
     if workers == 1 {
         loop {
-            while backward.step(&mut |_, _| ()) {}
-            match backward.blocked() {
-                Some(blocked) => backward.release(blocked),
+            while work.step(&mut |_, _| ()) {}
+            match work.blocked() {
+                Some(blocked) => work.release(blocked),
                 None => return,
             }
         }
@@ -138,7 +138,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
     let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
-        while steps < STEPS && backward.step(&mut |worker, message| mail.put(worker, message)) {
+        while steps < STEPS && work.step(&mut |to, message| R::encode(message, &mut mail.gathered[to])) {
             steps += 1;
             mail.send(exchange, true);
         }
@@ -148,15 +148,15 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
             mail.send(exchange, false);
             let status = Status { sent: mail.sent, received: mail.received, blocked: None };
             if is_asked {
-                exchange.post(0, Status { blocked: backward.blocked(), ..status }.encode());
+                exchange.post(0, Status { blocked: work.blocked(), ..status }.encode());
                 is_asked = false;
             }
             if let Some(judge) = &mut judge {
-                match judge.decide(|| Status { blocked: backward.blocked(), ..status }, idle) {
+                match judge.decide(|| Status { blocked: work.blocked(), ..status }, idle) {
                     Decision::Wait => {}
                     Decision::Ask => (1..workers).for_each(|worker| exchange.post(worker, vec![ASK])),
                     Decision::Release(0, blocked) => {
-                        backward.release(blocked);
+                        work.release(blocked);
                         continue;
                     }
                     Decision::Release(worker, blocked) => {
@@ -181,8 +181,8 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                 mail.received += 1;
                 let mut reader = BatchReader::new(&batch[1..]);
                 while !reader.is_empty() {
-                    let message = read(&mut reader);
-                    backward.hear(from, message, &mut |worker, message| mail.put(worker, message));
+                    let message = R::decode(&mut reader);
+                    work.hear(from, message, &mut |to, message| R::encode(message, &mut mail.gathered[to]));
                 }
             }
             ASK => is_asked = true,
@@ -191,7 +191,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                     judge.hear(from, Status::decode(&batch));
                 }
             }
-            RELEASE => backward.release(Blocked {
+            RELEASE => work.release(Blocked {
                 time: batch[1] as i64,
                 spot: Spot::decode(batch[2]),
                 number: batch[3] as u32,

@@ -34,7 +34,7 @@ impl Basis {
             }),
             program: hash(|hasher| {
                 env!("CARGO_PKG_VERSION").hash(hasher);
-                (options.semantics, options.threads, options.causes).hash(hasher);
+                (options.semantics, options.threads, options.causes, options.clock_correction).hash(hasher);
             }),
         }
     }

@@ -37,6 +37,10 @@ pub(crate) struct Cli {
     #[arg(long)]
     no_root_causes: bool,
 
+    /// Correct clocks first, so that nothing is received before it was sent
+    #[arg(long)]
+    clock_correction: bool,
+
     /// Replace a report that another program wrote
     #[arg(long)]
     force: bool,
@@ -72,6 +76,7 @@ impl Cli {
             },
             threads: self.threads.map_or(threads, usize::from),
             causes: !self.no_root_causes,
+            clock_correction: self.clock_correction,
             force: self.force,
         }
     }

@@ -93,7 +93,7 @@ impl Coverage {
     /// Adds another location's or worker's coverage.
     pub fn merge(&mut self, other: Coverage) {
         for (ticks, more) in self.ticks.iter_mut().zip(other.ticks) {
-            *ticks += more;
+            *ticks = ticks.saturating_add(more);
         }
     }
 

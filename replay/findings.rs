@@ -239,6 +239,13 @@ impl Findings {
         }
     }
 
+    /// Those of one kind.
+    pub fn only(mut self, kind: Finding) -> Findings {
+        let others = Finding::ALL.iter().zip(&mut self.found).filter(|(finding, _)| **finding != kind);
+        others.for_each(|(_, found)| *found = None);
+        self
+    }
+
     /// As words, for another worker.
     pub fn encode(&self, batch: &mut Batch) {
         for &finding in Finding::ALL {

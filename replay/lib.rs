@@ -17,6 +17,7 @@ pub mod agreement;
 pub mod assignment;
 pub mod call_tree;
 pub mod causes;
+pub mod clock_correction;
 pub mod clock_errors;
 pub mod communicators;
 pub mod coverage;
@@ -53,6 +54,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
+use model::Ticks;
 use otf2::Archive;
 
 pub use error::Error;
@@ -61,6 +63,7 @@ pub use options::{Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
+use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
@@ -75,6 +78,7 @@ use report_paths::ReportPaths;
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
+use walk::{Positions, ProcessProfile};
 
 /// What an analysis that wrote its report answers.
 #[derive(Clone, Debug)]
@@ -134,6 +138,7 @@ struct Job {
     memory: Memory,
     /// Whether to search for root causes.
     has_causes: bool,
+    corrects_clocks: bool,
 }
 
 impl Job {
@@ -147,13 +152,16 @@ impl Job {
         let basis = Basis::new(options, &archive, &file);
         let definitions = archive.definition_records(&file).resolve()?;
         drop(file);
-        let trace = Trace::new(definitions, options.semantics)
+        let mut trace = Trace::new(definitions, options.semantics)
             .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
         if trace.locations.is_empty() {
             return Err(Error::new(format!(
                 "{}: the archive defines no location, hence has no events; record the program again",
                 archive.definition_path().display()
             )));
+        }
+        if options.clock_correction {
+            trace.refine_clock(clock_correction::FINENESS);
         }
         let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
@@ -172,6 +180,7 @@ impl Job {
             threads,
             memory: Memory::of_this_process(threads),
             has_causes: options.causes,
+            corrects_clocks: options.clock_correction,
         })
     }
 
@@ -233,22 +242,46 @@ impl Job {
         })
     }
 
-    /// The pipeline, for one worker.
-    fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { archive, trace, metrics, formulas, weights, memory, has_causes, .. } = self;
+    /// Walks the events of a worker's processes, in times that are not the recorded ones if there are any.
+    fn walk(
+        &self,
+        positions: Positions,
+        times: &[Vec<Vec<Ticks>>],
+        exchange: &dyn Exchange,
+        progress: &mut Progress,
+    ) -> Result<Vec<ProcessProfile>, Error> {
+        let Job { archive, trace, metrics, weights, memory, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         progress.expect(weights[mine.clone()].iter().sum());
         let mut profiles = Vec::with_capacity(mine.len());
-        for process in mine {
-            profiles.push(walk::walk(archive, trace, metrics, process, *has_causes, memory)?);
+        for (at, process) in mine.enumerate() {
+            let times = times.get(at).map_or(&[][..], Vec::as_slice);
+            profiles.push(walk::walk(archive, trace, metrics, process, positions, times, memory)?);
             progress.advance(weights[process]);
         }
+        Ok(profiles)
+    }
+
+    /// The pipeline, for one worker.
+    fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
+        let Job { trace, metrics, formulas, memory, has_causes, .. } = self;
+        let owners = Owners::new(&self.blocks);
+        let tools = Tools { trace, metrics, formulas, owners: &owners };
+        let mut findings = Findings::default();
+        let mut corrected = Corrected::default();
+        if self.corrects_clocks {
+            let profiles = self.walk(Positions::Records, &[], exchange, progress)?;
+            progress.phase("correct clocks");
+            memory.check(matching::bytes_needed(&profiles) + clock_correction::bytes_needed(&profiles))?;
+            corrected = clock_correction::correct(&tools, profiles, &mut findings, exchange)?;
+        }
+        let positions = if *has_causes { Positions::Journal } else { Positions::Nothing };
+        let mut profiles = self.walk(positions, &corrected.times, exchange, progress)?;
+        corrected.times = Vec::new();
 
         progress.phase("match");
         memory.check(matching::bytes_needed(&profiles))?;
-        let owners = Owners::new(&self.blocks);
-        let mut findings = Findings::default();
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
@@ -276,7 +309,6 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
-        let tools = Tools { trace, metrics, formulas, owners: &owners };
         if *has_causes {
             progress.phase("find root causes");
             memory.check(causes::bytes_needed(&profiles, &collected))?;
@@ -285,7 +317,7 @@ impl Job {
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
-        let found = Found { findings, statistics };
+        let found = Found { findings, statistics, violations: corrected.violations };
         let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());

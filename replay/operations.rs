@@ -8,7 +8,7 @@ use patterns::matched::{BarrierClass, CollectiveClass, Completion, Interval, Loc
 
 use crate::call_tree::PathId;
 use crate::exchange::batch::{halves, pair};
-use crate::journal::Position;
+use crate::journal::{Position, Spot};
 use crate::severity::Row;
 
 /// Position of a call in [`Operations::calls`].
@@ -140,6 +140,8 @@ pub struct Collective {
     pub end: Ticks,
     /// The call that did it.
     pub call: CallId,
+    /// The number of the record of its begin, where records are numbered.
+    pub begun: Position,
     /// Where its end is in the journal of its location.
     pub position: Position,
     /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
@@ -171,6 +173,8 @@ pub struct Barrier {
     pub visit: Interval,
     /// Time in which the thread ran tasks in there.
     pub tasks: Ticks,
+    /// The number of the record that it was entered by, where records are numbered.
+    pub entered: Position,
     /// Where its end is in the journal of the location.
     pub position: Position,
     /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`]; the same for
@@ -193,6 +197,30 @@ pub struct ParallelRegion {
     pub enter: Ticks,
     /// Where that is in the journal of the location.
     pub position: Position,
+}
+
+/// What a thread has to do with a team, where records are numbered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TeamEvent {
+    /// Which fork of the process made the team, from 1.
+    pub team: u32,
+    /// What happened.
+    pub kind: TeamEventKind,
+    /// Which record says so.
+    pub spot: Spot,
+}
+
+/// What may happen to a team.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TeamEventKind {
+    /// A thread makes it.
+    Fork,
+    /// A member begins.
+    Begin,
+    /// A member ends.
+    End,
+    /// The thread that made it goes on alone.
+    Join,
 }
 
 /// A lock that a thread got.
@@ -255,6 +283,8 @@ pub struct Operations {
     pub joins: Vec<Position>,
     /// Locks that threads got, in the order of time.
     pub locks: Vec<Lock>,
+    /// What threads had to do with teams, in the order of time; empty unless records are numbered.
+    pub teams: Vec<TeamEvent>,
 }
 
 impl Operations {
@@ -278,6 +308,7 @@ impl Operations {
             self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
             self.joins.capacity() * size_of::<Position>(),
             self.locks.capacity() * size_of::<Lock>(),
+            self.teams.capacity() * size_of::<TeamEvent>(),
         ];
         lists.into_iter().sum::<usize>() as u64
     }

@@ -35,6 +35,8 @@ pub struct Options {
     pub threads: usize,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,
+    /// Correct the times of events first, so that nothing is received before it was sent.
+    pub clock_correction: bool,
     /// Replace a report that another program wrote.
     pub force: bool,
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, RegionRole};
+use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, RegionRole, Ticks};
 use patterns::matched::{BarrierClass, Completion, LockClass};
 use rustc_hash::FxHashMap;
 
@@ -37,6 +37,8 @@ pub struct Trace {
     pub sites: Vec<(String, u32)>,
     /// By position in `definitions.calling_contexts`: position in `sites`, or [`NO_SITE`].
     pub site_of_context: Vec<u32>,
+    /// Ticks of the analysis in one of the archive's.
+    pub fineness: Ticks,
 }
 
 /// A process of the traced program with everything that belongs to it.
@@ -145,7 +147,15 @@ impl Trace {
             communicators,
             sites,
             site_of_context,
+            fineness: 1,
         })
+    }
+
+    /// Makes ticks of the analysis finer than those of the archive.
+    pub fn refine_clock(&mut self, fineness: u32) {
+        let resolution = &mut self.definitions.clock.resolution;
+        *resolution = resolution.saturating_mul(fineness.into());
+        self.fineness = fineness.into();
     }
 
     /// The properties of the region at a position; all programs have those of [`Artificial::Program`].

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use replay::Semantics;
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Semantics};
 
 use crate::support::parse::{Case, Key};
 use crate::support::report::Table;
-use crate::support::{SEMANTICS, analyze, fresh, golden, name, statistics, write};
+use crate::support::{SEMANTICS, fresh, golden, name, options, statistics, write};
 
 #[test]
 fn every_script_gives_exactly_the_severities_and_findings_it_expects() {
@@ -45,7 +47,9 @@ fn every_pattern_and_its_instances_occur_in_a_script() {
 /// What an analysis finds otherwise than the script says.
 fn differences(case: &Case, directory: &Path, semantics: Semantics) -> Vec<String> {
     let report = directory.join(format!("{}.cubex", semantics.name()));
-    if let Err(error) = analyze(directory, &report, semantics) {
+    let options =
+        Options { clock_correction: case.corrects_clocks, ..options(directory, &report, semantics) };
+    if let Err(error) = replay::analyze(&options, &mut Solo, &mut Progress::silent()) {
         return vec![format!("no report: {error}")];
     }
     let table = Table::read(&report);

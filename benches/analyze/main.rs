@@ -28,6 +28,7 @@ use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::trace::Trace;
+use replay::walk::Positions;
 use replay::{Options, Semantics, analyze, walk};
 
 use counting::{Traffic, workers};
@@ -60,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metrics = Metrics::new(true);
     let walking = best_of_three(|| {
         for process in 0..trace.processes.len() {
-            walk::walk(&archive, &trace, &metrics, process, false, &Memory::default())?;
+            walk::walk(&archive, &trace, &metrics, process, Positions::Nothing, &[], &Memory::default())?;
         }
         Ok(())
     })?;
@@ -100,6 +101,7 @@ fn options(experiment: &Path, directory: &Path) -> Options {
         semantics: Semantics::Corrected,
         threads: 1,
         causes: true,
+        clock_correction: false,
         force: false,
     }
 }

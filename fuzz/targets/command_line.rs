@@ -36,10 +36,11 @@ fuzz_target!(|input: &[u8]| {
         _ => sample.make_up(&mut input, choice & 8 != 0),
     };
     let semantics = if choice & 1 == 0 { Semantics::Corrected } else { Semantics::Reference };
-    let report = run(sample, semantics, 1);
+    let clocks = choice & 16 != 0;
+    let report = run(sample, semantics, clocks, 1);
     if choice & 2 != 0 {
         let threads = 2 + usize::from(choice >> 2 & 1);
-        let again = run(sample, semantics, threads);
+        let again = run(sample, semantics, clocks, threads);
         assert_eq!(report.is_some(), again.is_some(), "a report or none, with {threads} threads");
         if let (Some(one), Some(other)) = (report, again) {
             assert!(one == other, "with {threads} threads, {}", difference(&one, &other));
@@ -49,21 +50,28 @@ fuzz_target!(|input: &[u8]| {
 });
 
 /// The only place that knows all options.
-fn options(experiment: &Path, report: &Path, semantics: Semantics, threads: usize) -> Options {
+fn options(
+    experiment: &Path,
+    report: &Path,
+    semantics: Semantics,
+    clock_correction: bool,
+    threads: usize,
+) -> Options {
     Options {
         experiment: experiment.into(),
         report: Some(report.into()),
         semantics,
         threads,
         causes: true,
+        clock_correction,
         force: true,
     }
 }
 
 /// Analyzes; the bytes of the report, if there is one.
-fn run(sample: &Sample, semantics: Semantics, threads: usize) -> Option<Vec<u8>> {
+fn run(sample: &Sample, semantics: Semantics, clocks: bool, threads: usize) -> Option<Vec<u8>> {
     let path = scratch().join("reports/trace.cubex");
-    let options = options(&sample.directory, &path, semantics, threads);
+    let options = options(&sample.directory, &path, semantics, clocks, threads);
     let bytes = match analyze(&options, &mut Solo, &mut Progress::silent()) {
         Ok(outcome) => {
             let summary = outcome.summary.expect("worker 0 has a summary");

@@ -32,26 +32,28 @@ const INDEPENDENT: u64 = 2;
 
 /// A member's part, as the worker that judges hears it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Part {
+pub(crate) struct Part {
     pub(super) communicator: u32,
     /// Which operation of the communicator: 0, 1, …
     instance: u32,
-    pub(super) process: u32,
+    pub(crate) process: u32,
     /// Position in the process's operations.
     position: u32,
     /// Where the member is.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     /// Where its end of the operation is in the journal of its location.
-    pub(super) ended: Position,
+    pub(crate) ended: Position,
+    /// The number of the record of its begin, where records are numbered.
+    pub(crate) begun: Position,
     operation: u8,
     pub(super) class: Option<CollectiveClass>,
-    pub(super) root: u32,
+    pub(crate) root: u32,
     /// When the member entered the call.
     pub(super) enter: Ticks,
     pub(super) begin: Ticks,
     pub(super) end: Ticks,
-    pub(super) sent: u64,
-    pub(super) received: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
     /// Operations of the process on the communicator, and those before its first gap.
     count: u32,
     sure: u32,
@@ -82,7 +84,7 @@ impl Part {
             self.sent,
             self.received,
             pair(self.count, self.sure),
-            u64::from(self.ended),
+            pair(self.ended, self.begun),
         ]
     }
 
@@ -91,6 +93,7 @@ impl Part {
         let (process, position) = halves(words[1]);
         let (root, what) = halves(words[3]);
         let (count, sure) = halves(words[9]);
+        let (ended, begun) = halves(words[10]);
         Part {
             communicator,
             instance,
@@ -107,7 +110,8 @@ impl Part {
             received: words[8],
             count,
             sure,
-            ended: words[10] as Position,
+            ended,
+            begun,
         }
     }
 }
@@ -135,6 +139,7 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             position: position as u32,
             place: call.place(),
             ended: collective.position,
+            begun: collective.begun,
             operation: collective.operation,
             class: collective.class,
             root: collective.root,
@@ -156,28 +161,43 @@ fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
     (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
 }
 
-/// Judges all operations that this worker was told of, and answers the members.
+/// The parts that this worker was told of; those of one operation together, by process.
+pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Part> {
+    let mut parts: Vec<Part> =
+        told.iter().flat_map(|batch| batch.chunks_exact(TOLD)).map(Part::decode).collect();
+    parts.sort_by_key(|part| (operation_of(trace, part), part.process));
+    parts
+}
+
+/// What tells operations apart. On a communicator of every process by itself they have one member.
+fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
+    let alone = match trace.communicators.get(part.communicator as usize) {
+        Some(Participants::Myself) => part.process,
+        _ => 0,
+    };
+    (part.communicator, part.instance, alone)
+}
+
+/// The operations whose parts these are.
+pub(crate) fn operations<'a>(trace: &'a Trace, parts: &'a [Part]) -> impl Iterator<Item = Operation<'a>> {
+    parts
+        .chunk_by(|a, b| operation_of(trace, a) == operation_of(trace, b))
+        .map(|members| Operation { trace, members })
+}
+
+/// Judges operations, and answers the members.
 pub(super) fn judge(
     trace: &Trace,
     metrics: &Metrics,
-    told: &[Batch],
+    parts: &[Part],
     owners: &Owners,
     workers: usize,
     findings: &mut Findings,
 ) -> Vec<Batch> {
-    let mut parts: Vec<Part> =
-        told.iter().flat_map(|batch| batch.chunks_exact(TOLD)).map(Part::decode).collect();
-    // Operations on a communicator of every process by itself have one member.
-    let alone = |part: &Part| match trace.communicators.get(part.communicator as usize) {
-        Some(Participants::Myself) => part.process,
-        _ => 0,
-    };
-    parts.sort_by_key(|part| (part.communicator, part.instance, alone(part), part.process));
     let mut answers = vec![Batch::new(); workers];
-    let is_same =
-        |a: &Part, b: &Part| (a.communicator, a.instance, alone(a)) == (b.communicator, b.instance, alone(b));
-    for members in parts.chunk_by(is_same) {
-        let memberships = Operation { trace, members }.judge(findings);
+    for operation in operations(trace, parts) {
+        let members = operation.members;
+        let memberships = operation.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
         let partners = Partners::new(trace, members, &memberships);
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
@@ -230,24 +250,37 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
 }
 
 /// One collective operation, as far as its members have recorded it.
-struct Operation<'a> {
+#[derive(Debug)]
+pub(crate) struct Operation<'a> {
     trace: &'a Trace,
     /// By process, which is not the order of ranks in the communicator.
-    members: &'a [Part],
+    pub(crate) members: &'a [Part],
 }
 
-impl Operation<'_> {
-    /// What each member learns, in the order of members.
-    fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
+/// What is known of a collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict<'a> {
+    /// Nobody waits in it, whatever the times.
+    Independent,
+    /// Members are missing or contradict each other.
+    Unmatched,
+    /// What it does, among the processes of these ranks; of MPI_Init and MPI_Finalize among all.
+    Sound(CollectiveClass, Option<&'a [u32]>),
+}
+
+impl<'a> Operation<'a> {
+    /// Whether it can be analysed.
+    pub(crate) fn check(&self, findings: &mut Findings) -> Verdict<'a> {
         let one = self.members[0];
-        let nobody = vec![Membership::Independent; self.members.len()];
         let ranks = match one.communicator {
             WORLD_AT_INIT | WORLD_AT_FINALIZE => None,
             communicator => match &self.trace.communicators[communicator as usize] {
                 // A member that is alone waits for nobody. Inter-communicators are not analysed.
-                Participants::Myself | Participants::Sides(..) | Participants::NotMpi => return nobody,
-                Participants::Ranks(ranks) if ranks.len() < 2 => return nobody,
-                Participants::Ranks(ranks) => Some(ranks),
+                Participants::Myself | Participants::Sides(..) | Participants::NotMpi => {
+                    return Verdict::Independent;
+                }
+                Participants::Ranks(ranks) if ranks.len() < 2 => return Verdict::Independent,
+                Participants::Ranks(ranks) => Some(&ranks[..]),
             },
         };
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
@@ -256,13 +289,13 @@ impl Operation<'_> {
             findings.add(Finding::IncompleteCollective, one.begin, one.place.location as usize, || {
                 format!("{name}: recorded by {} of {expected} members", self.members.len())
             });
-            return vec![Membership::Unmatched; self.members.len()];
+            return Verdict::Unmatched;
         }
         let is_after_gap = self.members.iter().any(|member| member.instance >= member.sure);
         if is_after_gap && self.members.iter().any(|member| member.count != one.count) {
             let name = self.name();
             findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
-            return vec![Membership::Unmatched; self.members.len()];
+            return Verdict::Unmatched;
         }
         if let Some(other) = self.members.iter().find(|m| (m.operation, m.root) != (one.operation, one.root))
         {
@@ -272,9 +305,19 @@ impl Operation<'_> {
                 let what = if is_root { "root" } else { "operation" };
                 format!("{name}: processes {} and {} differ in the {what}", one.process, other.process)
             });
-            return vec![Membership::Unmatched; self.members.len()];
+            return Verdict::Unmatched;
         }
-        let Some(class) = one.class else { return nobody };
+        one.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
+    }
+
+    /// What each member learns, in the order of members.
+    fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
+        let nobody = vec![Membership::Independent; self.members.len()];
+        let (class, ranks) = match self.check(findings) {
+            Verdict::Independent => return nobody,
+            Verdict::Unmatched => return vec![Membership::Unmatched; self.members.len()],
+            Verdict::Sound(class, ranks) => (class, ranks),
+        };
         let judgement = match class {
             CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => {
                 self.all(|_| true)
@@ -428,6 +471,7 @@ mod tests {
                 position: 0,
                 place: Place { location: rank as u32, path: 0 },
                 ended: 0,
+                begun: 0,
                 operation: 0,
                 class: Some(class),
                 root: 0,
@@ -512,6 +556,7 @@ mod tests {
                 position: 9,
                 place: Place { location: 4, path: 8 },
                 ended: 11,
+                begun: 12,
                 operation: 9,
                 class,
                 root: u32::MAX,

@@ -20,6 +20,7 @@ use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
+pub(crate) use collectives::{Operation, Part, Verdict, operations};
 pub use messages::{PostingFacts, SendFacts};
 pub use partners::{Synchronised, With};
 
@@ -107,8 +108,29 @@ pub fn match_operations(
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
-    let workers = exchange.workers();
-    let mut messages = vec![Batch::new(); workers];
+    let mut matches = match_messages(trace, profiles, owners, findings, exchange)?;
+    let parts = collect_parts(trace, profiles, exchange)?;
+    let answers = collectives::judge(trace, metrics, &parts, owners, exchange.workers(), findings);
+    drop(parts);
+    let first = profiles.first().map_or(0, |profile| profile.process);
+    for batch in exchange.exchange(answers)? {
+        collectives::hear(&batch, first, &mut matches);
+    }
+    Ok(matches)
+}
+
+/// Finds the partners of messages only.
+///
+/// # Errors
+/// If a worker failed.
+pub(crate) fn match_messages(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    owners: &Owners,
+    findings: &mut Findings,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Matches>, Error> {
+    let mut messages = vec![Batch::new(); exchange.workers()];
     let channels: Vec<_> =
         profiles.iter().map(|profile| messages::Channels::new(profile, trace.semantics)).collect();
     for (profile, channels) in profiles.iter().zip(&channels) {
@@ -122,18 +144,23 @@ pub fn match_operations(
     for batch in messages {
         messages::hear(&batch, first, profiles, &channels, &mut matches);
     }
+    Ok(matches)
+}
 
-    let mut members = vec![Batch::new(); workers];
+/// The parts of all members in those collective operations that this worker judges; those of one operation together.
+///
+/// # Errors
+/// If a worker failed.
+pub(crate) fn collect_parts(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Part>, Error> {
+    let mut members = vec![Batch::new(); exchange.workers()];
     for profile in profiles {
         collectives::tell(profile, &mut members);
     }
-    let members = exchange.exchange(members)?;
-    let answers = collectives::judge(trace, metrics, &members, owners, workers, findings);
-    drop(members);
-    for batch in exchange.exchange(answers)? {
-        collectives::hear(&batch, first, &mut matches);
-    }
-    Ok(matches)
+    Ok(collectives::gather(trace, &exchange.exchange(members)?))
 }
 
 impl Matches {

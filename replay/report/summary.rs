@@ -137,6 +137,7 @@ impl Waiting {
             wait_states,
             ranks,
             clock_error: 0.0,
+            corrected: None,
             doubts: Vec::new(),
             culprits: Vec::new(),
             delay_costs: 0.0,
@@ -220,6 +221,8 @@ pub struct Summary {
     pub ranks: Vec<(String, f64, f64)>,
     /// How wrong clocks are known to be, at least.
     pub clock_error: f64,
+    /// With corrected clocks: how many events were too early, and by how much at most.
+    pub corrected: Option<(u64, f64)>,
     /// Waiting that is no longer than that.
     pub doubts: Vec<Doubt>,
     /// The places that made others wait, the worst first.
@@ -279,11 +282,22 @@ impl fmt::Display for Summary {
         for (name, waiting, run) in &self.ranks {
             writeln!(f, "  {:5.1} %  {waiting:12.6} s  {name}, of {run:.6} s", percent(*waiting, *run))?;
         }
+        match self.corrected {
+            None => {}
+            Some((0, _)) => writeln!(f, "\nClocks needed no correction")?,
+            Some((count, largest)) => {
+                writeln!(
+                    f,
+                    "\nClocks were corrected: {count} events were too early, by up to {largest:.9} s"
+                )?;
+            }
+        }
         if self.clock_error > 0.0 {
             let error = self.clock_error;
+            let advice = if self.corrected.is_none() { " (--clock-correction helps)" } else { "" };
             writeln!(
                 f,
-                "\nClocks are wrong by at least {error:.9} s. Waiting that is no longer may be nothing else:"
+                "\nClocks are wrong by at least {error:.9} s{advice}. Waiting that is no longer may be nothing else:"
             )?;
         }
         for Doubt { title, seconds, of } in &self.doubts {

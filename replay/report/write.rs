@@ -13,6 +13,7 @@ use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting};
 use crate::call_tree::{NO_PATH, PathId};
+use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
@@ -35,6 +36,8 @@ pub struct Found {
     pub findings: Findings,
     /// The instances of wait states.
     pub statistics: Statistics,
+    /// What was wrong with clocks, if they were corrected.
+    pub violations: Option<Violations>,
 }
 
 /// What worker 0 makes of the rows.
@@ -113,6 +116,11 @@ pub fn write(
     let mut output = if exchange.worker() == 0 {
         let mut cube = describe(trace, metrics, tree, order, &findings, &coverage);
         cube.attributes.extend(clock_error(tools, &doubtful));
+        cube.attributes.extend(found.violations.map(|violations| {
+            let Violations { count, largest } = violations;
+            let seconds = trace.definitions.clock.seconds(largest.into());
+            Attribute::new("Replay::Clock correction", format!("{count} events, by up to {seconds:.9} s"))
+        }));
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
         if let Some(totals) = statistics {
@@ -151,6 +159,7 @@ pub fn write(
     };
     Ok(Some(Summary {
         clock_error: whole(doubtful.limit.into()),
+        corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
         doubts,
         culprits: worst.iter().map(culprit).collect(),
         delay_costs: seconds(delay_costs),

@@ -49,6 +49,7 @@ impl ProcessWalk<'_> {
             class,
             visit: Interval::new(frame.enter, frame.enter),
             tasks: 0,
+            entered: frame.entered,
             position: NO_POSITION,
             last: None,
         });

@@ -27,7 +27,7 @@ use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
-use crate::journal::Journal;
+use crate::journal::{Journal, Position};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
@@ -35,9 +35,22 @@ use crate::severity::Severities;
 use crate::statistics::Samples;
 use crate::trace::Trace;
 
+pub(crate) use stream::FARTHEST;
+
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
 /// cost nothing.
 const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
+
+/// What the positions of events in a location's profile are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Positions {
+    /// Nobody asks.
+    Nothing,
+    /// Places in the journal: root causes ask for them.
+    Journal,
+    /// Numbers of records in the file, from 0: clock correction asks for them.
+    Records,
+}
 
 /// What the walk knows of a location.
 #[derive(Clone, Debug)]
@@ -54,8 +67,26 @@ pub struct LocationProfile {
     pub severities: Severities,
     /// The time of its last event.
     pub end: Ticks,
-    /// Where its time went, in order; empty if nobody asks for root causes.
+    /// Where its time went, in order; empty unless positions are places in it.
     pub journal: Journal,
+    /// What is known of records; nothing unless positions are their numbers.
+    pub records: Records,
+}
+
+/// The records of a location, by number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Records {
+    /// The time of each, in ticks.
+    pub times: Vec<Ticks>,
+    /// The numbers of those that the analysis ignores (specification 2.1), in rising order.
+    pub ignored: Vec<Position>,
+}
+
+impl Records {
+    /// The bytes that it takes when it grows next.
+    fn growth(&self) -> u64 {
+        (self.times.capacity() * size_of::<Ticks>() + self.ignored.capacity() * size_of::<Position>()) as u64
+    }
 }
 
 /// What the walk knows of a process.
@@ -79,7 +110,8 @@ pub struct ProcessProfile {
     pub coverage: Coverage,
 }
 
-/// Walks the events of a process; with journals, if root causes are asked for.
+/// Walks the events of a process. `times` are those of the records of each of its locations, where they are not the
+/// recorded ones; empty otherwise.
 ///
 /// # Errors
 /// If a file that exists cannot be read, or memory gets short. Damaged and missing files are findings.
@@ -88,10 +120,11 @@ pub fn walk(
     trace: &Trace,
     metrics: &Metrics,
     process: usize,
-    has_journals: bool,
+    positions: Positions,
+    times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<ProcessProfile, Error> {
-    let mut state = process::ProcessWalk::new(trace, metrics, process, has_journals);
+    let mut state = process::ProcessWalk::new(trace, metrics, process, positions);
     let locations = &trace.locations[trace.processes[process].locations.clone()];
     let mut files = Vec::with_capacity(locations.len());
     for (thread, location) in locations.iter().enumerate() {
@@ -102,7 +135,8 @@ pub fn walk(
         .enumerate()
         .filter_map(|(thread, file)| {
             let file = file.as_ref()?;
-            Some(stream::Stream::new(archive, trace, &locations[thread], thread, file))
+            let times = times.get(thread).map_or(&[][..], Vec::as_slice);
+            Some(stream::Stream::new(archive, trace, &locations[thread], thread, file, times))
         })
         .collect();
     for stream in &mut streams {

@@ -10,13 +10,13 @@ use super::requests::Requests;
 use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
-use super::thread::Thread;
-use super::{LocationProfile, ProcessProfile};
+use super::thread::{Numbering, Thread};
+use super::{LocationProfile, Positions, ProcessProfile, Records};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::clock_errors::Doubtful;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
-use crate::journal::NO_POSITION;
+use crate::journal::{Journal, NO_POSITION};
 use crate::metrics::Metrics;
 use crate::operations::{
     Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
@@ -52,14 +52,14 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        has_journals: bool,
+        positions: Positions,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         ProcessWalk {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, has_journals)).collect(),
+            threads: locations.map(|location| Thread::new(location, positions)).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -76,8 +76,7 @@ impl<'t> ProcessWalk<'t> {
 
     /// The bytes that the lists take when each grows next.
     pub(super) fn growth(&self) -> u64 {
-        let journals = self.threads.iter().filter_map(|thread| thread.journal.as_ref());
-        self.operations.growth() + journals.map(|journal| journal.growth() as u64).sum::<u64>()
+        self.operations.growth() + self.threads.iter().map(Thread::growth).sum::<u64>()
     }
 
     /// The position of a thread's location in the report.
@@ -137,6 +136,7 @@ impl<'t> ProcessWalk<'t> {
         let path = self.tree.enter(parent, region, site);
         let row = self.threads[thread].severities.row(path);
         let mut frame = Frame::new(path, row, region, time);
+        frame.entered = self.threads[thread].record();
         if let Some(kind) = self.trace.kinds.get(region as usize) {
             if kind.is_mpi {
                 self.threads[thread].stack.mpi_depth += 1;
@@ -213,6 +213,7 @@ impl<'t> ProcessWalk<'t> {
                 begin: frame.enter,
                 end: time,
                 call,
+                begun: frame.entered,
                 position,
                 communicator,
                 class: Some(class),
@@ -381,6 +382,13 @@ impl<'t> ProcessWalk<'t> {
             .enumerate()
             .map(|(number, thread)| {
                 let end = thread.at_finalize.unwrap_or(thread.elapsed);
+                let (mut journal, mut records) = (Journal::default(), Records::default());
+                match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
+                    Numbering::Nothing => {}
+                    Numbering::Journal(whole) => journal = whole,
+                    Numbering::Records(all) => records = all,
+                }
+                records.ignored.sort_unstable();
                 LocationProfile {
                     location: thread.location as usize,
                     run: end.time - thread.at_init.time,
@@ -388,7 +396,8 @@ impl<'t> ProcessWalk<'t> {
                     is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
                     end: thread.now,
-                    journal: thread.journal.take().unwrap_or_default(),
+                    journal,
+                    records,
                 }
             })
             .collect();

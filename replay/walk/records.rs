@@ -40,12 +40,14 @@ impl ProcessWalk<'_> {
     pub(super) fn observe(&mut self, thread: usize, time: Ticks) -> Ticks {
         let now = self.threads[thread].now;
         if time < now {
+            let fineness = self.trace.fineness;
             self.find(Finding::BackwardTime, thread, || {
-                format!("{} ticks before the event ahead of it", now - time)
+                format!("{} ticks before the event ahead of it", (now - time) / fineness)
             });
+            self.threads[thread].observe(now);
             return now;
         }
-        self.threads[thread].now = time;
+        self.threads[thread].observe(time);
         time
     }
 
@@ -115,8 +117,9 @@ impl ProcessWalk<'_> {
                 self.complete_probed(thread, request_id, msg_length, time);
             }
             Event::MpiCollectiveBegin {} => {
+                let record = self.threads[thread].record();
                 if let Some(frame) = self.threads[thread].stack.last_mut() {
-                    frame.collective_begin = Some(time);
+                    frame.collective_begin = Some((time, record));
                 }
             }
             Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
@@ -125,6 +128,7 @@ impl ProcessWalk<'_> {
             }
             Event::NonBlockingCollectiveRequest { .. } | Event::NonBlockingCollectiveComplete { .. } => {
                 self.decide(thread, Fate::OtherCollective);
+                self.threads[thread].ignore();
             }
             Event::ThreadFork { .. } | Event::OmpFork { .. } => self.fork(thread, time),
             Event::ThreadJoin { .. } | Event::OmpJoin {} => self.join(thread, time),
@@ -144,16 +148,16 @@ impl ProcessWalk<'_> {
                 let team = mappings.global(MappingType::Comm, thread_team);
                 self.complete_task(thread, (team, creating_thread, generation_number), time);
             }
-            Event::ThreadAcquireLock { model, lock_id, acquisition_order } => {
+            Event::ThreadAcquireLock { model, lock_id, acquisition_order } if acquisition_order > 0 => {
                 self.acquire(thread, model, lock_id, acquisition_order, time);
             }
-            Event::ThreadReleaseLock { model, lock_id, acquisition_order } => {
+            Event::ThreadReleaseLock { model, lock_id, acquisition_order } if acquisition_order > 0 => {
                 self.release(thread, model, lock_id, acquisition_order, time);
             }
-            Event::OmpAcquireLock { lock_id, acquisition_order } => {
+            Event::OmpAcquireLock { lock_id, acquisition_order } if acquisition_order > 0 => {
                 self.acquire(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
-            Event::OmpReleaseLock { lock_id, acquisition_order } => {
+            Event::OmpReleaseLock { lock_id, acquisition_order } if acquisition_order > 0 => {
                 self.release(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
             Event::CallingContextEnter { calling_context, unwind_distance } => {
@@ -177,14 +181,20 @@ impl ProcessWalk<'_> {
             },
             Event::ProgramEnd { .. } => self.end_program(thread, time),
             Event::MeasurementOnOff { measurement_mode } => self.switch(thread, measurement_mode, time),
-            _ => {}
+            Event::ThreadCreate { .. }
+            | Event::ThreadBegin { .. }
+            | Event::ThreadWait { .. }
+            | Event::ThreadEnd { .. } => {}
+            Event::MpiRequestTest { request_id } if self.requests.is_pending(request_id) => {}
+            _ => self.threads[thread].ignore(),
         }
     }
 
     /// The recorder wrote out its buffer.
     pub(super) fn flush(&mut self, thread: usize, begin: Ticks, end: Ticks) {
-        let begin = self.observe(thread, begin.max(self.threads[thread].now));
-        let end = self.observe(thread, end.max(begin));
+        let begin = begin.max(self.threads[thread].now);
+        let end = end.max(begin);
+        self.threads[thread].now = end;
         let region = self.trace.artificial(Artificial::BufferFlush);
         self.enter(thread, region, NO_SITE, begin);
         self.leave(thread, region, end);
@@ -210,10 +220,16 @@ impl ProcessWalk<'_> {
         (operation, root, sent, received): (CollectiveOp, u32, u64, u64),
         time: Ticks,
     ) {
-        let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
+        let Some(frame) = self.threads[thread].stack.last_mut() else { return };
+        let has_begun = frame.collective_begin.is_some();
+        let (begin, begun) = frame.collective_begin.take().unwrap_or((frame.enter, frame.entered));
         // Handles and memory of communicators, windows and files: the reference knows none of these (Q1).
         if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
             self.decide(thread, Fate::OtherCollective);
+            self.threads[thread].ignore();
+            if has_begun {
+                self.threads[thread].ignore_record(begun);
+            }
             return;
         }
         let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
@@ -235,11 +251,11 @@ impl ProcessWalk<'_> {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
         }
         let Some(call) = self.call(thread) else { return };
-        let begin = begin.unwrap_or(self.operations.call(call).interval.enter);
         self.operations.collectives.push(Collective {
             begin,
             end: time,
             call,
+            begun,
             position: self.threads[thread].mark_innermost(),
             communicator,
             class,

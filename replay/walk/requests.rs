@@ -61,6 +61,11 @@ pub(super) struct Requests {
 }
 
 impl Requests {
+    /// Whether a request has begun and not ended yet.
+    pub(super) fn is_pending(&self, request: u64) -> bool {
+        self.pending.contains_key(&request)
+    }
+
     fn next_posted(&mut self) -> u64 {
         self.posted += 1;
         self.posted

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
+use crate::journal::{NO_POSITION, Position};
 use crate::operations::{CallId, NO_CALL};
 use crate::severity::Row;
 
@@ -21,10 +22,12 @@ pub(super) struct Frame {
     pub(super) row: Row,
     pub(super) region: u32,
     pub(super) enter: Ticks,
+    /// The number of the record that it was entered by, where records are numbered.
+    pub(super) entered: Position,
     /// The call in the operations, once something was communicated in it.
     pub(super) call: CallId,
-    /// When a collective operation began that has not ended yet.
-    pub(super) collective_begin: Option<Ticks>,
+    /// When a collective operation began that has not ended yet, and the number of that record.
+    pub(super) collective_begin: Option<(Ticks, Position)>,
     /// What becomes of its time, where an operation decides that.
     pub(super) fate: Option<Fate>,
     /// The calling context that it was entered by.
@@ -44,6 +47,7 @@ impl Frame {
             row,
             region,
             enter,
+            entered: NO_POSITION,
             call: NO_CALL,
             collective_begin: None,
             fate: None,

@@ -10,7 +10,7 @@ use crate::trace::{Location, Trace};
 
 /// Times are cut to this distance from the trace's begin, so that no difference of two overflows: 146 years in
 /// nanoseconds.
-const FARTHEST: Ticks = (1 << 62) - 1;
+pub(crate) const FARTHEST: Ticks = (1 << 62) - 1;
 
 /// What the event files of a location hold.
 #[derive(Debug)]
@@ -102,6 +102,12 @@ pub(super) struct Stream<'a> {
     clock: ClockCorrection,
     mappings: &'a Mappings,
     global_offset: u64,
+    /// Ticks of the analysis in one of the archive's.
+    fineness: Ticks,
+    /// [`FARTHEST`] in ticks of the archive.
+    farthest: Ticks,
+    /// The time of each event, if that is not the recorded one; empty otherwise.
+    times: &'a [Ticks],
     /// Events that the definitions promise, and those that were read.
     promised: u64,
     read: u64,
@@ -118,6 +124,7 @@ impl<'a> Stream<'a> {
         location: &Location,
         thread: usize,
         file: &'a LocationFile,
+        times: &'a [Ticks],
     ) -> Stream<'a> {
         Stream {
             archive,
@@ -126,6 +133,9 @@ impl<'a> Stream<'a> {
             clock: file.local.clock.clone(),
             mappings: &file.local.mappings,
             global_offset: trace.definitions.clock.global_offset,
+            fineness: trace.fineness,
+            farthest: FARTHEST / trace.fineness,
+            times,
             promised: trace.definitions.locations[location.definition].events,
             read: 0,
             next: None,
@@ -153,20 +163,24 @@ impl<'a> Stream<'a> {
     #[inline(always)]
     fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
         let time = self.clock.correct(time).wrapping_sub(self.global_offset) as Ticks;
-        if (-FARTHEST..=FARTHEST).contains(&time) { time } else { self.cut(time, state) }
+        let farthest = self.farthest;
+        if (-farthest..=farthest).contains(&time) { time * self.fineness } else { self.cut(time, state) }
     }
 
     #[cold]
     fn cut(&self, time: Ticks, state: &mut ProcessWalk<'_>) -> Ticks {
         state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
-        time.clamp(-FARTHEST, FARTHEST)
+        time.saturating_mul(self.fineness).clamp(-FARTHEST, FARTHEST)
     }
 
     /// Steps to the event to come.
     #[inline(always)]
     pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
         self.next = match self.cursor.head() {
-            Ok(Some(head)) => Some((self.ticks(head.time, state), head)),
+            Ok(Some(head)) => {
+                let recorded = self.ticks(head.time, state);
+                Some((self.times.get(self.read as usize).copied().unwrap_or(recorded), head))
+            }
             Ok(None) => {
                 self.check_count(state);
                 None
@@ -213,7 +227,7 @@ impl<'a> Stream<'a> {
         match self.cursor.event(head) {
             Ok(event) => {
                 self.read += 1;
-                self.handle(time, event, state);
+                self.handle(time, head.time, event, state);
                 self.advance(state);
             }
             Err(error) => {
@@ -224,8 +238,9 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Handles an event with the time to use and the one that was recorded.
     #[inline(always)]
-    fn handle(&mut self, time: Ticks, event: Event<'_>, state: &mut ProcessWalk<'_>) {
+    fn handle(&mut self, time: Ticks, recorded: u64, event: Event<'_>, state: &mut ProcessWalk<'_>) {
         if !self.flushes.is_empty() {
             // Nothing comes after the end of the program.
             let is_end = matches!(event, Event::ProgramEnd { .. });
@@ -235,7 +250,12 @@ impl<'a> Stream<'a> {
         }
         let time = state.observe(self.thread, time);
         if let Event::BufferFlush { stop_time } = event {
-            let end = self.ticks(stop_time.0, state);
+            let mut end = self.ticks(stop_time.0, state);
+            if !self.times.is_empty() {
+                // It takes as long in a corrected clock.
+                let moved = time - self.ticks(recorded, state);
+                end = end.saturating_add(moved).clamp(-FARTHEST, FARTHEST);
+            }
             self.flushes.push((time, end));
         } else {
             state.handle(self.thread, event, self.mappings, time);

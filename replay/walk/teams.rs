@@ -8,8 +8,8 @@ use model::Ticks;
 use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
-use crate::journal::NO_POSITION;
-use crate::operations::ParallelRegion;
+use crate::journal::{NO_POSITION, Spot};
+use crate::operations::{ParallelRegion, TeamEvent, TeamEventKind};
 use crate::severity::Row;
 
 /// A team of threads between fork and join.
@@ -63,6 +63,15 @@ impl ProcessWalk<'_> {
         };
         self.teams.open.push(team);
         self.threads[thread].member_of.push(number);
+        self.note(thread, number, TeamEventKind::Fork);
+    }
+
+    /// Notes the current record of a thread as one about a team, if records are numbered.
+    fn note(&mut self, thread: usize, team: u32, kind: TeamEventKind) {
+        let (location, position) = (self.threads[thread].location, self.threads[thread].record());
+        if position != NO_POSITION {
+            self.operations.teams.push(TeamEvent { team, kind, spot: Spot { location, position } });
+        }
     }
 
     /// Number of forks so far, and whether the main thread will make no more.
@@ -98,11 +107,16 @@ impl ProcessWalk<'_> {
                 state.stack.base = team.path;
             }
         }
+        let number = team.number;
+        self.note(thread, number, TeamEventKind::Begin);
     }
 
     /// A thread leaves its innermost team; the one that forked it stays until the join.
     pub(super) fn end_team(&mut self, thread: usize) {
         let innermost = self.threads[thread].member_of.last().copied();
+        if let Some(number) = innermost {
+            self.note(thread, number, TeamEventKind::End);
+        }
         let is_master =
             innermost.and_then(|number| self.teams.find(number)).is_some_and(|t| t.master == thread);
         if !is_master {
@@ -153,6 +167,7 @@ impl ProcessWalk<'_> {
     pub(super) fn join(&mut self, thread: usize, time: Ticks) {
         let Some(at) = self.teams.open.iter().rposition(|team| team.master == thread) else { return };
         let team = self.teams.open.remove(at);
+        self.note(thread, team.number, TeamEventKind::Join);
         self.match_barriers(team.barriers);
         for (member, row, left) in team.left {
             let waited = (time - left).max(0);

@@ -4,6 +4,7 @@ use model::Ticks;
 
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
+use super::{Positions, Records};
 use crate::call_tree::{NO_PATH, PathId};
 use crate::journal::{Journal, NO_POSITION, Position};
 use crate::severity::{MetricId, Row, Severities};
@@ -13,6 +14,17 @@ use crate::severity::{MetricId, Row, Severities};
 pub(super) struct Elapsed {
     pub(super) time: Ticks,
     pub(super) mpi: Ticks,
+}
+
+/// What the positions of a location's events are, and what comes with them.
+#[derive(Debug)]
+pub(super) enum Numbering {
+    /// Nobody asks.
+    Nothing,
+    /// Places in the journal.
+    Journal(Journal),
+    /// Numbers of records, with what is known of those so far.
+    Records(Records),
 }
 
 /// The state of one location while its events are walked.
@@ -41,12 +53,11 @@ pub(super) struct Thread {
     time: Vec<i64>,
     visits: Vec<i64>,
     pub(super) severities: Severities,
-    /// Where its time went, if anyone asks for root causes.
-    pub(super) journal: Option<Journal>,
+    pub(super) numbering: Numbering,
 }
 
 impl Thread {
-    pub(super) fn new(location: usize, has_journal: bool) -> Thread {
+    pub(super) fn new(location: usize, positions: Positions) -> Thread {
         Thread {
             location: location as u32,
             stack: Stack::default(),
@@ -62,14 +73,61 @@ impl Thread {
             time: Vec::new(),
             visits: Vec::new(),
             severities: Severities::default(),
-            journal: has_journal.then(Journal::default),
+            numbering: match positions {
+                Positions::Nothing => Numbering::Nothing,
+                Positions::Journal => Numbering::Journal(Journal::default()),
+                Positions::Records => Numbering::Records(Records::default()),
+            },
         }
     }
 
-    /// Marks an event in a row of the journal.
+    /// Takes note of the time of the next record.
+    #[inline]
+    pub(super) fn observe(&mut self, time: Ticks) {
+        self.now = time;
+        if let Numbering::Records(records) = &mut self.numbering {
+            records.times.push(time);
+        }
+    }
+
+    /// The current record does not matter.
+    pub(super) fn ignore(&mut self) {
+        let record = self.record();
+        self.ignore_record(record);
+    }
+
+    /// A record does not matter.
+    pub(super) fn ignore_record(&mut self, record: Position) {
+        if let Numbering::Records(records) = &mut self.numbering {
+            records.ignored.push(record);
+        }
+    }
+
+    /// The number of the current record, where records are numbered.
+    pub(super) fn record(&self) -> Position {
+        match &self.numbering {
+            Numbering::Records(records) => (records.times.len() as Position).wrapping_sub(1),
+            Numbering::Nothing | Numbering::Journal(_) => NO_POSITION,
+        }
+    }
+
+    /// Marks an event in a row of the journal; answers its position.
     #[inline]
     pub(super) fn mark(&mut self, row: Row) -> Position {
-        self.journal.as_mut().map_or(NO_POSITION, |journal| journal.mark(row))
+        match &mut self.numbering {
+            Numbering::Nothing => NO_POSITION,
+            Numbering::Journal(journal) => journal.mark(row),
+            Numbering::Records(_) => self.record(),
+        }
+    }
+
+    /// The bytes that positions take when there are more.
+    pub(super) fn growth(&self) -> u64 {
+        match &self.numbering {
+            Numbering::Nothing => 0,
+            Numbering::Journal(journal) => journal.growth() as u64,
+            Numbering::Records(records) => records.growth(),
+        }
     }
 
     /// Marks an event in the innermost region.
@@ -109,7 +167,7 @@ impl Thread {
             self.time.resize(at + 1, 0);
         }
         self.time[at] = self.time[at].saturating_add(ticks);
-        if let Some(journal) = &mut self.journal {
+        if let Numbering::Journal(journal) = &mut self.numbering {
             journal.spend(row, ticks);
         }
         self.elapsed.time = self.elapsed.time.saturating_add(ticks);
@@ -194,7 +252,7 @@ mod tests {
 
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
-        let mut thread = Thread::new(0, false);
+        let mut thread = Thread::new(0, Positions::Nothing);
         thread.push(Frame::new(0, 0, 7, 10));
         thread.push(Frame::new(1, 1, 8, 14));
         thread.pop(20);
@@ -206,7 +264,7 @@ mod tests {
 
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
-        let mut thread = Thread::new(0, false);
+        let mut thread = Thread::new(0, Positions::Nothing);
         thread.push(Frame::new(0, 0, 7, 10));
         thread.pop(12);
         thread.push(Frame::new(0, 0, 7, 30));

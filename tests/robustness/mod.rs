@@ -18,12 +18,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use otf2::Definition;
-use replay::Semantics;
+use replay::exchange::Solo;
 use replay::findings::Finding;
+use replay::progress::Progress;
+use replay::{Options, Semantics};
 
 use crate::support::deadline::Watch;
 use crate::support::page::is_written;
-use crate::support::{analyze, in_memory};
+use crate::support::{analyze, in_memory, options};
 use make::{Files, Place};
 
 /// Rows about one part of an archive.
@@ -114,6 +116,14 @@ impl Row {
         }
         let report = place.join("trace.cubex");
         let outcome = Watch::new().run(self.defect, || analyze(place, &report, Semantics::Corrected));
+        let corrected = Watch::new().run(self.defect, || {
+            let options = options(place, &report, Semantics::Corrected);
+            let options = Options { clock_correction: true, ..options };
+            replay::analyze(&options, &mut Solo, &mut Progress::silent())
+        });
+        if corrected.is_err() != outcome.is_err() {
+            return Err(format!("with corrected clocks: {:?}", corrected.map(drop)));
+        }
         match (&self.outcome, outcome) {
             (Outcome::Message(file, words), Err(error)) => {
                 let message = error.to_string();

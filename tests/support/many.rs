@@ -27,17 +27,20 @@ pub(crate) fn analyze(launcher: &Path, processes: usize, analyses: &[Options], l
 fn line(analysis: &Options) -> String {
     let report = analysis.report.as_ref().expect("a report");
     let paths = format!("{}\t{}", analysis.experiment.display(), report.display());
-    format!("{}\t{}\t{paths}\n", analysis.semantics.name(), analysis.threads)
+    let Options { semantics, threads, clock_correction, .. } = analysis;
+    format!("{}\t{threads}\t{clock_correction}\t{paths}\n", semantics.name())
 }
 
 #[cfg(feature = "mpi")]
 fn parse(line: &str) -> Options {
-    let [semantics, threads, experiment, report] = line.split('\t').collect::<Vec<_>>()[..] else {
+    let [semantics, threads, clock_correction, experiment, report] = line.split('\t').collect::<Vec<_>>()[..]
+    else {
         panic!("{line}")
     };
     let semantics = super::SEMANTICS.into_iter().find(|one| one.name() == semantics).unwrap();
     Options {
         threads: threads.parse().unwrap(),
+        clock_correction: clock_correction.parse().unwrap(),
         ..super::options(experiment.as_ref(), report.as_ref(), semantics)
     }
 }

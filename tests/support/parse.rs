@@ -17,6 +17,8 @@ pub(crate) type Key = (String, String, usize);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) trace: Trace,
+    /// Analysed with corrected clocks.
+    pub(crate) corrects_clocks: bool,
     /// Ticks or counts.
     expected: Vec<(Vec<Semantics>, Key, i64)>,
     findings: Vec<(Vec<Semantics>, String, u64)>,
@@ -133,6 +135,7 @@ impl Parser {
             "resolution" => trace.resolution = words.number("resolution")?,
             "offset" => trace.offset = words.number("offset")?,
             "big-endian" => trace.big_endian = true,
+            "correct-clocks" => self.case.corrects_clocks = true,
             "program" => trace.program = Some(words.rest().into()),
             "comm" | "intercomm" => self.communicator(&mut words)?,
             "region" => self.region(&mut words)?,

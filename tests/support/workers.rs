@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use replay::exchange::Batch;
 use replay::progress::Progress;
-use replay::{Error, Exchange, Semantics};
+use replay::{Error, Exchange, Options, Semantics};
 
 /// What a worker tells another one: a batch, or that it has failed.
 type Parcel = Option<Batch>;
@@ -73,7 +73,11 @@ pub(crate) fn analyze(
     processes: usize,
     threads: usize,
 ) -> Vec<Result<replay::Outcome, Error>> {
-    let options = replay::Options { threads, ..super::options(experiment, report, semantics) };
+    analyze_with(&Options { threads, ..super::options(experiment, report, semantics) }, processes)
+}
+
+/// Analyses with so many processes; answers what each of them says, in their order.
+pub(crate) fn analyze_with(options: &Options, processes: usize) -> Vec<Result<replay::Outcome, Error>> {
     let (mut to, mut from): (Vec<Vec<_>>, Vec<Vec<_>>) =
         (0..processes).map(|_| (Vec::new(), Vec::new())).unzip();
     for sender in &mut to {
@@ -91,7 +95,7 @@ pub(crate) fn analyze(
             .zip(letters)
             .enumerate()
             .map(|(number, ((to, from), letters))| {
-                let (options, boxes) = (&options, boxes.clone());
+                let boxes = boxes.clone();
                 scope.spawn(move || {
                     let mut process = Process { number, to, from, boxes, letters };
                     replay::analyze(options, &mut process, &mut Progress::silent())

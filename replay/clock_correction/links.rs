@@ -1,0 +1,315 @@
+//! Links: events that cannot have happened before others (specification 15.2, the table of logical sends and receives).
+//!
+//! A message links its send with its receive. What many take part in, such as a barrier, links each of them with a
+//! [meeting](super::meetings): as many links as members, instead of one for each pair.
+
+use model::Ticks;
+use patterns::matched::CollectiveClass;
+
+use super::meetings::{Meetings, Member};
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::findings::Findings;
+use crate::journal::{NO_POSITION, Spot};
+use crate::matching::{Matches, Operation, Part, Verdict, collect_parts, match_messages, operations};
+use crate::operations::{Barrier, Call, NO_CALL, Operations, TeamEvent, TeamEventKind};
+use crate::tools::Tools;
+use crate::walk::ProcessProfile;
+
+/// Stands for "not told yet": before all times.
+pub(super) const NOT_YET: Ticks = Ticks::MIN;
+
+/// What is at the other side of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Side {
+    /// An event; its position is the number of its record.
+    Event(Spot),
+    /// A place in a meeting.
+    Seat { worker: u32, number: u32 },
+}
+
+/// Tells seats from events: no trace has so many locations.
+const SEAT: u64 = 1 << 63;
+
+impl Side {
+    /// The worker that has it.
+    pub(super) fn worker(self, tools: &Tools<'_>) -> usize {
+        match self {
+            Side::Event(spot) => tools.owner_of(spot.location),
+            Side::Seat { worker, .. } => worker as usize,
+        }
+    }
+
+    fn location(self) -> Option<u32> {
+        match self {
+            Side::Event(spot) => Some(spot.location),
+            Side::Seat { .. } => None,
+        }
+    }
+
+    /// In one word.
+    pub(super) fn encode(self) -> u64 {
+        match self {
+            Side::Event(spot) => spot.encode(),
+            Side::Seat { worker, number } => SEAT | u64::from(worker) << 32 | u64::from(number),
+        }
+    }
+
+    /// What [`encode`](Side::encode) made.
+    pub(super) fn decode(word: u64) -> Side {
+        match word & SEAT {
+            0 => Side::Event(Spot::decode(word)),
+            _ => Side::Seat { worker: ((word & !SEAT) >> 32) as u32, number: word as u32 },
+        }
+    }
+}
+
+/// What an event has to do with others. The order is that in which it does it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Role {
+    /// It is not before something else.
+    Receive,
+    /// Something else is not before it.
+    Send,
+}
+
+/// What links two events.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Kind {
+    /// A message, or a collective operation.
+    Message,
+    /// Threads of a process that start or await each other.
+    Threads,
+    /// Threads of a process that have one clock.
+    Order,
+}
+
+const KINDS: [Kind; 3] = [Kind::Message, Kind::Threads, Kind::Order];
+
+/// One side of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Link {
+    /// The event at this side.
+    pub(super) spot: Spot,
+    pub(super) role: Role,
+    pub(super) kind: Kind,
+    pub(super) other: Side,
+}
+
+impl Link {
+    /// The location of the event that comes first; `None` if that is of several.
+    pub(super) fn first(&self) -> Option<u32> {
+        match self.role {
+            Role::Send => Some(self.spot.location),
+            Role::Receive => self.other.location(),
+        }
+    }
+
+    /// The location of the event that comes then; `None` if that is of several.
+    pub(super) fn second(&self) -> Option<u32> {
+        match self.role {
+            Role::Send => self.other.location(),
+            Role::Receive => Some(self.spot.location),
+        }
+    }
+}
+
+/// Words that a link takes in a batch.
+const WORDS: usize = 3;
+
+impl Link {
+    fn encode(self) -> [u64; WORDS] {
+        let what = u64::from(self.role == Role::Send) | (self.kind as u64) << 1;
+        [self.spot.encode(), what, self.other.encode()]
+    }
+
+    fn decode(words: &[u64]) -> Link {
+        Link {
+            spot: Spot::decode(words[0]),
+            role: if words[1] & 1 == 1 { Role::Send } else { Role::Receive },
+            kind: KINDS[(words[1] >> 1) as usize],
+            other: Side::decode(words[2]),
+        }
+    }
+}
+
+/// Finds the links of all events of this worker's locations, in the order of events, and the meetings that it holds.
+/// What is odd about operations is not reported: they are matched again once times are right.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn find(
+    tools: &Tools<'_>,
+    profiles: &[ProcessProfile],
+    exchange: &mut dyn Exchange,
+) -> Result<(Vec<Link>, Meetings), Error> {
+    let Tools { trace, owners, .. } = *tools;
+    let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
+    let mut meetings = Meetings::new(exchange.worker());
+    let unreported = &mut Findings::default();
+    let matches = match_messages(trace, profiles, owners, unreported, exchange)?;
+    for (profile, matches) in profiles.iter().zip(matches) {
+        links.messages(&profile.operations, &matches);
+        links.threads_in_mpi(profile);
+        links.teams(&profile.operations.teams, &mut meetings);
+        links.barriers(&profile.operations.barriers, &mut meetings);
+    }
+    let parts = collect_parts(trace, profiles, exchange)?;
+    for operation in operations(trace, &parts) {
+        if let Verdict::Sound(class, ranks) = operation.check(unreported) {
+            links.collective(&operation, class, ranks, &mut meetings);
+        }
+    }
+    drop(parts);
+    let told = exchange.exchange(links.outgoing)?;
+    let mut links: Vec<Link> =
+        told.iter().flat_map(|batch| batch.chunks_exact(WORDS)).map(Link::decode).collect();
+    links.sort_unstable();
+    Ok((links, meetings))
+}
+
+/// Links on their way to the owners of their events.
+struct Links<'a> {
+    outgoing: Vec<Batch>,
+    tools: &'a Tools<'a>,
+}
+
+impl Links<'_> {
+    fn put(&mut self, link: Link) {
+        self.outgoing[self.tools.owner_of(link.spot.location)].extend(link.encode());
+    }
+
+    /// One event after another.
+    fn pair(&mut self, first: Spot, then: Spot, kind: Kind) {
+        self.put(Link { spot: first, role: Role::Send, kind, other: Side::Event(then) });
+        self.put(Link { spot: then, role: Role::Receive, kind, other: Side::Event(first) });
+    }
+
+    /// The end of a receive, after the send.
+    fn messages(&mut self, operations: &Operations, matches: &Matches) {
+        for (receive, send) in operations.receives.iter().zip(&matches.sends) {
+            let Some(send) = send else { continue };
+            let sent = Spot { location: send.place.location, position: send.position };
+            let received =
+                Spot { location: operations.call(receive.call).location, position: receive.position };
+            self.pair(sent, received, Kind::Message);
+        }
+    }
+
+    /// What threads of a process communicate, in the order in which they did: they have one clock. Who uses a request that
+    /// another thread has started would otherwise seem to do so before.
+    fn threads_in_mpi(&mut self, profile: &ProcessProfile) {
+        let operations = &profile.operations;
+        let is_of_first = |call: &Call| call.location == operations.calls[0].location;
+        if operations.calls.iter().all(is_of_first) {
+            return;
+        }
+        let spot = |call, position| {
+            let known = position != NO_POSITION && call != NO_CALL;
+            known.then(|| Spot { location: operations.call(call).location, position })
+        };
+        let sends = operations.sends.iter();
+        let sends = sends.flat_map(|it| [spot(it.call, it.position), spot(it.completion, it.completed)]);
+        let receives = operations.receives.iter();
+        let receives = receives.flat_map(|it| [spot(it.posting, it.posted_at), spot(it.call, it.position)]);
+        let collectives = operations.collectives.iter();
+        let collectives = collectives.flat_map(|it| [spot(it.call, it.begun), spot(it.call, it.position)]);
+        let first = profile.locations[0].location;
+        let time = |spot: &Spot| {
+            profile.locations[spot.location as usize - first].records.times[spot.position as usize]
+        };
+        let mut spots: Vec<Spot> = sends.chain(receives).chain(collectives).flatten().collect();
+        // The order of the walk.
+        spots.sort_unstable_by_key(|spot| (time(spot), *spot));
+        for pair in spots.windows(2).filter(|pair| pair[0].location != pair[1].location) {
+            self.pair(pair[0], pair[1], Kind::Order);
+        }
+    }
+
+    /// A meeting with these members; none, if nobody sends or nobody receives.
+    fn meeting(&mut self, members: &[Member], in_turn: bool, kind: Kind, meetings: &mut Meetings) {
+        if !members.iter().any(|member| member.sends) || !members.iter().any(|member| member.receives) {
+            return;
+        }
+        for (member, seat) in members.iter().zip(meetings.add(members, in_turn)) {
+            let link = |spot, role| Link { spot, role, kind, other: seat };
+            if member.sends {
+                self.put(link(member.begin, Role::Send));
+            }
+            if member.receives {
+                self.put(link(member.end, Role::Receive));
+            }
+        }
+    }
+
+    /// The begin of members, after the fork; the join, after their ends.
+    fn teams(&mut self, events: &[TeamEvent], meetings: &mut Meetings) {
+        let mut events = events.to_vec();
+        events.sort_by_key(|event| (event.team, event.kind));
+        let is_start = |event: &TeamEvent| matches!(event.kind, TeamEventKind::Fork | TeamEventKind::Begin);
+        for meeting in events.chunk_by(|a, b| (a.team, is_start(a)) == (b.team, is_start(b))) {
+            let member = |event: &TeamEvent| Member {
+                begin: event.spot,
+                end: event.spot,
+                sends: matches!(event.kind, TeamEventKind::Fork | TeamEventKind::End),
+                receives: matches!(event.kind, TeamEventKind::Begin | TeamEventKind::Join),
+            };
+            let members: Vec<Member> = meeting.iter().map(member).collect();
+            self.meeting(&members, false, Kind::Threads, meetings);
+        }
+    }
+
+    /// The leave of a barrier of threads, after the enter of all.
+    fn barriers(&mut self, visits: &[Barrier], meetings: &mut Meetings) {
+        let is_known = |visit: &&Barrier| visit.last.is_some() && visit.position != NO_POSITION;
+        let mut visits: Vec<&Barrier> = visits.iter().filter(is_known).collect();
+        visits.sort_by_key(|visit| (visit.last, visit.location));
+        for meeting in visits.chunk_by(|a, b| a.last == b.last) {
+            let spot = |visit: &Barrier, position| Spot { location: visit.location, position };
+            let member = |visit: &&Barrier| Member {
+                begin: spot(visit, visit.entered),
+                end: spot(visit, visit.position),
+                sends: true,
+                receives: true,
+            };
+            let members: Vec<Member> = meeting.iter().map(member).collect();
+            self.meeting(&members, false, Kind::Threads, meetings);
+        }
+    }
+
+    /// The end of a collective operation, after the begin of those that data comes from.
+    fn collective(
+        &mut self,
+        operation: &Operation<'_>,
+        class: CollectiveClass,
+        ranks: Option<&[u32]>,
+        meetings: &mut Meetings,
+    ) {
+        let root = ranks.and_then(|ranks| ranks.get(operation.members[0].root as usize).copied());
+        let member = |part: &Part| {
+            let is_root = Some(part.process) == root;
+            let (gives, gets) = (part.sent > 0, part.received > 0);
+            let (sends, receives) = match class {
+                CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => (true, true),
+                CollectiveClass::OneToAll => (gives && is_root, gets && !is_root),
+                CollectiveClass::AllToOne => (gives, gets && is_root),
+                CollectiveClass::AllToAll | CollectiveClass::Scan => (gives, gets),
+            };
+            let spot = |position| Spot { location: part.place.location, position };
+            Member { begin: spot(part.begun), end: spot(part.ended), sends, receives }
+        };
+        let mut members: Vec<Member> = operation.members.iter().map(member).collect();
+        let in_turn = class == CollectiveClass::Scan;
+        if let Some(ranks) = ranks.filter(|_| in_turn) {
+            let rank = |process| ranks.iter().position(|&other| other == process);
+            let mut order: Vec<_> =
+                operation.members.iter().map(|part| rank(part.process)).zip(members).collect();
+            order.sort_by_key(|&(rank, _)| rank);
+            members = order.into_iter().map(|(_, member)| member).collect();
+            // Who has no sender before it waits for nobody.
+            let first = members.iter().position(|member| member.sends).unwrap_or(members.len());
+            members[..first].iter_mut().for_each(|member| member.receives = false);
+        }
+        self.meeting(&members, in_turn, Kind::Message, meetings);
+    }
+}

@@ -1,0 +1,176 @@
+//! Meetings: what several members take part in, and nobody leaves before others have come.
+
+use std::ops::Range;
+
+use model::Ticks;
+
+use super::links::{NOT_YET, Side};
+use crate::journal::Spot;
+
+/// Who takes part in a meeting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Member {
+    pub(super) begin: Spot,
+    pub(super) end: Spot,
+    /// Others end after its begin.
+    pub(super) sends: bool,
+    /// It ends after others' begins.
+    pub(super) receives: bool,
+}
+
+/// A member's place in a meeting.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    meeting: u32,
+    member: Member,
+    /// What it has told: first when it begins, later when it ends.
+    told: Ticks,
+}
+
+#[derive(Clone, Debug)]
+struct Meeting {
+    seats: Range<u32>,
+    /// Each member is after those before it only, as in a scan.
+    in_turn: bool,
+    /// Senders that have not begun yet.
+    missing: u32,
+    /// In turn, those that have had theirs.
+    settled: u32,
+    /// The latest begin so far.
+    latest: Ticks,
+}
+
+/// All meetings that a worker holds.
+#[derive(Debug)]
+pub(super) struct Meetings {
+    worker: u32,
+    meetings: Vec<Meeting>,
+    seats: Vec<Seat>,
+}
+
+impl Meetings {
+    pub(super) fn new(worker: usize) -> Meetings {
+        Meetings { worker: worker as u32, meetings: Vec::new(), seats: Vec::new() }
+    }
+
+    /// A new meeting; answers the members' seats.
+    pub(super) fn add(&mut self, members: &[Member], in_turn: bool) -> impl Iterator<Item = Side> + use<> {
+        let (first, meeting) = (self.seats.len() as u32, self.meetings.len() as u32);
+        let seats = first..first + members.len() as u32;
+        self.seats.extend(members.iter().map(|&member| Seat { meeting, member, told: NOT_YET }));
+        let missing = members.iter().filter(|member| member.sends).count() as u32;
+        self.meetings.push(Meeting { seats: seats.clone(), in_turn, missing, settled: 0, latest: NOT_YET });
+        let worker = self.worker;
+        seats.map(move |number| Side::Seat { worker, number })
+    }
+
+    /// A member has begun. Tells those that have waited for it, and for nobody else any more, since when they may end.
+    pub(super) fn begin(&mut self, seat: u32, time: Ticks, mut tell: impl FnMut(Spot, Ticks)) {
+        let Seat { meeting, .. } = self.seats[seat as usize];
+        self.seats[seat as usize].told = time;
+        let meeting = &mut self.meetings[meeting as usize];
+        let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
+        meeting.missing = meeting.missing.saturating_sub(1);
+        if meeting.in_turn {
+            let rest = &seats[meeting.settled as usize..];
+            for seat in rest.iter().take_while(|seat| !seat.member.sends || seat.told != NOT_YET) {
+                meeting.latest = meeting.latest.max(seat.told);
+                meeting.settled += 1;
+                if seat.member.receives {
+                    tell(seat.member.end, meeting.latest);
+                }
+            }
+            return;
+        }
+        meeting.latest = meeting.latest.max(time);
+        if meeting.missing == 0 {
+            for seat in seats.iter().filter(|seat| seat.member.receives) {
+                tell(seat.member.end, meeting.latest);
+            }
+        }
+    }
+
+    /// Everyone has begun; what they told is forgotten.
+    pub(super) fn turn_back(&mut self) {
+        self.seats.iter_mut().for_each(|seat| seat.told = Ticks::MAX);
+    }
+
+    /// A member would end at this time if it had begun just before.
+    pub(super) fn end(&mut self, seat: u32, time: Ticks) {
+        self.seats[seat as usize].told = time;
+    }
+
+    /// Tells each begin the earliest of the ends that are after it.
+    pub(super) fn limits(&self, mut tell: impl FnMut(Spot, Ticks)) {
+        for meeting in &self.meetings {
+            let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
+            let all = seats.iter().map(|seat| seat.told).min().unwrap_or(Ticks::MAX);
+            let mut earliest = Ticks::MAX;
+            for seat in seats.iter().rev() {
+                earliest = earliest.min(seat.told);
+                if seat.member.sends {
+                    tell(seat.member.begin, if meeting.in_turn { earliest } else { all });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Members by what they do, `s`end or `r`eceive; member n begins with record 2n of location 0, and ends with the next.
+    fn meeting(members: &[&str], in_turn: bool) -> Meetings {
+        let spot = |position| Spot { location: 0, position };
+        let member = |(at, does): (usize, &&str)| Member {
+            begin: spot(2 * at as u32),
+            end: spot(2 * at as u32 + 1),
+            sends: does.contains('s'),
+            receives: does.contains('r'),
+        };
+        let members: Vec<Member> = members.iter().enumerate().map(member).collect();
+        let mut meetings = Meetings::new(3);
+        let seats: Vec<Side> = meetings.add(&members, in_turn).collect();
+        assert_eq!(seats[0], Side::Seat { worker: 3, number: 0 });
+        meetings
+    }
+
+    /// What members learn when others begin at these times, one after the other.
+    fn told(mut meetings: Meetings, begins: &[(u32, Ticks)]) -> Vec<Vec<(u32, Ticks)>> {
+        let begin = |&(seat, time): &(u32, Ticks)| {
+            let mut told = Vec::new();
+            meetings.begin(seat, time, |spot, time| told.push((spot.position, time)));
+            told
+        };
+        begins.iter().map(begin).collect()
+    }
+
+    #[test]
+    fn receivers_learn_the_latest_begin_once_all_senders_have_begun() {
+        let meetings = meeting(&["s", "r", "sr"], false);
+        assert_eq!(told(meetings, &[(2, 70), (0, 50)]), [vec![], vec![(3, 70), (5, 70)]]);
+    }
+
+    #[test]
+    fn in_turn_each_learns_the_latest_begin_up_to_its_own() {
+        let meetings = meeting(&["s", "sr", "r", "sr"], true);
+        let begins = [(1, 20), (0, 50), (3, 40)];
+        assert_eq!(told(meetings, &begins), [vec![], vec![(3, 50), (5, 50)], vec![(7, 50)]]);
+    }
+
+    #[test]
+    fn begins_are_limited_by_the_ends_after_them() {
+        let limits = |in_turn| {
+            let mut meetings = meeting(&["s", "sr", "sr"], in_turn);
+            meetings.turn_back();
+            [(1, 90), (2, 95)].into_iter().for_each(|(seat, time)| meetings.end(seat, time));
+            let mut limits = Vec::new();
+            meetings.limits(|spot, limit| limits.push((spot.position, limit)));
+            limits.sort_unstable();
+            limits
+        };
+        assert_eq!(limits(false), [(0, 90), (2, 90), (4, 90)]);
+        assert_eq!(limits(true), [(0, 90), (2, 90), (4, 95)]);
+    }
+}

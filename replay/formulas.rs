@@ -42,8 +42,7 @@ impl Formulas {
     /// # Panics
     /// If a metric is the rest of one that does not exist.
     pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
-        let number =
-            |id: &str| metrics.list.iter().position(|metric| metric.id == id).expect("a metric of the tree");
+        let number = |id: &str| metrics.find(id).expect("a metric of the tree");
         let select = |select: fn(&model::Region) -> bool| {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };
@@ -182,7 +181,7 @@ mod tests {
         severities.set_column(metrics.time, vec![50, 30, 20]);
         let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {
-            let at = metrics.list.iter().position(|metric| metric.id == id).unwrap();
+            let at = metrics.find(id).unwrap();
             formulas.column(at, &severities, tree.paths()).into_owned()
         };
         assert_eq!(column("execution"), [50, 30, 20]);

@@ -102,6 +102,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// The number of a metric by its unique name; `None` for those of root causes, if nobody searches for these.
+    pub fn find(&self, id: &str) -> Option<MetricId> {
+        self.list.iter().position(|metric| metric.id == id)
+    }
+
     /// The name of the pattern that fills a metric.
     pub fn title(&self, metric: MetricId) -> &'static str {
         let pattern = self.patterns.iter().find(|pattern| pattern.metric == metric);

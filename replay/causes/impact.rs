@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 
 use super::lines::Lines;
 use crate::error::Error;
@@ -117,7 +117,7 @@ pub(super) fn find(
     let is_thread: Vec<bool> = profiles
         .iter()
         .flat_map(|profile| &profile.locations)
-        .map(|location| tools.trace.locations[location.location].kind == LocationType::CPU_THREAD)
+        .map(|location| tools.trace.locations[location.location].is_thread())
         .collect();
     // Streams of accelerators are no resources that the path is compared with.
     for at in (0..lines.len()).filter(|&at| is_thread[at]) {
@@ -215,13 +215,12 @@ fn excess(
 /// What all locations of this worker did without waiting, by call path of the report, in ticks.
 fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: usize) -> Vec<i128> {
     let metrics = tools.metrics;
-    let number = |id: &str| metrics.list.iter().position(|metric| metric.id == id);
-    let without: Vec<_> = NO_WORK.iter().chain([&ORDERED]).filter_map(|id| number(id)).collect();
+    let without: Vec<_> = NO_WORK.iter().chain([&ORDERED]).filter_map(|id| metrics.find(id)).collect();
     let mut busy = vec![0; paths];
     let mut at = 0;
     for profile in profiles {
         for location in &profile.locations {
-            if tools.trace.locations[location.location].kind != LocationType::CPU_THREAD {
+            if !tools.trace.locations[location.location].is_thread() {
                 at += 1;
                 continue;
             }
@@ -242,8 +241,8 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
 
 /// By call path: the part of the critical path's time in there that exceeds the mean of all locations (16.3).
 fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
-    let is_cpu = |location: &&crate::trace::Location| location.kind == LocationType::CPU_THREAD;
-    let locations = tools.trace.locations.iter().filter(is_cpu).count().max(1) as f64;
+    let locations =
+        tools.trace.locations.iter().filter(|location| location.is_thread()).count().max(1) as f64;
     let mut path = path.to_vec();
     let parents = paths.parents();
     let below: Range<usize> = 1..parents.len();

@@ -94,9 +94,8 @@ impl Lines {
 
     /// Whether an event is a point of synchronisation that does not wait itself.
     pub(super) fn is_cause(&self, spot: Spot) -> bool {
-        let points = self.line(self.at(spot.location)).points();
-        let point = points.binary_search_by_key(&spot.position, |point| point.position);
-        point.is_ok_and(|point| points[point].wait <= 0)
+        let point = self.line(self.at(spot.location)).point_at(spot.position);
+        point.is_some_and(|point| point.wait <= 0)
     }
 
     /// Charges costs to a row.

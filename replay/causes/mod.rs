@@ -19,7 +19,7 @@ mod relay;
 mod short_term;
 mod time_line;
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 
 pub use collect::{Collected, collect};
 pub use delay::Class;
@@ -135,7 +135,7 @@ fn end_of_path(
 ) -> Result<Option<Spot>, Error> {
     let ends = profiles.iter().flat_map(|profile| &profile.locations);
     // A stream of an accelerator is not where a program ends.
-    let is_thread = |location: usize| tools.trace.locations[location].kind == LocationType::CPU_THREAD;
+    let is_thread = |location: usize| tools.trace.locations[location].is_thread();
     let ends =
         ends.enumerate().filter(|&(at, location)| !lines.line(at).is_empty() && is_thread(location.location));
     let latest = ends.map(|(at, location)| {

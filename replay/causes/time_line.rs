@@ -110,6 +110,12 @@ impl TimeLine {
         &self.points
     }
 
+    /// The point at an event.
+    pub(super) fn point_at(&self, position: Position) -> Option<&SyncPoint> {
+        let at = self.points.binary_search_by_key(&position, |point| point.position).ok()?;
+        Some(&self.points[at])
+    }
+
     /// The row of an event.
     pub(super) fn row(&self, position: Position) -> Row {
         self.journal.piece(position).0

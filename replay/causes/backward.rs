@@ -67,8 +67,6 @@ pub(super) struct Backward<'a> {
     causes: &'a Causes,
     /// Where the critical path goes on from meetings of teams.
     meetings: &'a [Vec<Spot>],
-    /// Whether any process of the trace has several threads: the critical path may be at several of them then.
-    has_teams: bool,
     /// Meetings that it has come to.
     met: FxHashSet<u32>,
     worker: usize,
@@ -124,7 +122,6 @@ impl<'a> Backward<'a> {
             waits,
             causes,
             meetings,
-            has_teams: tools.has_teams(),
             met: FxHashSet::default(),
             worker,
             ways,
@@ -239,7 +236,7 @@ impl<'a> Backward<'a> {
             way.visited.insert(stop, before.map_or(spot.position, |before| before.max(spot.position)));
             if before.is_some() {
                 // Threads of a team may come to one point on several ways; others do not.
-                if !self.has_teams {
+                if !self.tools.has_teams() {
                     let waiting = since.map(|position| Spot { location: spot.location, position });
                     let wait = self.waits.iter().find(|wait| Some(wait.delay.waiting) == waiting);
                     let time = wait.map_or(0, |wait| wait.delay.time);
@@ -290,17 +287,17 @@ impl<'a> Backward<'a> {
 
     /// The cause that would have to go on first, of those whose costs are missing.
     pub(super) fn blocked(&self) -> Option<Blocked> {
-        let cause = |(at, way): (usize, &Way)| {
+        let cause = |way: &Way| {
             let &(_, _, number) = way.items.get(way.next)?;
             let delay = &self.causes.list[number as usize].delay;
-            Some(Blocked { time: delay.time, spot: delay.causing, number: at as u32 })
+            Some(Blocked { time: delay.time, spot: delay.causing })
         };
-        self.ways.iter().enumerate().filter_map(cause).min()
+        self.ways.iter().filter_map(cause).min()
     }
 
     /// Lets a location go on although costs are missing: its causes wait for each other, so clocks are wrong.
     pub(super) fn release(&mut self, blocked: Blocked) {
-        let at = blocked.number as usize;
+        let at = self.lines.at(blocked.spot.location);
         let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
         self.findings.add(
             Finding::CyclicWait,
@@ -320,6 +317,16 @@ pub(super) struct Blocked {
     pub(super) time: Ticks,
     /// The cause.
     pub(super) spot: Spot,
-    /// The location's number at its worker.
-    pub(super) number: u32,
+}
+
+impl Blocked {
+    /// It in words.
+    pub(super) fn encode(self) -> [u64; 2] {
+        [self.time.cast_unsigned(), self.spot.encode()]
+    }
+
+    /// What [`encode`](Blocked::encode) made.
+    pub(super) fn decode(words: &[u64]) -> Blocked {
+        Blocked { time: words[0].cast_signed(), spot: Spot::decode(words[1]) }
+    }
 }

@@ -88,26 +88,17 @@ impl Collector<'_> {
             let receive = &self.operations.receives[at as usize];
             let Some(send) = &matches.sends[at as usize] else { continue };
             let call = *self.operations.call(receive.call);
-            let causing = Spot { location: send.place.location, position: send.position };
-            self.add(
-                call.location,
-                SyncPoint {
-                    position: receive.position,
-                    wait,
-                    taken: call.interval.length() - completion(call.interval, send.call.leave),
-                    peers: Peers::One(receive.from),
-                    next: Next::Blamed(causing),
-                },
-            );
-            self.collected.delays.push(Delay {
+            let delay = Delay {
                 class: Class::LateSender,
                 waiting: Spot { location: call.location, position: receive.position },
-                causing,
+                causing: Spot { location: send.place.location, position: send.position },
                 wait,
                 time: send.call.enter,
                 taken: send.call.length() - completion(send.call, call.interval.leave),
                 communicator: receive.communicator,
-            });
+            };
+            let taken = call.interval.length() - completion(call.interval, send.call.leave);
+            self.late_message(delay, taken, receive.from);
         }
     }
 
@@ -124,27 +115,30 @@ impl Collector<'_> {
                 Semantics::Corrected => after.max(0),
                 Semantics::Reference => after.min(0),
             };
-            let causing = Spot { location: posting.place.location, position: posting.position };
-            self.add(
-                call.location,
-                SyncPoint {
-                    position: send.completed,
-                    wait,
-                    taken: call.interval.length().saturating_sub(completion_of_send),
-                    peers: Peers::One(send.to),
-                    next: Next::Blamed(causing),
-                },
-            );
-            self.collected.delays.push(Delay {
+            let delay = Delay {
                 class: Class::LateReceiver,
                 waiting: Spot { location: call.location, position: send.completed },
-                causing,
+                causing: Spot { location: posting.place.location, position: posting.position },
                 wait,
                 time: posting.call.enter,
                 taken: posting.call.length() - completion(posting.call, call.interval.leave),
                 communicator: send.communicator,
-            });
+            };
+            self.late_message(delay, call.interval.length().saturating_sub(completion_of_send), send.to);
         }
+    }
+
+    /// A wait for a process because of a message; `taken` is that of the waiting event.
+    fn late_message(&mut self, delay: Delay, taken: Ticks, process: u32) {
+        let point = SyncPoint {
+            position: delay.waiting.position,
+            wait: delay.wait,
+            taken,
+            peers: Peers::One(process),
+            next: Next::Blamed(delay.causing),
+        };
+        self.add(delay.waiting.location, point);
+        self.collected.delays.push(delay);
     }
 
     fn collectives(&mut self, matches: &Matches) {

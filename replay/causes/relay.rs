@@ -46,23 +46,13 @@ struct Status {
 impl Status {
     fn encode(&self) -> Batch {
         let mut words = vec![STATUS, self.sent, self.received];
-        if let Some(Blocked { time, spot, number }) = self.blocked {
-            words.extend([time as u64, spot.encode(), u64::from(number)]);
-        }
+        words.extend(self.blocked.into_iter().flat_map(Blocked::encode));
         words
     }
 
     fn decode(words: &[u64]) -> Status {
-        let blocked = |words: &[u64]| Blocked {
-            time: words[0] as i64,
-            spot: Spot::decode(words[1]),
-            number: words[2] as u32,
-        };
-        Status {
-            sent: words[1],
-            received: words[2],
-            blocked: words.get(3..).filter(|words| !words.is_empty()).map(blocked),
-        }
+        let blocked = Some(&words[3..]).filter(|words| !words.is_empty()).map(Blocked::decode);
+        Status { sent: words[1], received: words[2], blocked }
     }
 }
 
@@ -160,8 +150,8 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                         continue;
                     }
                     Decision::Release(worker, blocked) => {
-                        let Blocked { time, spot, number } = blocked;
-                        exchange.post(worker, vec![RELEASE, time as u64, spot.encode(), number.into()]);
+                        let [time, spot] = blocked.encode();
+                        exchange.post(worker, vec![RELEASE, time, spot]);
                     }
                     Decision::End => {
                         // The first thread of a process, which has the others' mail, comes last.
@@ -191,11 +181,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                     judge.hear(from, Status::decode(&batch));
                 }
             }
-            RELEASE => backward.release(Blocked {
-                time: batch[1] as i64,
-                spot: Spot::decode(batch[2]),
-                number: batch[3] as u32,
-            }),
+            RELEASE => backward.release(Blocked::decode(&batch[1..])),
             _ => return,
         }
     }

@@ -61,6 +61,21 @@ pub(super) struct Cause {
     pub(super) shares: Range<usize>,
 }
 
+impl Cause {
+    /// A delay of which nothing is known yet.
+    fn new(delay: Delay) -> Cause {
+        Cause {
+            delay,
+            after: None,
+            reach: reach::Reach::Nothing,
+            awaits_costs: false,
+            denominator: 0.0,
+            scale: 0.0,
+            shares: 0..0,
+        }
+    }
+}
+
 /// The delays that this worker's locations cause, by the worker that told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causes {
@@ -98,15 +113,7 @@ pub(super) fn evaluate(
     let mut causes = Causes::default();
     for batch in &told {
         causes.firsts.push(causes.list.len());
-        causes.list.extend(batch.chunks_exact(Delay::WORDS).map(|words| Cause {
-            delay: Delay::decode(words),
-            after: None,
-            reach: reach::Reach::Nothing,
-            awaits_costs: false,
-            denominator: 0.0,
-            scale: 0.0,
-            shares: 0..0,
-        }));
+        causes.list.extend(batch.chunks_exact(Delay::WORDS).map(Delay::decode).map(Cause::new));
     }
     causes.firsts.push(causes.list.len());
     drop(told);
@@ -324,15 +331,9 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
         }
         let spot = Spot { location: idle.location, position: before };
         let class = Class::IdleThreads;
-        causes.list.push(Cause {
-            delay: Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 },
-            after,
-            reach: reach::corrected(lines.line(line).points(), after),
-            awaits_costs: false,
-            denominator,
-            scale,
-            shares: 0..0,
-        });
+        let delay =
+            Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 };
+        causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
     }
 }
 

@@ -131,8 +131,6 @@ struct Job {
     blocks: Vec<Range<usize>>,
     threads: usize,
     memory: Memory,
-    /// Whether to search for root causes.
-    has_causes: bool,
 }
 
 impl Job {
@@ -170,7 +168,6 @@ impl Job {
             blocks,
             threads,
             memory: Memory::of_this_process(threads),
-            has_causes: options.causes,
         })
     }
 
@@ -234,13 +231,13 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { archive, trace, metrics, formulas, weights, memory, has_causes, .. } = self;
+        let Job { archive, trace, metrics, formulas, weights, memory, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         progress.expect(weights[mine.clone()].iter().sum());
         let mut profiles = Vec::with_capacity(mine.len());
         for process in mine {
-            profiles.push(walk::walk(archive, trace, metrics, process, *has_causes, memory)?);
+            profiles.push(walk::walk(archive, trace, metrics, process, memory)?);
             progress.advance(weights[process]);
         }
 
@@ -267,7 +264,7 @@ impl Job {
             profile.doubtful = Doubtful::new(clock_error);
             let waiting = wait_states::find(profile, &matches, metrics, trace.semantics);
             thread_waits::find(profile, metrics);
-            if *has_causes {
+            if metrics.has_causes {
                 collected.push(causes::collect(trace, profile, &matches, &waiting));
             }
             profile.operations = operations::Operations::default();
@@ -276,7 +273,7 @@ impl Job {
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
         let tools = Tools { trace, metrics, formulas, owners: &owners };
-        if *has_causes {
+        if metrics.has_causes {
             progress.phase("find root causes");
             memory.check(causes::bytes_needed(&profiles, &collected))?;
             causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;

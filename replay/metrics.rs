@@ -39,6 +39,8 @@ pub type Rules<F> = Vec<(NumberedPattern, F)>;
 pub struct Metrics {
     /// All metrics; parents precede children.
     pub list: Vec<Metric>,
+    /// Whether root causes are searched for, which have metrics then.
+    pub has_causes: bool,
     /// All patterns.
     pub patterns: Vec<NumberedPattern>,
     /// The patterns of late messages, with their rules.
@@ -179,6 +181,7 @@ impl Metrics {
             bytes_out: id("bytes_cout"),
             bytes_in: id("bytes_cin"),
             list,
+            has_causes,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! whom it waited for.
 
 use model::Ticks;
-use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
+use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Class, Delay};
 use super::points::{Next, Peers, SyncPoint};
@@ -146,9 +146,7 @@ impl Collector<'_> {
             let collective = &self.operations.collectives[*at as usize];
             let (begin, end) = (collective.begin, collective.end);
             let membership = &matches.collectives[*at as usize];
-            let Some(class) = collective.class.filter(|&class| class != CollectiveClass::Scan) else {
-                continue;
-            };
+            let Some(class) = collective.class else { continue };
             let Some(member) = membership.member(class, begin, end) else { continue };
             let call = *self.operations.call(collective.call);
             let is_start = collective.communicator == WORLD_AT_INIT;

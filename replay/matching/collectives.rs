@@ -29,6 +29,10 @@ const TOLD: usize = 11;
 const UNMATCHED: u64 = 0;
 const SYNCHRONISING: u64 = 1;
 const INDEPENDENT: u64 = 2;
+const KIND: u64 = 3;
+
+/// The member's partners follow.
+const WITH_PARTNERS: u64 = 4;
 
 /// A member's part, as the worker that judges hears it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,7 +183,7 @@ pub(super) fn judge(
     for members in parts.chunk_by(is_same) {
         let memberships = Operation { trace, members }.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
-        let partners = Partners::new(trace, members, &memberships);
+        let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
             let spoken = waits.iter().filter(|wait| wait.speaker == at);
             let (kind, last_begin, first_end) = match membership {
@@ -188,10 +192,12 @@ pub(super) fn judge(
                 Membership::Unmatched => (UNMATCHED, 0, 0),
                 Membership::Synchronising { last_begin, first_end } => (SYNCHRONISING, last_begin, first_end),
             };
+            let partners = partners.as_ref().filter(|_| kind == SYNCHRONISING);
+            let flag = if partners.is_some() { WITH_PARTNERS } else { 0 };
             let answer = &mut answers[owners.of(part.process as usize)];
             answer.extend([
                 pair(part.process, part.position),
-                (spoken.clone().count() as u64) << 8 | kind,
+                (spoken.clone().count() as u64) << 8 | flag | kind,
                 last_begin as u64,
                 first_end as u64,
             ]);
@@ -199,7 +205,7 @@ pub(super) fn judge(
                 answer.push(wait.subject as u64);
                 answer.extend(wait.instance.encode());
             }
-            if kind == SYNCHRONISING {
+            if let Some(partners) = partners {
                 partners.of(at).encode(answer);
             }
         }
@@ -214,7 +220,7 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
         let &[who, what, last_begin, first_end] = reader.words(4) else { return };
         let (process, position) = halves(who);
         let matches = &mut matches[process as usize - first];
-        matches.collectives[position as usize] = match what & 0xff {
+        matches.collectives[position as usize] = match what & KIND {
             UNMATCHED => Membership::Unmatched,
             INDEPENDENT => Membership::Independent,
             _ => Membership::Synchronising { last_begin: last_begin as Ticks, first_end: first_end as Ticks },
@@ -223,7 +229,7 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
             let subject = reader.word() as usize;
             matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
         }
-        if what & 0xff == SYNCHRONISING {
+        if what & WITH_PARTNERS != 0 {
             matches.partners.push((position, Synchronised::decode(&mut reader)));
         }
     }

@@ -56,7 +56,7 @@ impl Synchronised {
 #[derive(Debug)]
 pub(super) struct Partners<'a> {
     members: &'a [Part],
-    class: Option<CollectiveClass>,
+    class: CollectiveClass,
     /// The position of the member that the others wait for.
     blamed: Option<usize>,
     /// Processes that synchronise.
@@ -64,13 +64,16 @@ pub(super) struct Partners<'a> {
 }
 
 impl<'a> Partners<'a> {
-    pub(super) fn new(trace: &Trace, members: &'a [Part], memberships: &[Membership]) -> Partners<'a> {
-        let class = members[0].class;
+    /// `None` if nobody synchronises, or the operation is none that root causes look at (9.4).
+    pub(super) fn find(
+        trace: &Trace,
+        members: &'a [Part],
+        memberships: &[Membership],
+    ) -> Option<Partners<'a>> {
+        let class = members[0].class.filter(|&class| class != CollectiveClass::Scan)?;
         let is_in = |at: &usize| matches!(memberships[*at], Membership::Synchronising { .. });
         let mut those = (0..members.len()).filter(is_in);
-        let Some(first) = those.next() else {
-            return Partners { members, class, blamed: None, those: Vec::new() };
-        };
+        let first = those.next()?;
         let world: Vec<u32>;
         let ranks = match trace.communicators.get(members[0].communicator as usize) {
             Some(Participants::Ranks(ranks)) => ranks,
@@ -80,9 +83,9 @@ impl<'a> Partners<'a> {
                 &world[..]
             }
         };
-        let blamed = class.and_then(|class| cause(class, ranks, members, memberships, first));
+        let blamed = cause(class, ranks, members, memberships, first);
         let those = [first].into_iter().chain(those).map(|at| members[at].process).collect();
-        Partners { members, class, blamed, those }
+        Some(Partners { members, class, blamed, those })
     }
 
     /// With whom the member at a position has synchronised. Where only one side waits, it is the other side (7.1).
@@ -90,7 +93,7 @@ impl<'a> Partners<'a> {
         let blamed = self.blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });
         let me = self.members[at].process;
-        let is_sided = matches!(self.class, Some(CollectiveClass::OneToAll | CollectiveClass::AllToOne));
+        let is_sided = matches!(self.class, CollectiveClass::OneToAll | CollectiveClass::AllToOne);
         let with = match (blamed, is_sided) {
             (Some(blamed), true) if blamed.process != me => With::Some(vec![blamed.process]),
             (_, true) => With::Some(self.those.iter().copied().filter(|&process| process != me).collect()),

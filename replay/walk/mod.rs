@@ -79,7 +79,7 @@ pub struct ProcessProfile {
     pub coverage: Coverage,
 }
 
-/// Walks the events of a process; with journals, if root causes are asked for.
+/// Walks the events of a process; with journals, if root causes are searched for.
 ///
 /// # Errors
 /// If a file that exists cannot be read, or memory gets short. Damaged and missing files are findings.
@@ -88,10 +88,9 @@ pub fn walk(
     trace: &Trace,
     metrics: &Metrics,
     process: usize,
-    has_journals: bool,
     memory: &Memory,
 ) -> Result<ProcessProfile, Error> {
-    let mut state = process::ProcessWalk::new(trace, metrics, process, has_journals);
+    let mut state = process::ProcessWalk::new(trace, metrics, process);
     let locations = &trace.locations[trace.processes[process].locations.clone()];
     let mut files = Vec::with_capacity(locations.len());
     for (thread, location) in locations.iter().enumerate() {

@@ -48,18 +48,13 @@ pub(super) struct ProcessWalk<'t> {
 }
 
 impl<'t> ProcessWalk<'t> {
-    pub(super) fn new(
-        trace: &'t Trace,
-        metrics: &'t Metrics,
-        process: usize,
-        has_journals: bool,
-    ) -> ProcessWalk<'t> {
+    pub(super) fn new(trace: &'t Trace, metrics: &'t Metrics, process: usize) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
         ProcessWalk {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, has_journals)).collect(),
+            threads: locations.map(|location| Thread::new(location, metrics.has_causes)).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),

@@ -98,11 +98,12 @@ impl<'a> Backward<'a> {
         findings: &'a mut Findings,
     ) -> Backward<'a> {
         let mut ways = vec![Way::default(); lines.len()];
-        for (at, wait) in waits.iter().enumerate().filter(|(_, wait)| wait.has_costs) {
+        // Mostly in their order already, latest first.
+        for (at, wait) in waits.iter().enumerate().rev().filter(|(_, wait)| wait.has_costs) {
             let Spot { location, position } = wait.delay.waiting;
             ways[lines.at(location)].items.push((Reverse(position), Kind::Wait, at as u32));
         }
-        for (at, cause) in causes.list.iter().enumerate().filter(|(_, cause)| cause.denominator > 0.0) {
+        for (at, cause) in causes.list.iter().enumerate().rev().filter(|(_, cause)| cause.denominator > 0.0) {
             let Spot { location, position } = cause.delay.causing;
             let items = &mut ways[lines.at(location)].items;
             items.push((Reverse(position), Kind::Cause, at as u32));
@@ -111,7 +112,7 @@ impl<'a> Backward<'a> {
             }
         }
         for (at, way) in ways.iter_mut().enumerate() {
-            way.items.sort_unstable();
+            way.items.sort();
             let points = lines.line(at).points().iter().enumerate();
             way.stops = points.filter(|(_, point)| point.is_stop()).map(|(at, _)| at).collect();
         }
@@ -164,6 +165,10 @@ impl<'a> Backward<'a> {
             // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
             let is_known = (class, cause.delay.class) != (Class::ThreadBarrier, Class::ThreadBarrier);
             let cost = costs.filter(|_| is_known).map_or(0.0, |costs| costs[class as usize]);
+            let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
+            if cost == 0.0 && scale == 0.0 {
+                continue;
+            }
             let own = cost / cause.denominator;
             if begins && own > 0.0 {
                 for &(row, more) in &self.causes.shares[cause.shares.clone()] {
@@ -172,7 +177,6 @@ impl<'a> Backward<'a> {
                 }
             }
             if cause.reach != Reach::Nothing {
-                let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
                 let weight = fixed(own + scale);
                 let sum = &mut self.ways[at].weights[class as usize];
                 *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };

@@ -90,8 +90,8 @@ impl TimeLine {
             }
             waited.push(sum);
         }
-        // As many sums as there are pieces, at most.
-        let step = (2 * rows).max(256);
+        // Half as many sums as there are pieces, at most. A stretch of time takes about as long as this distance.
+        let step = (2 * rows).max(16);
         let mut sums = Vec::with_capacity(journal.len() as usize / step * rows);
         let mut current = vec![0; rows];
         for position in 0..journal.len() {
@@ -231,7 +231,7 @@ mod tests {
         let line = TimeLine::new(journal.clone(), Vec::new(), 5, false);
         let mut scratch = Scratch::default();
         let mut sums = Vec::new();
-        for end in [0, 1, 255, 256, 257, 700, 3071, 3072] {
+        for end in [0, 1, 15, 16, 17, 700, 3071, 3072] {
             line.work(None, end, &mut scratch, &mut sums);
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);

@@ -1,6 +1,8 @@
 //! What root causes need to know of a process, as soon as its wait states are found: its points of synchronisation and
 //! whom it waited for.
 
+use std::rc::Rc;
+
 use model::Ticks;
 use patterns::matched::{BarrierVisit, Interval};
 
@@ -159,8 +161,8 @@ impl Collector<'_> {
             let peers = match (&partners.with, collective.communicator) {
                 (With::All, WORLD_AT_INIT | WORLD_AT_FINALIZE) => Peers::World,
                 (With::All, communicator) => Peers::Communicator(communicator),
-                (With::Some(processes), _) if processes.len() == 1 => Peers::One(processes[0]),
-                (With::Some(processes), _) => Peers::Several(processes.clone()),
+                (With::One(process), _) => Peers::One(*process),
+                (With::Some(processes), _) => Peers::Several(Rc::clone(processes)),
             };
             self.add(
                 call.location,

@@ -1,5 +1,7 @@
 //! Synchronisation points: events at which a location has synchronised with others (specification 7.1).
 
+use std::rc::Rc;
+
 use model::Ticks;
 
 use crate::journal::{Position, Spot};
@@ -10,7 +12,7 @@ pub(super) enum Peers {
     /// One process.
     One(u32),
     /// These processes.
-    Several(Vec<u32>),
+    Several(Rc<[u32]>),
     /// All members of a communicator, by its position in the definitions.
     Communicator(u32),
     /// All processes.

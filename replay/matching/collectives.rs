@@ -180,6 +180,7 @@ pub(super) fn judge(
     let mut answers = vec![Batch::new(); workers];
     let is_same =
         |a: &Part, b: &Part| (a.communicator, a.instance, alone(a)) == (b.communicator, b.instance, alone(b));
+    let mut lists = vec![None; workers];
     for members in parts.chunk_by(is_same) {
         let memberships = Operation { trace, members }.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
@@ -194,7 +195,8 @@ pub(super) fn judge(
             };
             let partners = partners.as_ref().filter(|_| kind == SYNCHRONISING);
             let flag = if partners.is_some() { WITH_PARTNERS } else { 0 };
-            let answer = &mut answers[owners.of(part.process as usize)];
+            let worker = owners.of(part.process as usize);
+            let answer = &mut answers[worker];
             answer.extend([
                 pair(part.process, part.position),
                 (spoken.clone().count() as u64) << 8 | flag | kind,
@@ -206,7 +208,7 @@ pub(super) fn judge(
                 answer.extend(wait.instance.encode());
             }
             if let Some(partners) = partners {
-                partners.of(at).encode(answer);
+                partners.of(at).encode(&mut lists[worker], answer);
             }
         }
     }
@@ -216,6 +218,7 @@ pub(super) fn judge(
 /// Hears the judgements. `first` is the process of the first matches.
 pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     let mut reader = BatchReader::new(batch);
+    let mut list = None;
     while !reader.is_empty() {
         let &[who, what, last_begin, first_end] = reader.words(4) else { return };
         let (process, position) = halves(who);
@@ -230,7 +233,7 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
             matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
         }
         if what & WITH_PARTNERS != 0 {
-            matches.partners.push((position, Synchronised::decode(&mut reader)));
+            matches.partners.push((position, Synchronised::decode(&mut reader, &mut list)));
         }
     }
 }

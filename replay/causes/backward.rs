@@ -13,7 +13,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::delay::Class;
 use super::lines::Lines;
 use super::points::Next;
-use super::reach::Reach;
 use super::short_term::{Causes, Wait};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
@@ -107,7 +106,8 @@ impl<'a> Backward<'a> {
             let Spot { location, position } = cause.delay.causing;
             let items = &mut ways[lines.at(location)].items;
             items.push((Reverse(position), Kind::Cause, at as u32));
-            if let Reach::Behind(end) = cause.reach {
+            if let Some(last) = cause.reach.and_then(|first| first.checked_sub(1)) {
+                let end = lines.line(lines.at(location)).points()[last].position;
                 items.push((Reverse(end), Kind::End, at as u32));
             }
         }
@@ -176,7 +176,7 @@ impl<'a> Backward<'a> {
                     self.lines.add(at, metric, row, fixed(own * more as f64));
                 }
             }
-            if cause.reach != Reach::Nothing {
+            if cause.reach.is_some() {
                 let weight = fixed(own + scale);
                 let sum = &mut self.ways[at].weights[class as usize];
                 *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
@@ -187,7 +187,8 @@ impl<'a> Backward<'a> {
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
         let wait = &self.waits[number as usize];
-        let waited = self.lines.line(at).point_at(wait.delay.waiting.position).map_or(0, |point| point.wait);
+        let point = self.lines.line(at).point_behind(wait.stretch, wait.delay.waiting.position);
+        let waited = point.map_or(0, |point| point.wait);
         let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
         if wait.worker == self.worker {
             self.arrive(self.worker, wait.number, costs);

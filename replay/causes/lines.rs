@@ -92,12 +92,6 @@ impl Lines {
         self.lines[at].time.work(after, before, &mut self.scratch, into);
     }
 
-    /// Whether an event is a point of synchronisation that does not wait itself.
-    pub(super) fn is_cause(&self, spot: Spot) -> bool {
-        let point = self.line(self.at(spot.location)).point_at(spot.position);
-        point.is_some_and(|point| point.wait <= 0)
-    }
-
     /// Charges costs to a row.
     pub(super) fn add(&mut self, at: usize, metric: MetricId, row: Row, value: i128) {
         if value != 0 {

@@ -64,11 +64,6 @@ impl SyncPoint {
             Next::Blamed(_) => self.wait > 0,
         }
     }
-
-    /// Whether the threads of a team meet there.
-    pub(super) fn is_of_team(&self) -> bool {
-        matches!(self.next, Next::Team(_))
-    }
 }
 
 /// Sorts points by position. Of several at one event the first one counts (Q23).

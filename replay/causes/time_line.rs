@@ -4,6 +4,7 @@
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
+use super::previous::Stretch;
 use crate::journal::{Journal, Position};
 use crate::severity::Row;
 
@@ -110,10 +111,9 @@ impl TimeLine {
         &self.points
     }
 
-    /// The point at an event.
-    pub(super) fn point_at(&self, position: Position) -> Option<&SyncPoint> {
-        let at = self.points.binary_search_by_key(&position, |point| point.position).ok()?;
-        Some(&self.points[at])
+    /// The event behind a stretch, if it is a point.
+    pub(super) fn point_behind(&self, stretch: Stretch, event: Position) -> Option<&SyncPoint> {
+        self.points.get(stretch.points().end).filter(|point| point.position == event)
     }
 
     /// The row of an event.
@@ -131,14 +131,9 @@ impl TimeLine {
         self.journal.len()
     }
 
-    /// The numbers of the points strictly between the point `after`, or the begin, and an event.
-    pub(super) fn between(&self, after: Option<usize>, before: Position) -> std::ops::Range<usize> {
-        let first = after.map_or(0, |at| at + 1);
-        first..self.points.partition_point(|point| point.position < before).max(first)
-    }
-
-    /// The waiting at these points.
-    pub(super) fn waiting(&self, points: std::ops::Range<usize>) -> Ticks {
+    /// The waiting in a stretch.
+    pub(super) fn waiting(&self, stretch: Stretch) -> Ticks {
+        let points = stretch.points();
         self.waited[points.end].saturating_sub(self.waited[points.start])
     }
 
@@ -254,7 +249,7 @@ mod tests {
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         line.pruned(Some(0), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
-        assert_eq!(line.waiting(line.between(Some(0), c)), 12);
+        assert_eq!(line.waiting(Stretch::new(Some(0), 2)), 12);
         line.pruned(Some(1), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }

@@ -75,6 +75,8 @@ pub fn find(
         delays.extend(process.delays);
         last = last.or(process.last);
     }
+    // In this order both sides of most delays go forwards in their lists, however many others they wait for in turn.
+    delays.sort_by_key(|delay| delay.time);
     let told = tell(tools, &delays, exchange)?;
     for delay in told.iter().flat_map(|batch| batch.chunks_exact(Delay::WORDS)).map(Delay::decode) {
         if delay.class.is_of_messages() {

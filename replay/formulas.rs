@@ -42,8 +42,7 @@ impl Formulas {
     /// # Panics
     /// If a metric is the rest of one that does not exist.
     pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
-        let number =
-            |id: &str| metrics.list.iter().position(|metric| metric.id == id).expect("a metric of the tree");
+        let number = |id: &str| metrics.find(id).expect("a metric of the tree");
         let select = |select: fn(&model::Region) -> bool| {
             (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
         };
@@ -83,60 +82,59 @@ impl Formulas {
         severities: &'s Severities,
         paths: &[CallPath],
     ) -> Cow<'s, [i128]> {
-        match &self.list[metric] {
-            Formula::Shares => severities.shares(metric).into(),
-            Formula::Sum(parts) => {
-                let mut sum = Vec::new();
-                for &part in parts {
-                    combine(&mut sum, &self.shares(part, severities, paths), i128::saturating_add);
-                }
-                sum.into()
-            }
-            Formula::Rest(of, without) => {
-                let mut rest = self.shares(*of, severities, paths).into_owned();
-                for &part in without {
-                    combine(&mut rest, &self.shares(part, severities, paths), i128::saturating_sub);
-                }
-                rest.into()
-            }
-            Formula::Measured | Formula::Selected(..) => {
-                let column = self.column(metric, severities, paths);
-                column.iter().map(|&ticks| whole(ticks)).collect()
-            }
-        }
+        let leaf = |leaf: MetricId| match &self.list[leaf] {
+            Formula::Shares => severities.shares(leaf).into(),
+            _ => self.counted(leaf, severities, paths).iter().map(|&ticks| whole(ticks)).collect(),
+        };
+        self.evaluate(metric, &leaf, [i128::saturating_add, i128::saturating_sub])
     }
 
-    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be shorter than
-    /// the list of rows: the rest is zero.
+    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
+    /// shorter than the list of rows: the rest is zero.
     pub fn column<'s>(
         &self,
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
     ) -> Cow<'s, [i64]> {
+        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths);
+        self.evaluate(metric, &leaf, [i64::saturating_add, i64::saturating_sub])
+    }
+
+    /// A metric by what `leaf` has for those that it is made of, which are no sums or rests.
+    fn evaluate<'s, T: Copy + Default>(
+        &self,
+        metric: MetricId,
+        leaf: &dyn Fn(MetricId) -> Cow<'s, [T]>,
+        [add, subtract]: [fn(T, T) -> T; 2],
+    ) -> Cow<'s, [T]> {
+        let of = |part| self.evaluate(part, leaf, [add, subtract]);
+        let mut column = Vec::new();
         match &self.list[metric] {
-            Formula::Measured | Formula::Shares => severities.column(metric).into(),
-            Formula::Selected(of, regions) => {
-                let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
-                let rows = severities.column(*of).iter().zip(severities.paths());
-                let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
-                rows.map(value).collect()
+            Formula::Sum(parts) => parts.iter().for_each(|&part| combine(&mut column, &of(part), add)),
+            Formula::Rest(all, without) => {
+                column = of(*all).into_owned();
+                without.iter().for_each(|&part| combine(&mut column, &of(part), subtract));
             }
-            Formula::Sum(parts) => {
-                let mut sum = Vec::new();
-                for &part in parts {
-                    combine(&mut sum, &self.column(part, severities, paths), i64::saturating_add);
-                }
-                sum.into()
-            }
-            Formula::Rest(of, without) => {
-                let mut rest = self.column(*of, severities, paths).into_owned();
-                for &part in without {
-                    combine(&mut rest, &self.column(part, severities, paths), i64::saturating_sub);
-                }
-                rest.into()
-            }
+            Formula::Measured | Formula::Shares | Formula::Selected(..) => return leaf(metric),
         }
+        column.into()
+    }
+
+    /// Whole numbers that a location has by itself.
+    fn counted<'s>(
+        &self,
+        metric: MetricId,
+        severities: &'s Severities,
+        paths: &[CallPath],
+    ) -> Cow<'s, [i64]> {
+        let Formula::Selected(of, regions) = &self.list[metric] else {
+            return severities.column(metric).into();
+        };
+        let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
+        let rows = severities.column(*of).iter().zip(severities.paths());
+        let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
+        rows.map(value).collect()
     }
 }
 
@@ -182,7 +180,7 @@ mod tests {
         severities.set_column(metrics.time, vec![50, 30, 20]);
         let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {
-            let at = metrics.list.iter().position(|metric| metric.id == id).unwrap();
+            let at = metrics.find(id).unwrap();
             formulas.column(at, &severities, tree.paths()).into_owned()
         };
         assert_eq!(column("execution"), [50, 30, 20]);

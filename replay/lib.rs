@@ -136,8 +136,6 @@ struct Job {
     blocks: Vec<Range<usize>>,
     threads: usize,
     memory: Memory,
-    /// Whether to search for root causes.
-    has_causes: bool,
     corrects_clocks: bool,
 }
 
@@ -179,7 +177,6 @@ impl Job {
             blocks,
             threads,
             memory: Memory::of_this_process(threads),
-            has_causes: options.causes,
             corrects_clocks: options.clock_correction,
         })
     }
@@ -265,7 +262,7 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { trace, metrics, formulas, memory, has_causes, .. } = self;
+        let Job { trace, metrics, formulas, memory, .. } = self;
         let owners = Owners::new(&self.blocks);
         let tools = Tools { trace, metrics, formulas, owners: &owners };
         let mut findings = Findings::default();
@@ -276,7 +273,7 @@ impl Job {
             memory.check(matching::bytes_needed(&profiles) + clock_correction::bytes_needed(&profiles))?;
             corrected = clock_correction::correct(&tools, profiles, &mut findings, exchange)?;
         }
-        let positions = if *has_causes { Positions::Journal } else { Positions::Nothing };
+        let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
         let mut profiles = self.walk(positions, &corrected.times, exchange, progress)?;
         corrected.times = Vec::new();
 
@@ -301,7 +298,7 @@ impl Job {
             profile.doubtful = Doubtful::new(clock_error);
             let waiting = wait_states::find(profile, &matches, metrics, trace.semantics);
             thread_waits::find(profile, metrics);
-            if *has_causes {
+            if metrics.has_causes {
                 collected.push(causes::collect(trace, profile, &matches, &waiting));
             }
             profile.operations = operations::Operations::default();
@@ -309,7 +306,7 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
-        if *has_causes {
+        if metrics.has_causes {
             progress.phase("find root causes");
             memory.check(causes::bytes_needed(&profiles, &collected))?;
             causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;

@@ -39,6 +39,8 @@ pub type Rules<F> = Vec<(NumberedPattern, F)>;
 pub struct Metrics {
     /// All metrics; parents precede children.
     pub list: Vec<Metric>,
+    /// Whether root causes are searched for, which have metrics then.
+    pub has_causes: bool,
     /// All patterns.
     pub patterns: Vec<NumberedPattern>,
     /// The patterns of late messages, with their rules.
@@ -102,6 +104,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// The number of a metric by its unique name; `None` for those of root causes, if nobody searches for these.
+    pub fn find(&self, id: &str) -> Option<MetricId> {
+        self.list.iter().position(|metric| metric.id == id)
+    }
+
     /// The name of the pattern that fills a metric.
     pub fn title(&self, metric: MetricId) -> &'static str {
         let pattern = self.patterns.iter().find(|pattern| pattern.metric == metric);
@@ -174,6 +181,7 @@ impl Metrics {
             bytes_out: id("bytes_cout"),
             bytes_in: id("bytes_cin"),
             list,
+            has_causes,
         }
     }
 }

@@ -63,8 +63,18 @@ pub struct Blocked {
     pub time: Ticks,
     /// That event.
     pub spot: Spot,
-    /// The location's number at its worker.
-    pub number: u32,
+}
+
+impl Blocked {
+    /// It in words.
+    fn encode(self) -> [u64; 2] {
+        [self.time.cast_unsigned(), self.spot.encode()]
+    }
+
+    /// What [`encode`](Blocked::encode) made.
+    fn decode(words: &[u64]) -> Blocked {
+        Blocked { time: words[0].cast_signed(), spot: Spot::decode(words[1]) }
+    }
 }
 
 /// What a worker answers when it has nothing to do.
@@ -78,23 +88,13 @@ struct Status {
 impl Status {
     fn encode(&self) -> Batch {
         let mut words = vec![STATUS, self.sent, self.received];
-        if let Some(Blocked { time, spot, number }) = self.blocked {
-            words.extend([time as u64, spot.encode(), u64::from(number)]);
-        }
+        words.extend(self.blocked.into_iter().flat_map(Blocked::encode));
         words
     }
 
     fn decode(words: &[u64]) -> Status {
-        let blocked = |words: &[u64]| Blocked {
-            time: words[0] as i64,
-            spot: Spot::decode(words[1]),
-            number: words[2] as u32,
-        };
-        Status {
-            sent: words[1],
-            received: words[2],
-            blocked: words.get(3..).filter(|words| !words.is_empty()).map(blocked),
-        }
+        let blocked = Some(&words[3..]).filter(|words| !words.is_empty()).map(Blocked::decode);
+        Status { sent: words[1], received: words[2], blocked }
     }
 }
 
@@ -160,8 +160,8 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
                         continue;
                     }
                     Decision::Release(worker, blocked) => {
-                        let Blocked { time, spot, number } = blocked;
-                        exchange.post(worker, vec![RELEASE, time as u64, spot.encode(), number.into()]);
+                        let [time, spot] = blocked.encode();
+                        exchange.post(worker, vec![RELEASE, time, spot]);
                     }
                     Decision::End => {
                         // The first thread of a process, which has the others' mail, comes last.
@@ -191,11 +191,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
                     judge.hear(from, Status::decode(&batch));
                 }
             }
-            RELEASE => work.release(Blocked {
-                time: batch[1] as i64,
-                spot: Spot::decode(batch[2]),
-                number: batch[3] as u32,
-            }),
+            RELEASE => work.release(Blocked::decode(&batch[1..])),
             _ => return,
         }
     }

@@ -1,7 +1,5 @@
 //! What every step after the walk looks things up in.
 
-use model::LocationType;
-
 use crate::formulas::Formulas;
 use crate::matching::Owners;
 use crate::metrics::Metrics;
@@ -28,7 +26,7 @@ impl Tools<'_> {
 
     /// Whether any process has several threads.
     pub fn has_teams(&self) -> bool {
-        let is_thread = |location: &usize| self.trace.locations[*location].kind == LocationType::CPU_THREAD;
+        let is_thread = |location: &usize| self.trace.locations[*location].is_thread();
         self.trace.processes.iter().any(|process| process.locations.clone().filter(is_thread).count() > 1)
     }
 

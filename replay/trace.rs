@@ -65,6 +65,13 @@ pub struct Location {
     pub kind: LocationType,
 }
 
+impl Location {
+    /// Whether it is a thread of a program, which works and waits; no stream of an accelerator, and no metric.
+    pub fn is_thread(&self) -> bool {
+        self.kind == LocationType::CPU_THREAD
+    }
+}
+
 /// What a region is to the analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegionKind {

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rate = |seconds: f64| events as f64 / seconds / 1e6;
     println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, ranks))?));
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
-    let metrics = Metrics::new(true);
+    let metrics = Metrics::new(false);
     let walking = best_of_three(|| {
         for process in 0..trace.processes.len() {
             walk::walk(&archive, &trace, &metrics, process, Positions::Nothing, &[], &Memory::default())?;

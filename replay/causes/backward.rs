@@ -13,7 +13,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::delay::Class;
 use super::lines::Lines;
 use super::points::Next;
-use super::reach::Reach;
 use super::short_term::{Causes, Wait};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
@@ -73,8 +72,6 @@ pub(super) struct Backward<'a> {
     causes: &'a Causes,
     /// Where the critical path goes on from meetings of teams.
     meetings: &'a [Vec<Spot>],
-    /// Whether any process of the trace has several threads: the critical path may be at several of them then.
-    has_teams: bool,
     /// Meetings that it has come to.
     met: FxHashSet<u32>,
     /// Where the critical path ends, if that is here and nobody has gone back from there yet.
@@ -108,20 +105,22 @@ impl<'a> Backward<'a> {
         findings: &'a mut Findings,
     ) -> Backward<'a> {
         let mut ways = vec![Way::default(); lines.len()];
-        for (at, wait) in waits.iter().enumerate().filter(|(_, wait)| wait.has_costs) {
+        // Mostly in their order already, latest first.
+        for (at, wait) in waits.iter().enumerate().rev().filter(|(_, wait)| wait.has_costs) {
             let Spot { location, position } = wait.delay.waiting;
             ways[lines.at(location)].items.push((Reverse(position), Kind::Wait, at as u32));
         }
-        for (at, cause) in causes.list.iter().enumerate().filter(|(_, cause)| cause.denominator > 0.0) {
+        for (at, cause) in causes.list.iter().enumerate().rev().filter(|(_, cause)| cause.denominator > 0.0) {
             let Spot { location, position } = cause.delay.causing;
             let items = &mut ways[lines.at(location)].items;
             items.push((Reverse(position), Kind::Cause, at as u32));
-            if let Reach::Behind(end) = cause.reach {
+            if let Some(last) = cause.reach.and_then(|first| first.checked_sub(1)) {
+                let end = lines.line(lines.at(location)).points()[last].position;
                 items.push((Reverse(end), Kind::End, at as u32));
             }
         }
         for (at, way) in ways.iter_mut().enumerate() {
-            way.items.sort_unstable();
+            way.items.sort();
             let points = lines.line(at).points().iter().enumerate();
             way.stops = points.filter(|(_, point)| point.is_stop()).map(|(at, _)| at).collect();
         }
@@ -132,7 +131,6 @@ impl<'a> Backward<'a> {
             waits,
             causes,
             meetings,
-            has_teams: tools.has_teams(),
             met: FxHashSet::default(),
             last: None,
             worker,
@@ -166,6 +164,10 @@ impl<'a> Backward<'a> {
             // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
             let is_known = (class, cause.delay.class) != (Class::ThreadBarrier, Class::ThreadBarrier);
             let cost = costs.filter(|_| is_known).map_or(0.0, |costs| costs[class as usize]);
+            let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
+            if cost == 0.0 && scale == 0.0 {
+                continue;
+            }
             let own = cost / cause.denominator;
             if begins && own > 0.0 {
                 for &(row, more) in &self.causes.shares[cause.shares.clone()] {
@@ -173,8 +175,7 @@ impl<'a> Backward<'a> {
                     self.lines.add(at, metric, row, fixed(own * more as f64));
                 }
             }
-            if cause.reach != Reach::Nothing {
-                let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
+            if cause.reach.is_some() {
                 let weight = fixed(own + scale);
                 let sum = &mut self.ways[at].weights[class as usize];
                 *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
@@ -185,9 +186,8 @@ impl<'a> Backward<'a> {
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
         let wait = &self.waits[number as usize];
-        let points = self.lines.line(at).points();
-        let point = points.binary_search_by_key(&wait.delay.waiting.position, |point| point.position);
-        let waited = point.map_or(0, |point| points[point].wait);
+        let point = self.lines.line(at).point_behind(wait.stretch, wait.delay.waiting.position);
+        let waited = point.map_or(0, |point| point.wait);
         let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
         if wait.worker == self.worker {
             self.arrive(self.worker, wait.number, costs);
@@ -232,7 +232,7 @@ impl<'a> Backward<'a> {
             way.visited.insert(stop, before.map_or(spot.position, |before| before.max(spot.position)));
             if before.is_some() {
                 // Threads of a team may come to one point on several ways; others do not.
-                if !self.has_teams {
+                if !self.tools.has_teams() {
                     let waiting = since.map(|position| Spot { location: spot.location, position });
                     let wait = self.waits.iter().find(|wait| Some(wait.delay.waiting) == waiting);
                     let time = wait.map_or(0, |wait| wait.delay.time);
@@ -311,17 +311,17 @@ impl Recurrence for Backward<'_> {
 
     /// The cause that would have to go on first, of those whose costs are missing.
     fn blocked(&self) -> Option<Blocked> {
-        let cause = |(at, way): (usize, &Way)| {
+        let cause = |way: &Way| {
             let &(_, _, number) = way.items.get(way.next)?;
             let delay = &self.causes.list[number as usize].delay;
-            Some(Blocked { time: delay.time, spot: delay.causing, number: at as u32 })
+            Some(Blocked { time: delay.time, spot: delay.causing })
         };
-        self.ways.iter().enumerate().filter_map(cause).min()
+        self.ways.iter().filter_map(cause).min()
     }
 
     /// Its causes wait for each other, so clocks are wrong.
     fn release(&mut self, blocked: Blocked) {
-        let at = blocked.number as usize;
+        let at = self.lines.at(blocked.spot.location);
         let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
         self.findings.add(
             Finding::CyclicWait,

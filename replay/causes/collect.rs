@@ -1,8 +1,10 @@
 //! What root causes need to know of a process, as soon as its wait states are found: its points of synchronisation and
 //! whom it waited for.
 
+use std::rc::Rc;
+
 use model::Ticks;
-use patterns::matched::{BarrierVisit, CollectiveClass, Interval};
+use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Class, Delay};
 use super::points::{Next, Peers, SyncPoint};
@@ -88,26 +90,17 @@ impl Collector<'_> {
             let receive = &self.operations.receives[at as usize];
             let Some(send) = &matches.sends[at as usize] else { continue };
             let call = *self.operations.call(receive.call);
-            let causing = Spot { location: send.place.location, position: send.position };
-            self.add(
-                call.location,
-                SyncPoint {
-                    position: receive.position,
-                    wait,
-                    taken: call.interval.length() - completion(call.interval, send.call.leave),
-                    peers: Peers::One(receive.from),
-                    next: Next::Blamed(causing),
-                },
-            );
-            self.collected.delays.push(Delay {
+            let delay = Delay {
                 class: Class::LateSender,
                 waiting: Spot { location: call.location, position: receive.position },
-                causing,
+                causing: Spot { location: send.place.location, position: send.position },
                 wait,
                 time: send.call.enter,
                 taken: send.call.length() - completion(send.call, call.interval.leave),
                 communicator: receive.communicator,
-            });
+            };
+            let taken = call.interval.length() - completion(call.interval, send.call.leave);
+            self.late_message(delay, taken, receive.from);
         }
     }
 
@@ -124,27 +117,30 @@ impl Collector<'_> {
                 Semantics::Corrected => after.max(0),
                 Semantics::Reference => after.min(0),
             };
-            let causing = Spot { location: posting.place.location, position: posting.position };
-            self.add(
-                call.location,
-                SyncPoint {
-                    position: send.completed,
-                    wait,
-                    taken: call.interval.length().saturating_sub(completion_of_send),
-                    peers: Peers::One(send.to),
-                    next: Next::Blamed(causing),
-                },
-            );
-            self.collected.delays.push(Delay {
+            let delay = Delay {
                 class: Class::LateReceiver,
                 waiting: Spot { location: call.location, position: send.completed },
-                causing,
+                causing: Spot { location: posting.place.location, position: posting.position },
                 wait,
                 time: posting.call.enter,
                 taken: posting.call.length() - completion(posting.call, call.interval.leave),
                 communicator: send.communicator,
-            });
+            };
+            self.late_message(delay, call.interval.length().saturating_sub(completion_of_send), send.to);
         }
+    }
+
+    /// A wait for a process because of a message; `taken` is that of the waiting event.
+    fn late_message(&mut self, delay: Delay, taken: Ticks, process: u32) {
+        let point = SyncPoint {
+            position: delay.waiting.position,
+            wait: delay.wait,
+            taken,
+            peers: Peers::One(process),
+            next: Next::Blamed(delay.causing),
+        };
+        self.add(delay.waiting.location, point);
+        self.collected.delays.push(delay);
     }
 
     fn collectives(&mut self, matches: &Matches) {
@@ -152,9 +148,7 @@ impl Collector<'_> {
             let collective = &self.operations.collectives[*at as usize];
             let (begin, end) = (collective.begin, collective.end);
             let membership = &matches.collectives[*at as usize];
-            let Some(class) = collective.class.filter(|&class| class != CollectiveClass::Scan) else {
-                continue;
-            };
+            let Some(class) = collective.class else { continue };
             let Some(member) = membership.member(class, begin, end) else { continue };
             let call = *self.operations.call(collective.call);
             let is_start = collective.communicator == WORLD_AT_INIT;
@@ -167,8 +161,8 @@ impl Collector<'_> {
             let peers = match (&partners.with, collective.communicator) {
                 (With::All, WORLD_AT_INIT | WORLD_AT_FINALIZE) => Peers::World,
                 (With::All, communicator) => Peers::Communicator(communicator),
-                (With::Some(processes), _) if processes.len() == 1 => Peers::One(processes[0]),
-                (With::Some(processes), _) => Peers::Several(processes.clone()),
+                (With::One(process), _) => Peers::One(*process),
+                (With::Some(processes), _) => Peers::Several(Rc::clone(processes)),
             };
             self.add(
                 call.location,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 
 use super::lines::Lines;
 use crate::error::Error;
@@ -15,8 +15,8 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 
-/// Waiting and management: what is no work of a location (16.3).
-const NO_WORK: [&str; 13] = [
+/// Waiting, management, and the constructs that are left out with them: what is no work of a location (16.3).
+const NO_WORK: [&str; 14] = [
     "mpi_finalize_wait",
     "mpi_barrier_wait",
     "mpi_latesender",
@@ -30,10 +30,8 @@ const NO_WORK: [&str; 13] = [
     "omp_ibarrier_wait",
     "omp_lock_contention_critical",
     "omp_lock_contention_api",
+    "omp_ordered",
 ];
-
-/// Time in constructs that are left out of the work, too.
-const ORDERED: &str = "omp_ordered";
 
 /// Sums over all locations by call path, in lists of equal length.
 struct Sums {
@@ -117,7 +115,7 @@ pub(super) fn find(
     let is_thread: Vec<bool> = profiles
         .iter()
         .flat_map(|profile| &profile.locations)
-        .map(|location| tools.trace.locations[location.location].kind == LocationType::CPU_THREAD)
+        .map(|location| tools.trace.locations[location.location].is_thread())
         .collect();
     // Streams of accelerators are no resources that the path is compared with.
     for at in (0..lines.len()).filter(|&at| is_thread[at]) {
@@ -212,29 +210,23 @@ fn excess(
     (Excess { of: more, lacks: length - time }, Excess { of: foreign, lacks: length - covered })
 }
 
-/// What all locations of this worker did without waiting, by call path of the report, in ticks.
+/// What all threads of this worker did without waiting, by call path of the report, in ticks.
 fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: usize) -> Vec<i128> {
     let metrics = tools.metrics;
-    let number = |id: &str| metrics.list.iter().position(|metric| metric.id == id);
-    let without: Vec<_> = NO_WORK.iter().chain([&ORDERED]).filter_map(|id| number(id)).collect();
+    let without = NO_WORK.map(|id| metrics.find(id).expect("a metric of the tree"));
+    let parts: Vec<(usize, i128)> =
+        [(metrics.time, 1)].into_iter().chain(without.map(|metric| (metric, -1))).collect();
     let mut busy = vec![0; paths];
-    let mut at = 0;
-    for profile in profiles {
-        for location in &profile.locations {
-            if tools.trace.locations[location.location].kind != LocationType::CPU_THREAD {
-                at += 1;
-                continue;
+    let locations = profiles.iter().flat_map(|profile| profile.locations.iter().map(move |l| (profile, l)));
+    for (at, (profile, location)) in locations.enumerate() {
+        if !tools.trace.locations[location.location].is_thread() {
+            continue;
+        }
+        for &(metric, sign) in &parts {
+            let column = tools.formulas.column(metric, &location.severities, &profile.paths);
+            for (row, &ticks) in column.iter().enumerate() {
+                busy[lines.path(at, row as Row) as usize] += sign * i128::from(ticks);
             }
-            let column = |metric| tools.formulas.column(metric, &location.severities, &profile.paths);
-            for (row, &ticks) in column(metrics.time).iter().enumerate() {
-                busy[lines.path(at, row as Row) as usize] += i128::from(ticks);
-            }
-            for &metric in &without {
-                for (row, &ticks) in column(metric).iter().enumerate() {
-                    busy[lines.path(at, row as Row) as usize] -= i128::from(ticks);
-                }
-            }
-            at += 1;
         }
     }
     busy
@@ -242,8 +234,8 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
 
 /// By call path: the part of the critical path's time in there that exceeds the mean of all locations (16.3).
 fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
-    let is_cpu = |location: &&crate::trace::Location| location.kind == LocationType::CPU_THREAD;
-    let locations = tools.trace.locations.iter().filter(is_cpu).count().max(1) as f64;
+    let locations =
+        tools.trace.locations.iter().filter(|location| location.is_thread()).count().max(1) as f64;
     let mut path = path.to_vec();
     let parents = paths.parents();
     let below: Range<usize> = 1..parents.len();

@@ -18,7 +18,7 @@ mod reach;
 mod short_term;
 mod time_line;
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 
 pub use collect::{Collected, collect};
 pub use delay::Class;
@@ -75,6 +75,8 @@ pub fn find(
         delays.extend(process.delays);
         last = last.or(process.last);
     }
+    // In this order both sides of most delays go forwards in their lists, however many others they wait for in turn.
+    delays.sort_by_key(|delay| delay.time);
     let told = tell(tools, &delays, exchange)?;
     for delay in told.iter().flat_map(|batch| batch.chunks_exact(Delay::WORDS)).map(Delay::decode) {
         if delay.class.is_of_messages() {
@@ -138,7 +140,7 @@ fn end_of_path(
 ) -> Result<Option<Spot>, Error> {
     let ends = profiles.iter().flat_map(|profile| &profile.locations);
     // A stream of an accelerator is not where a program ends.
-    let is_thread = |location: usize| tools.trace.locations[location].kind == LocationType::CPU_THREAD;
+    let is_thread = |location: usize| tools.trace.locations[location].is_thread();
     let ends =
         ends.enumerate().filter(|&(at, location)| !lines.line(at).is_empty() && is_thread(location.location));
     let latest = ends.map(|(at, location)| {

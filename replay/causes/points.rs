@@ -1,5 +1,7 @@
 //! Synchronisation points: events at which a location has synchronised with others (specification 7.1).
 
+use std::rc::Rc;
+
 use model::Ticks;
 
 use crate::journal::{Position, Spot};
@@ -10,7 +12,7 @@ pub(super) enum Peers {
     /// One process.
     One(u32),
     /// These processes.
-    Several(Vec<u32>),
+    Several(Rc<[u32]>),
     /// All members of a communicator, by its position in the definitions.
     Communicator(u32),
     /// All processes.
@@ -61,11 +63,6 @@ impl SyncPoint {
             Next::Start | Next::Team(_) => true,
             Next::Blamed(_) => self.wait > 0,
         }
-    }
-
-    /// Whether the threads of a team meet there.
-    pub(super) fn is_of_team(&self) -> bool {
-        matches!(self.next, Next::Team(_))
     }
 }
 

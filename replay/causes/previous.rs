@@ -1,6 +1,8 @@
 //! The last time that a location synchronised with a process before some event: the common past that a delay is measured
 //! from (specification 7.1, queries).
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::points::{Peers, SyncPoint};
@@ -15,6 +17,32 @@ pub(super) struct Query {
     pub(super) before: Position,
     /// The process; `None` asks for the last meeting of the location's team.
     pub(super) process: Option<u32>,
+}
+
+/// The points of a location between the last one at which it has synchronised with a process, and an event.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Stretch {
+    /// The number of the first point in between; the one before it is that last one.
+    first: u32,
+    /// The number of points before the event. If the event is a point itself, this is its number.
+    end: u32,
+}
+
+impl Stretch {
+    /// The stretch behind a point, or the begin, that ends before a point, or an event in its place.
+    pub(super) fn new(after: Option<usize>, end: usize) -> Stretch {
+        Stretch { first: after.map_or(0, |at| at as u32 + 1), end: end as u32 }
+    }
+
+    /// The number of the last point at which both have synchronised; `None` if they never have.
+    pub(super) fn after(self) -> Option<usize> {
+        self.first.checked_sub(1).map(|at| at as usize)
+    }
+
+    /// The numbers of the points in between.
+    pub(super) fn points(self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
 }
 
 /// Members of communicators, for those that were asked for.
@@ -39,9 +67,9 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Answers all queries about a location: the number of the last point before each event that knows the process.
-pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Option<usize>> {
-    let mut answers = vec![None; queries.len()];
+/// Answers all queries about a location: the stretch between the last point that knows the process and the event.
+pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Stretch> {
+    let mut answers = vec![Stretch::default(); queries.len()];
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_key(|&at| queries[at].before);
     let mut with: FxHashMap<u32, usize> = FxHashMap::default();
@@ -66,7 +94,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
             next += 1;
         }
         let Some(process) = process else {
-            answers[query] = of_team;
+            answers[query] = Stretch::new(of_team, next);
             continue;
         };
         let alone = with.get(&process).copied();
@@ -74,7 +102,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
         let mut later = later.filter(|&&(communicator, _)| {
             communicator.is_none_or(|communicator| members.has(communicator, process))
         });
-        answers[query] = later.next().map(|&(_, at)| at).or(alone);
+        answers[query] = Stretch::new(later.next().map(|&(_, at)| at).or(alone), next);
     }
     answers
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::delay::Delay;
 use super::points::{Peers, SyncPoint};
-use super::previous::{self, Members, Query};
+use super::previous::{self, Members, Query, Stretch};
 use crate::communicators::Participants;
 use crate::journal::Position;
 use crate::trace::Trace;
@@ -15,20 +15,12 @@ use crate::trace::Trace;
 /// Members that are asked for at once, about.
 const QUERIES: usize = 1 << 20;
 
-/// Which wait states before a cause it is passed on to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reach {
-    /// None.
-    Nothing,
-    /// All.
-    All,
-    /// Those behind this position.
-    Behind(Position),
-}
+/// The number of the first point that a cause is passed on to; it is to all that follow before the cause. `None`: to nothing.
+pub(super) type Reach = Option<usize>;
 
 /// What is meant: everything since both sides have synchronised.
-pub(super) fn corrected(points: &[SyncPoint], after: Option<usize>) -> Reach {
-    after.map_or(Reach::All, |at| Reach::Behind(points[at].position))
+pub(super) fn corrected(stretch: Stretch) -> Reach {
+    Some(stretch.points().start)
 }
 
 /// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
@@ -36,7 +28,7 @@ pub(super) fn corrected(points: &[SyncPoint], after: Option<usize>) -> Reach {
 pub(super) fn reference(
     trace: &Trace,
     points: &[SyncPoint],
-    causes: &[(Delay, Option<usize>)],
+    causes: &[(Delay, Stretch)],
     members: &mut Members<'_>,
 ) -> Vec<Reach> {
     let ranks = |communicator: u32| match trace.communicators.get(communicator as usize) {
@@ -65,7 +57,8 @@ pub(super) fn reference(
         let answers = previous::find(points, &queries, members);
         let mut begin = 0;
         for (position, end) in ends {
-            let mut firsts = answers[begin..end].to_vec();
+            let mut firsts: Vec<Option<usize>> =
+                answers[begin..end].iter().map(|stretch| stretch.after()).collect();
             firsts.sort_unstable();
             firsts.dedup();
             of_operation.insert(position, firsts);
@@ -73,42 +66,32 @@ pub(super) fn reference(
         }
     }
     let is_pair = trace.world_size() == 2;
-    let reach = |(delay, after): &(Delay, Option<usize>)| {
+    let reach = |&(delay, stretch): &(Delay, Stretch)| {
+        let after = stretch.after();
         let Some(firsts) =
             of_operation.get(&delay.causing.position).filter(|_| delay.class.is_of_collectives())
         else {
-            return corrected(points, *after);
+            return corrected(stretch);
         };
-        let is_base = firsts.first() == Some(after);
+        let is_base = firsts.first() == Some(&after);
         let knows_one = after.is_some_and(|at| match &points[at].peers {
             Peers::One(_) => true,
             Peers::Several(peers) => peers.len() == 1,
             _ => false,
         });
         if is_base && !(is_pair && knows_one) {
-            return corrected(points, *after);
+            return corrected(stretch);
         }
-        let next = firsts.iter().find(|&first| first > after && Some(first) != firsts.first());
-        match next {
-            Some(&Some(next)) => Reach::Behind(points[next].position - 1),
-            _ => Reach::Nothing,
-        }
+        *firsts.iter().find(|&&first| first > after && Some(&first) != firsts.first())?
     };
     causes.iter().map(reach).collect()
 }
 
-/// For each point, whether any of these causes, at these positions, reaches it.
-pub(super) fn covered(points: &[SyncPoint], causes: impl Iterator<Item = (Reach, Position)>) -> Vec<bool> {
-    let number = |position: Position| points.partition_point(|point| point.position < position);
-    let mut changes = vec![0_i64; points.len() + 1];
-    for (reach, before) in causes {
-        let first = match reach {
-            Reach::Nothing => continue,
-            Reach::All => 0,
-            Reach::Behind(position) => points.partition_point(|point| point.position <= position),
-        };
-        let end = number(before);
-        if first < end {
+/// For each of so many points, whether any of these causes, each with the number of points before it, reaches it.
+pub(super) fn covered(points: usize, causes: impl Iterator<Item = (Reach, usize)>) -> Vec<bool> {
+    let mut changes = vec![0_i64; points + 1];
+    for (reach, end) in causes {
+        if let Some(first) = reach.filter(|&first| first < end) {
             changes[first] += 1;
             changes[end] -= 1;
         }
@@ -118,7 +101,7 @@ pub(super) fn covered(points: &[SyncPoint], causes: impl Iterator<Item = (Reach,
         count += change;
         count > 0
     };
-    changes[..points.len()].iter().map(covers).collect()
+    changes[..points].iter().map(covers).collect()
 }
 
 /// A stretch of a location with a weight.

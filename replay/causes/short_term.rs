@@ -10,8 +10,8 @@ use model::Ticks;
 use super::collect::Idle;
 use super::delay::{Class, Delay};
 use super::lines::{Lines, MapWriter, read_map};
-use super::points::SyncPoint;
-use super::previous::{Members, Query};
+use super::previous::{Members, Query, Stretch};
+use super::reach::Reach;
 use super::{previous, reach};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -36,8 +36,8 @@ pub(super) struct Wait {
     pub(super) worker: usize,
     /// Its number among the delays that this worker told that one.
     pub(super) number: u32,
-    /// The last point before it at which both sides had synchronised.
-    after: Option<usize>,
+    /// What its location did since both sides had synchronised.
+    pub(super) stretch: Stretch,
     /// Whether its waiting has caused more waiting, so that it may have costs of its own.
     pub(super) has_costs: bool,
 }
@@ -47,10 +47,10 @@ pub(super) struct Wait {
 pub(super) struct Cause {
     /// The delay.
     pub(super) delay: Delay,
-    /// The last point before it at which both sides had synchronised.
-    after: Option<usize>,
+    /// What its location did since both sides had synchronised.
+    stretch: Stretch,
     /// The wait states that it is passed on to.
-    pub(super) reach: reach::Reach,
+    pub(super) reach: Reach,
     /// Whether the waiting has costs of its own, which will come.
     pub(super) awaits_costs: bool,
     /// Excess work and waiting on this side, together, in ticks.
@@ -59,6 +59,21 @@ pub(super) struct Cause {
     pub(super) scale: f64,
     /// The excess work by row, if costs will come: in [`Causes::shares`].
     pub(super) shares: Range<usize>,
+}
+
+impl Cause {
+    /// A delay of which nothing is known yet.
+    fn new(delay: Delay) -> Cause {
+        Cause {
+            delay,
+            stretch: Stretch::default(),
+            reach: None,
+            awaits_costs: false,
+            denominator: 0.0,
+            scale: 0.0,
+            shares: 0..0,
+        }
+    }
 }
 
 /// The delays that this worker's locations cause, by the worker that told.
@@ -92,26 +107,18 @@ pub(super) fn evaluate(
         .map(|delay| {
             let worker = tools.owner_of(delay.causing.location);
             numbers[worker] += 1;
-            Wait { delay, worker, number: numbers[worker] - 1, after: None, has_costs: false }
+            Wait { delay, worker, number: numbers[worker] - 1, stretch: Stretch::default(), has_costs: false }
         })
         .collect();
     let mut causes = Causes::default();
     for batch in &told {
         causes.firsts.push(causes.list.len());
-        causes.list.extend(batch.chunks_exact(Delay::WORDS).map(|words| Cause {
-            delay: Delay::decode(words),
-            after: None,
-            reach: reach::Reach::Nothing,
-            awaits_costs: false,
-            denominator: 0.0,
-            scale: 0.0,
-            shares: 0..0,
-        }));
+        causes.list.extend(batch.chunks_exact(Delay::WORDS).map(Delay::decode).map(Cause::new));
     }
     causes.firsts.push(causes.list.len());
     drop(told);
     for idle in idle {
-        idle_threads(metrics, lines, &idle, &mut causes);
+        idle_threads(tools, lines, &idle, &mut causes);
     }
     find_previous(trace, lines, &mut waits, &mut causes);
     exchange_work(metrics, lines, &waits, &mut causes, exchange)?;
@@ -152,27 +159,27 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
             .collect();
         let answers = previous::find(points, &queries, &mut members);
         let (of_wait, of_cause) = answers.split_at(of_waits[line].len());
-        for (&at, &after) in of_waits[line].iter().zip(of_wait) {
-            waits[at].after = after;
+        for (&at, &stretch) in of_waits[line].iter().zip(of_wait) {
+            waits[at].stretch = stretch;
         }
-        for (&at, &after) in of_causes[line].iter().zip(of_cause) {
-            causes.list[at].after = after;
-            causes.list[at].reach = reach::corrected(points, after);
+        for (&at, &stretch) in of_causes[line].iter().zip(of_cause) {
+            causes.list[at].stretch = stretch;
+            causes.list[at].reach = reach::corrected(stretch);
         }
         if trace.semantics == Semantics::Reference {
-            let group = of_causes[line].iter().map(|&at| (causes.list[at].delay, causes.list[at].after));
+            let group = of_causes[line].iter().map(|&at| (causes.list[at].delay, causes.list[at].stretch));
             let reaches = reach::reference(trace, points, &group.collect::<Vec<_>>(), &mut members);
             for (&at, reach) in of_causes[line].iter().zip(reaches) {
                 causes.list[at].reach = reach;
             }
         }
         let reaches = of_causes[line].iter().map(|&at| &causes.list[at]);
-        let covered =
-            reach::covered(points, reaches.map(|cause| (cause.reach, cause.delay.causing.position)));
+        let reaches = reaches.map(|cause| (cause.reach, cause.stretch.points().end));
+        let covered = reach::covered(points.len(), reaches);
         for &at in &of_waits[line] {
-            let position = waits[at].delay.waiting.position;
-            let point = points.binary_search_by_key(&position, |point| point.position);
-            waits[at].has_costs = point.is_ok_and(|point| covered[point] && points[point].wait > 0);
+            let wait = &mut waits[at];
+            let point = lines.line(line).point_behind(wait.stretch, wait.delay.waiting.position);
+            wait.has_costs = point.is_some_and(|point| point.wait > 0) && covered[wait.stretch.points().end];
         }
     }
 }
@@ -209,7 +216,7 @@ fn exchange_work(
                 }
                 let before = batch.len();
                 let wait = &waits[at];
-                lines.pruned(wait.delay.waiting, wait.after, &mut work);
+                lines.pruned(wait.delay.waiting, wait.stretch.after(), &mut work);
                 let line = lines.at(wait.delay.waiting.location);
                 let mut writer = MapWriter::new(batch, wait.has_costs);
                 for &(row, ticks) in &work {
@@ -247,7 +254,7 @@ fn exchange_work(
 /// What a location did until some event: many wait for the same.
 #[derive(Clone, Debug, Default)]
 struct Latest {
-    of: Option<(Spot, Option<usize>)>,
+    of: Option<(Spot, Stretch)>,
     work: Vec<(Row, Ticks)>,
 }
 
@@ -263,9 +270,9 @@ fn charge(
     let cause = &mut causes.list[at];
     let (spot, class) = (cause.delay.causing, cause.delay.class);
     let line = lines.at(spot.location);
-    if latest.of != Some((spot, cause.after)) {
-        lines.pruned(spot, cause.after, &mut latest.work);
-        latest.of = Some((spot, cause.after));
+    if latest.of != Some((spot, cause.stretch)) {
+        lines.pruned(spot, cause.stretch.after(), &mut latest.work);
+        latest.of = Some((spot, cause.stretch));
     }
     cause.awaits_costs = read_map(reader, |path, ticks| lines.note(path, ticks));
     let first = causes.shares.len();
@@ -278,10 +285,9 @@ fn charge(
         }
     }
     lines.forget();
-    let points = lines.line(line).between(cause.after, spot.position);
-    let waiting = lines.line(line).waiting(points);
-    let denominator = excess as f64 + waiting as f64;
-    let is_cause = lines.is_cause(spot);
+    let time = lines.line(line);
+    let denominator = excess as f64 + time.waiting(cause.stretch) as f64;
+    let is_cause = time.point_behind(cause.stretch, spot.position).is_some_and(|point| point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
         // A message is never charged more than the delay explains; collective operations are (Q14).
@@ -299,18 +305,23 @@ fn charge(
 }
 
 /// Charges idle threads to what the main thread does alone (9.6). What made it wait meanwhile is charged for them, too.
-fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut Causes) {
+fn idle_threads(
+    Tools { trace, metrics, .. }: &Tools<'_>,
+    lines: &mut Lines,
+    idle: &Idle,
+    causes: &mut Causes,
+) {
     let line = lines.at(idle.location);
     let mut work = Vec::new();
-    let end = lines.line(line).end();
-    for before in idle.forks.iter().copied().chain([end]) {
-        let points = lines.line(line).points();
-        let earlier = points.partition_point(|point| point.position < before);
-        let after = points[..earlier].iter().rposition(SyncPoint::is_of_team);
-        let since = after.map(|at| points[at].position);
+    let ends = idle.forks.iter().copied().chain([lines.line(line).end()]);
+    let queries: Vec<Query> = ends.map(|before| Query { before, process: None }).collect();
+    let stretches = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
+    for (Query { before, .. }, stretch) in queries.into_iter().zip(stretches) {
+        let time = lines.line(line);
+        let waiting = time.waiting(stretch);
+        let since = stretch.after().map(|at| time.points()[at].position);
         let joined =
             since.and_then(|since| idle.joins.get(idle.joins.partition_point(|&join| join < since)).copied());
-        let waiting = lines.line(line).waiting(lines.line(line).between(after, before));
         lines.work_since(line, joined, before, &mut work);
         let alone: f64 = work.iter().map(|&(_, ticks)| ticks as f64).sum();
         let denominator = alone + waiting as f64;
@@ -324,15 +335,9 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
         }
         let spot = Spot { location: idle.location, position: before };
         let class = Class::IdleThreads;
-        causes.list.push(Cause {
-            delay: Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 },
-            after,
-            reach: reach::corrected(lines.line(line).points(), after),
-            awaits_costs: false,
-            denominator,
-            scale,
-            shares: 0..0,
-        });
+        let delay =
+            Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 };
+        causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
     }
 }
 
@@ -348,8 +353,7 @@ fn indirect(
     for (worker, ends) in causes.firsts.windows(2).enumerate() {
         for cause in causes.list[ends[0]..ends[1]].iter().filter(|cause| cause.delay.class.is_of_messages()) {
             let spot = cause.delay.causing;
-            let line = lines.line(lines.at(spot.location));
-            let waiting = line.waiting(line.between(cause.after, spot.position));
+            let waiting = lines.line(lines.at(spot.location)).waiting(cause.stretch);
             outgoing[worker].push((cause.scale * waiting as f64).to_bits());
         }
     }
@@ -371,7 +375,7 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, waits: &[Wait], causes: &Ca
         let line = lines.at(cause.delay.causing.location);
         let points = lines.line(line).points();
         spans[line].push(reach::Span {
-            after: cause.after.map(|at| points[at].position),
+            after: cause.stretch.after().map(|at| points[at].position),
             before: cause.delay.causing.position,
             weight: cause.scale,
         });

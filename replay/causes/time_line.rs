@@ -4,6 +4,7 @@
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
+use super::previous::Stretch;
 use crate::journal::{Journal, Position};
 use crate::severity::Row;
 
@@ -90,8 +91,8 @@ impl TimeLine {
             }
             waited.push(sum);
         }
-        // As many sums as there are pieces, at most.
-        let step = (2 * rows).max(256);
+        // Half as many sums as there are pieces, at most. A stretch of time takes about as long as this distance.
+        let step = (2 * rows).max(16);
         let mut sums = Vec::with_capacity(journal.len() as usize / step * rows);
         let mut current = vec![0; rows];
         for position in 0..journal.len() {
@@ -110,6 +111,11 @@ impl TimeLine {
         &self.points
     }
 
+    /// The event behind a stretch, if it is a point.
+    pub(super) fn point_behind(&self, stretch: Stretch, event: Position) -> Option<&SyncPoint> {
+        self.points.get(stretch.points().end).filter(|point| point.position == event)
+    }
+
     /// The row of an event.
     pub(super) fn row(&self, position: Position) -> Row {
         self.journal.piece(position).0
@@ -125,14 +131,9 @@ impl TimeLine {
         self.journal.len()
     }
 
-    /// The numbers of the points strictly between the point `after`, or the begin, and an event.
-    pub(super) fn between(&self, after: Option<usize>, before: Position) -> std::ops::Range<usize> {
-        let first = after.map_or(0, |at| at + 1);
-        first..self.points.partition_point(|point| point.position < before).max(first)
-    }
-
-    /// The waiting at these points.
-    pub(super) fn waiting(&self, points: std::ops::Range<usize>) -> Ticks {
+    /// The waiting in a stretch.
+    pub(super) fn waiting(&self, stretch: Stretch) -> Ticks {
+        let points = stretch.points();
         self.waited[points.end].saturating_sub(self.waited[points.start])
     }
 
@@ -225,7 +226,7 @@ mod tests {
         let line = TimeLine::new(journal.clone(), Vec::new(), 5, false);
         let mut scratch = Scratch::default();
         let mut sums = Vec::new();
-        for end in [0, 1, 255, 256, 257, 700, 3071, 3072] {
+        for end in [0, 1, 15, 16, 17, 700, 3071, 3072] {
             line.work(None, end, &mut scratch, &mut sums);
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
@@ -248,7 +249,7 @@ mod tests {
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         line.pruned(Some(0), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
-        assert_eq!(line.waiting(line.between(Some(0), c)), 12);
+        assert_eq!(line.waiting(Stretch::new(Some(0), 2)), 12);
         line.pruned(Some(1), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }

@@ -251,11 +251,11 @@ impl Recurrence for Forward<'_> {
     }
 
     fn blocked(&self) -> Option<Blocked> {
-        let blocked = |(at, way): (usize, &Way)| {
+        let blocked = |way: &Way| {
             let spot = way.blocked()?.spot;
-            Some(Blocked { time: way.times[spot.position as usize], spot, number: at as u32 })
+            Some(Blocked { time: way.times[spot.position as usize], spot })
         };
-        self.ways.iter().enumerate().filter_map(blocked).min()
+        self.ways.iter().filter_map(blocked).min()
     }
 
     /// What it waits for depends on itself: events were not recorded in the order in which they happened.
@@ -266,7 +266,7 @@ impl Recurrence for Forward<'_> {
             blocked.spot.location as usize,
             || "what comes after an event is what it waits for",
         );
-        let at = blocked.number as usize;
+        let at = (blocked.spot.location - self.first) as usize;
         while self.ways[at].hear(blocked.spot.position, NOTHING) {}
         self.ready.push(at);
     }

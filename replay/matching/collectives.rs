@@ -29,6 +29,10 @@ const TOLD: usize = 11;
 const UNMATCHED: u64 = 0;
 const SYNCHRONISING: u64 = 1;
 const INDEPENDENT: u64 = 2;
+const KIND: u64 = 3;
+
+/// The member's partners follow.
+const WITH_PARTNERS: u64 = 4;
 
 /// A member's part, as the worker that judges hears it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -195,11 +199,12 @@ pub(super) fn judge(
     findings: &mut Findings,
 ) -> Vec<Batch> {
     let mut answers = vec![Batch::new(); workers];
+    let mut lists = vec![None; workers];
     for operation in operations(trace, parts) {
         let members = operation.members;
         let memberships = operation.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
-        let partners = Partners::new(trace, members, &memberships);
+        let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
             let spoken = waits.iter().filter(|wait| wait.speaker == at);
             let (kind, last_begin, first_end) = match membership {
@@ -208,10 +213,13 @@ pub(super) fn judge(
                 Membership::Unmatched => (UNMATCHED, 0, 0),
                 Membership::Synchronising { last_begin, first_end } => (SYNCHRONISING, last_begin, first_end),
             };
-            let answer = &mut answers[owners.of(part.process as usize)];
+            let partners = partners.as_ref().filter(|_| kind == SYNCHRONISING);
+            let flag = if partners.is_some() { WITH_PARTNERS } else { 0 };
+            let worker = owners.of(part.process as usize);
+            let answer = &mut answers[worker];
             answer.extend([
                 pair(part.process, part.position),
-                (spoken.clone().count() as u64) << 8 | kind,
+                (spoken.clone().count() as u64) << 8 | flag | kind,
                 last_begin as u64,
                 first_end as u64,
             ]);
@@ -219,8 +227,8 @@ pub(super) fn judge(
                 answer.push(wait.subject as u64);
                 answer.extend(wait.instance.encode());
             }
-            if kind == SYNCHRONISING {
-                partners.of(at).encode(answer);
+            if let Some(partners) = partners {
+                partners.of(at).encode(&mut lists[worker], answer);
             }
         }
     }
@@ -230,11 +238,12 @@ pub(super) fn judge(
 /// Hears the judgements. `first` is the process of the first matches.
 pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     let mut reader = BatchReader::new(batch);
+    let mut list = None;
     while !reader.is_empty() {
         let &[who, what, last_begin, first_end] = reader.words(4) else { return };
         let (process, position) = halves(who);
         let matches = &mut matches[process as usize - first];
-        matches.collectives[position as usize] = match what & 0xff {
+        matches.collectives[position as usize] = match what & KIND {
             UNMATCHED => Membership::Unmatched,
             INDEPENDENT => Membership::Independent,
             _ => Membership::Synchronising { last_begin: last_begin as Ticks, first_end: first_end as Ticks },
@@ -243,8 +252,8 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
             let subject = reader.word() as usize;
             matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
         }
-        if what & 0xff == SYNCHRONISING {
-            matches.partners.push((position, Synchronised::decode(&mut reader)));
+        if what & WITH_PARTNERS != 0 {
+            matches.partners.push((position, Synchronised::decode(&mut reader, &mut list)));
         }
     }
 }

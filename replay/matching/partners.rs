@@ -1,6 +1,8 @@
 //! With whom a member of a collective operation has synchronised there, and who is to blame for its waiting
 //! (specification 6.7 and 7.1).
 
+use std::rc::Rc;
+
 use patterns::matched::CollectiveClass;
 
 use super::Membership;
@@ -17,8 +19,10 @@ use crate::trace::Trace;
 pub enum With {
     /// Everyone in the operation's communicator.
     All,
-    /// These.
-    Some(Vec<u32>),
+    /// One process.
+    One(u32),
+    /// These. Members of an operation share the list: there may be as many members as there are processes in it.
+    Some(Rc<[u32]>),
 }
 
 /// What a member that synchronises learns of the others.
@@ -30,23 +34,39 @@ pub struct Synchronised {
     pub with: With,
 }
 
+/// What stands for the length of a list: there is none, it is the list that was told before.
+const ALL: u64 = u64::MAX;
+const SAME: u64 = u64::MAX - 1;
+
 impl Synchronised {
-    pub(super) fn encode(&self, batch: &mut Batch) {
+    /// `before` is the list that the same worker was told last.
+    pub(super) fn encode(&self, before: &mut Option<Rc<[u32]>>, batch: &mut Batch) {
         batch.push(self.blamed.map_or(u64::MAX, Spot::encode));
         match &self.with {
-            With::All => batch.push(u64::MAX),
-            With::Some(processes) => {
-                batch.push(processes.len() as u64);
-                batch.extend(processes.iter().map(|&process| u64::from(process)));
+            With::All => batch.push(ALL),
+            With::One(process) => batch.extend([1, u64::from(*process)]),
+            With::Some(those) if before.as_ref().is_some_and(|before| Rc::ptr_eq(before, those)) => {
+                batch.push(SAME);
+            }
+            With::Some(those) => {
+                batch.push(those.len() as u64);
+                batch.extend(those.iter().map(|&process| u64::from(process)));
+                *before = Some(Rc::clone(those));
             }
         }
     }
 
-    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Synchronised {
+    /// `before` is the list that the same worker told last.
+    pub(super) fn decode(reader: &mut BatchReader<'_>, before: &mut Option<Rc<[u32]>>) -> Synchronised {
         let blamed = Some(reader.word()).filter(|&word| word != u64::MAX).map(Spot::decode);
         let with = match reader.word() {
-            u64::MAX => With::All,
-            count => With::Some(reader.words(count as usize).iter().map(|&word| word as u32).collect()),
+            ALL => With::All,
+            1 => With::One(reader.word() as u32),
+            SAME => With::Some(before.clone().unwrap_or_default()),
+            count => {
+                let those = reader.words(count as usize).iter().map(|&word| word as u32).collect();
+                With::Some(Rc::clone(before.insert(those)))
+            }
         };
         Synchronised { blamed, with }
     }
@@ -56,21 +76,24 @@ impl Synchronised {
 #[derive(Debug)]
 pub(super) struct Partners<'a> {
     members: &'a [Part],
-    class: Option<CollectiveClass>,
+    class: CollectiveClass,
     /// The position of the member that the others wait for.
     blamed: Option<usize>,
     /// Processes that synchronise.
-    those: Vec<u32>,
+    those: Rc<[u32]>,
 }
 
 impl<'a> Partners<'a> {
-    pub(super) fn new(trace: &Trace, members: &'a [Part], memberships: &[Membership]) -> Partners<'a> {
-        let class = members[0].class;
+    /// `None` if nobody synchronises, or the operation is none that root causes look at (9.4).
+    pub(super) fn find(
+        trace: &Trace,
+        members: &'a [Part],
+        memberships: &[Membership],
+    ) -> Option<Partners<'a>> {
+        let class = members[0].class.filter(|&class| class != CollectiveClass::Scan)?;
         let is_in = |at: &usize| matches!(memberships[*at], Membership::Synchronising { .. });
         let mut those = (0..members.len()).filter(is_in);
-        let Some(first) = those.next() else {
-            return Partners { members, class, blamed: None, those: Vec::new() };
-        };
+        let first = those.next()?;
         let world: Vec<u32>;
         let ranks = match trace.communicators.get(members[0].communicator as usize) {
             Some(Participants::Ranks(ranks)) => ranks,
@@ -80,9 +103,9 @@ impl<'a> Partners<'a> {
                 &world[..]
             }
         };
-        let blamed = class.and_then(|class| cause(class, ranks, members, memberships, first));
+        let blamed = cause(class, ranks, members, memberships, first);
         let those = [first].into_iter().chain(those).map(|at| members[at].process).collect();
-        Partners { members, class, blamed, those }
+        Some(Partners { members, class, blamed, those })
     }
 
     /// With whom the member at a position has synchronised. Where only one side waits, it is the other side (7.1).
@@ -90,12 +113,15 @@ impl<'a> Partners<'a> {
         let blamed = self.blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });
         let me = self.members[at].process;
-        let is_sided = matches!(self.class, Some(CollectiveClass::OneToAll | CollectiveClass::AllToOne));
+        let is_sided = matches!(self.class, CollectiveClass::OneToAll | CollectiveClass::AllToOne);
         let with = match (blamed, is_sided) {
-            (Some(blamed), true) if blamed.process != me => With::Some(vec![blamed.process]),
-            (_, true) => With::Some(self.those.iter().copied().filter(|&process| process != me).collect()),
+            (Some(blamed), true) if blamed.process != me => With::One(blamed.process),
+            (_, true) => {
+                let others: Rc<[u32]> = self.those.iter().copied().filter(|&process| process != me).collect();
+                if let [other] = others[..] { With::One(other) } else { With::Some(others) }
+            }
             _ if self.those.len() == self.members.len() => With::All,
-            _ => With::Some(self.those.clone()),
+            _ => With::Some(Rc::clone(&self.those)),
         };
         Synchronised { blamed: spot, with }
     }

@@ -56,8 +56,7 @@ pub(super) struct Culprits {
 impl Culprits {
     /// `is_start_up` tells by call path of the report which ones are not named.
     pub(super) fn new(metrics: &Metrics, is_start_up: Vec<bool>) -> Culprits {
-        let id =
-            |name: &str| metrics.list.iter().position(|metric| metric.id == name).unwrap_or(MetricId::MAX);
+        let id = |name: &str| metrics.find(name).unwrap_or(MetricId::MAX);
         Culprits {
             delay: id("delay"),
             kinds: KINDS.iter().map(|&(name, kind)| (id(name), kind)).collect(),

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use model::LocationType;
 use rustc_hash::FxHashMap;
 
 use super::rows::Value;
@@ -133,7 +132,7 @@ impl Waiting {
             run: seconds(total(run_times.iter().map(|times| times.0))),
             mpi: seconds(total(run_times.iter().map(|times| times.1))),
             waiting: seconds(total(self.by_location.iter().copied())),
-            locations: trace.locations.iter().filter(|l| l.kind == LocationType::CPU_THREAD).count(),
+            locations: trace.locations.iter().filter(|l| l.is_thread()).count(),
             wait_states,
             ranks,
             clock_error: 0.0,

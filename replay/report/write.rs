@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cubex::{Attribute, CnodeId, MetricId, Writer};
-use model::{LocationType, Paradigm};
+use model::Paradigm;
 use patterns::Unit;
 
 use super::cube::describe;
@@ -79,8 +79,8 @@ pub fn write(
         .zip(&idle)
         .flat_map(|((profile, numbers), idle)| {
             profile.locations.iter().enumerate().map(move |(thread, location)| {
-                let is_thread = trace.locations[location.location].kind == LocationType::CPU_THREAD
-                    && !location.severities.paths().is_empty();
+                let is_thread =
+                    trace.locations[location.location].is_thread() && !location.severities.paths().is_empty();
                 Source {
                     location: location.location,
                     severities: &location.severities,
@@ -303,8 +303,10 @@ fn run_times(
     profiles: &[ProcessProfile],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<(i64, i64)>, Error> {
-    let is_cpu = |location: usize| trace.locations[location].kind == LocationType::CPU_THREAD;
-    let locations = profiles.iter().flat_map(|profile| &profile.locations).filter(|l| is_cpu(l.location));
+    let locations = profiles
+        .iter()
+        .flat_map(|profile| &profile.locations)
+        .filter(|l| trace.locations[l.location].is_thread());
     let words = locations.flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64]).collect();
     let mut times = vec![(0, 0); trace.locations.len()];
     for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(3)) {

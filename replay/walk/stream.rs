@@ -1,6 +1,6 @@
 //! The events of one location, in the trace's clock, one ahead.
 
-use model::{LocationType, Ticks};
+use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
 use super::process::ProcessWalk;
@@ -31,7 +31,7 @@ pub(super) fn open(
     state: &mut ProcessWalk<'_>,
 ) -> Result<Option<LocationFile>, Error> {
     let file = find(archive, location, thread, state)?;
-    if file.is_none() && location.kind == LocationType::CPU_THREAD {
+    if file.is_none() && location.is_thread() {
         state.lose(thread);
     }
     if file.is_none() && thread == 0 {

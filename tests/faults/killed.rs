@@ -10,7 +10,16 @@ use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, mpirun};
 use crate::support::{archive, fresh, written};
 
-const PHASES: [&str; 6] = ["open", "read events", "match", "find wait states", "find root causes", "report"];
+const PHASES: [&str; 8] = [
+    "open",
+    "read events",
+    "correct clocks",
+    "read events again",
+    "match",
+    "find wait states",
+    "find root causes",
+    "report",
+];
 
 /// A trace with enough to do in each phase: many definitions, many messages, many call paths.
 fn long_trace(directory: &Path) {
@@ -64,7 +73,7 @@ fn kill_in_each_phase(worker: usize) {
     let report = directory.path().join("r.cubex");
     analyze([&archive("barrier.4"), Path::new("-o"), &report]).expect(0);
     let old = written(&report);
-    let arguments = [&experiment, Path::new("-o"), &report];
+    let arguments = [&experiment, Path::new("--clock-correction"), Path::new("-o"), &report];
     for (phase, name) in PHASES.into_iter().enumerate() {
         // On a machine that is busy with other things an end may take longer once, but not every time.
         let ends_in_time = (0..3).any(|_| {

@@ -79,6 +79,9 @@ impl Class {
     }
 }
 
+/// What a wait state costs in turn, by class, in ticks.
+pub(super) type Costs = [f64; Class::COUNT];
+
 /// A wait state with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delay {

@@ -9,8 +9,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::backward::{Backward, Blocked, Costs, Message};
-use super::delay::Class;
+use super::backward::{Backward, Blocked, Message};
+use super::delay::{Class, Costs};
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::journal::Spot;

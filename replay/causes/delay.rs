@@ -98,7 +98,7 @@ pub(super) struct Delay {
     /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
     /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
     pub(super) taken: Ticks,
-    /// The communicator of a collective operation.
+    /// The communicator of a collective operation, or the number of the team of threads in its process.
     pub(super) communicator: u32,
 }
 

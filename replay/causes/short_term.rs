@@ -8,7 +8,7 @@ use model::Ticks;
 use super::collect::Idle;
 use super::delay::{Class, Delay};
 use super::lines::Lines;
-use super::previous::{Members, Query, Stretch};
+use super::previous::{Members, Partner, Query, Stretch};
 use super::sides::{Cause, Causes, Wait};
 use super::work::{self, Excess};
 use super::{previous, reach};
@@ -69,10 +69,11 @@ pub(super) fn evaluate(
 /// Finds the points at which both sides of each delay had synchronised before, how far causes reach, and which waiting
 /// has caused more.
 fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut Causes) {
-    // Threads have met in their team, with whomever.
-    let partner = |delay: &Delay, spot: Spot| {
-        let process = trace.locations[spot.location as usize].process as u32;
-        (delay.class.is_of_messages() || delay.class.is_of_collectives()).then_some(process)
+    let partner = |delay: &Delay, spot: Spot| match delay.class {
+        // A thread may have been in a team of its own meanwhile.
+        Class::ThreadBarrier => Partner::Team(delay.communicator),
+        Class::IdleThreads => Partner::AnyTeam,
+        _ => Partner::Process(trace.locations[spot.location as usize].process as u32),
     };
     let mut members = Members::new(trace);
     let mut of_waits: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
@@ -89,11 +90,11 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
             .iter()
             .map(|&at| Query {
                 before: waits[at].delay.waiting.position,
-                process: partner(&waits[at].delay, waits[at].delay.causing),
+                partner: partner(&waits[at].delay, waits[at].delay.causing),
             })
             .chain(of_causes[line].iter().map(|&at| Query {
                 before: causes.list[at].delay.causing.position,
-                process: partner(&causes.list[at].delay, causes.list[at].delay.waiting),
+                partner: partner(&causes.list[at].delay, causes.list[at].delay.waiting),
             }))
             .collect();
         let answers = previous::find(points, &queries, &mut members);
@@ -177,7 +178,7 @@ fn idle_threads(
     let line = lines.at(idle.location);
     let mut work = Vec::new();
     let ends = idle.forks.iter().copied().chain([lines.line(line).end()]);
-    let queries: Vec<Query> = ends.map(|before| Query { before, process: None }).collect();
+    let queries: Vec<Query> = ends.map(|before| Query { before, partner: Partner::AnyTeam }).collect();
     let stretches = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
     for (Query { before, .. }, stretch) in queries.into_iter().zip(stretches) {
         let time = lines.line(line);

@@ -308,8 +308,7 @@ impl Job {
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
         if metrics.has_causes {
             progress.phase("find root causes");
-            memory.check(causes::bytes_needed(&profiles, &collected))?;
-            causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;
+            causes::find(&tools, &mut profiles, collected, &paths, memory, &mut findings, exchange)?;
         }
 
         progress.phase("report");

@@ -161,6 +161,8 @@ pub struct Collective {
 /// A thread in a barrier of OpenMP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Barrier {
+    /// Which fork of the process made the team, from 1.
+    pub team: u32,
     /// Position of its location in the report.
     pub location: u32,
     /// The row of the barrier's call path in the severities of the location.
@@ -191,6 +193,8 @@ pub struct ParallelRegion {
     pub location: u32,
     /// Whether the member has forked the team.
     pub is_master: bool,
+    /// Whether the member is in no other team.
+    pub is_outermost: bool,
     /// When the team was forked.
     pub fork: Ticks,
     /// When the member entered the region.
@@ -279,7 +283,7 @@ pub struct Operations {
     pub barriers: Vec<Barrier>,
     /// Parallel regions that threads entered, in the order of time.
     pub parallel_regions: Vec<ParallelRegion>,
-    /// Where the main thread has joined teams, in its journal.
+    /// Where the main thread has joined teams and is in no other, in its journal.
     pub joins: Vec<Position>,
     /// Locks that threads got, in the order of time.
     pub locks: Vec<Lock>,

@@ -119,3 +119,33 @@ fn clocks_that_are_wrong_in_random_directions_end_and_give_the_same_report_with_
     }
     eprintln!("{cyclic} cyclic waits");
 }
+
+/// Functions that rank 0 goes through, of 10 ticks each, while rank 1 waits for it and rank 2 for rank 1.
+const FUNCTIONS: usize = 100;
+
+#[test]
+fn long_term_costs_of_more_functions_than_are_kept_are_complete_with_any_workers() {
+    let mut script = String::from("program prog\nrank 0\n0 > main ; ");
+    for function in 0..FUNCTIONS {
+        write!(script, "{} > f{function} ; {} < ; ", 10 * function, 10 * (function + 1)).unwrap();
+    }
+    script += "1000 > MPI_Send ; 1001 send 1 ; 1002 < ; 2000 <
+        rank 1\n0 > main ; 0 > MPI_Recv ; 1005 recv 0 ; 1006 < ; 1010 > MPI_Send ; 1011 send 2 ; 1012 < ; 2000 <
+        rank 2\n0 > main ; 0 > MPI_Recv ; 1015 recv 1 ; 1016 < ; 2000 <\n";
+    let directory = fresh();
+    let path = directory.path();
+    let (_, table) = analyze(&script, path);
+    // All of the 1000 ticks that rank 1 waits cost rank 2 as many, and rank 0 is the cause.
+    let costs = table.named().into_iter().filter(|((metric, ..), _)| metric == "delay_latesender_longterm");
+    let costs: Vec<f64> = costs.map(|(_, seconds)| seconds).collect();
+    assert_eq!(costs.len(), FUNCTIONS);
+    assert!(costs.iter().all(|seconds| (seconds - 10e-9).abs() < 1e-15), "{costs:?}");
+    let one = std::fs::read(path.join("report.cubex")).unwrap();
+    for (processes, threads) in [(2, 1), (3, 1), (1, 3)] {
+        let report = path.join("many.cubex");
+        for outcome in workers::analyze(path, &report, Semantics::Corrected, processes, threads) {
+            outcome.unwrap();
+        }
+        assert!(std::fs::read(&report).unwrap() == one, "{processes} processes of {threads} threads");
+    }
+}

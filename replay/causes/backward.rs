@@ -10,10 +10,11 @@ use std::cmp::Reverse;
 use model::Ticks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::delay::Class;
+use super::delay::{Class, Costs};
 use super::lines::Lines;
+use super::long_term::{self, Owed};
 use super::points::Next;
-use super::short_term::{Causes, Wait};
+use super::sides::{Causes, Wait};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
@@ -21,9 +22,6 @@ use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
 use crate::relay::{Blocked, Recurrence};
 use crate::tools::Tools;
-
-/// What a wait state costs in turn, by class, in ticks.
-pub(super) type Costs = [f64; Class::COUNT];
 
 /// What a location has to do at a position, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -82,6 +80,8 @@ pub(super) struct Backward<'a> {
     ready: Vec<usize>,
     /// Costs that have come, by cause, until it is over.
     arrived: FxHashMap<u32, Costs>,
+    /// Costs whose excess work was too much to keep.
+    owed: Vec<Owed>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
     findings: &'a mut Findings,
@@ -137,6 +137,7 @@ impl<'a> Backward<'a> {
             ways,
             ready,
             arrived: FxHashMap::default(),
+            owed: Vec::new(),
             released: FxHashSet::default(),
             findings,
         }
@@ -160,24 +161,24 @@ impl<'a> Backward<'a> {
             true => self.arrived.get(&number).copied(),
             false => self.arrived.remove(&number),
         };
-        for class in Class::ALL {
-            // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
-            let is_known = (class, cause.delay.class) != (Class::ThreadBarrier, Class::ThreadBarrier);
-            let cost = costs.filter(|_| is_known).map_or(0.0, |costs| costs[class as usize]);
-            let scale = if class == cause.delay.class { cause.scale } else { 0.0 };
-            if cost == 0.0 && scale == 0.0 {
-                continue;
-            }
-            let own = cost / cause.denominator;
-            if begins && own > 0.0 {
-                for &(row, more) in &self.causes.shares[cause.shares.clone()] {
-                    let metric = self.tools.metrics.delay_costs[class as usize][1];
-                    self.lines.add(at, metric, row, fixed(own * more as f64));
+        let own = costs.map(|costs| cause.long_term(costs));
+        if let Some(own) = own.filter(|_| begins) {
+            match &cause.shares {
+                Some(shares) => {
+                    let excess = &self.causes.shares[shares.clone()];
+                    long_term::charge(self.tools.metrics, self.lines, at, &own, excess);
                 }
+                None => self.owed.push(Owed { cause: number, costs: own }),
             }
-            if cause.reach.is_some() {
-                let weight = fixed(own + scale);
-                let sum = &mut self.ways[at].weights[class as usize];
+        }
+        if cause.reach.is_none() {
+            return;
+        }
+        let mut weights = own.unwrap_or_default();
+        weights[cause.delay.class as usize] += cause.scale;
+        for (sum, weight) in self.ways[at].weights.iter_mut().zip(weights) {
+            if weight != 0.0 {
+                let weight = fixed(weight);
                 *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
             }
         }
@@ -257,9 +258,9 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// The exclusive ticks on the critical path, by location and row, once everything has come to its end. What lies between
-    /// two events is on the path once, whatever ways led there, and in whatever order.
-    pub(super) fn into_path(self) -> Vec<Vec<Ticks>> {
+    /// Once everything has come to its end: the exclusive ticks on the critical path, by location and row, and what is still
+    /// to be charged. What lies between two events is on the path once, whatever ways led there, and in whatever order.
+    pub(super) fn finish(self) -> (Vec<Vec<Ticks>>, Vec<Owed>) {
         let mut paths = vec![Vec::new(); self.ways.len()];
         let mut work = Vec::new();
         for (at, (way, path)) in self.ways.iter().zip(&mut paths).enumerate() {
@@ -278,7 +279,7 @@ impl<'a> Backward<'a> {
                 }
             }
         }
-        paths
+        (paths, self.owed)
     }
 }
 

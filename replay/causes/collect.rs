@@ -38,9 +38,9 @@ pub(super) struct Idle {
     pub(super) location: u32,
     /// How many others there are.
     pub(super) others: u32,
-    /// Where it has begun parallel regions that it forked, rising.
+    /// Where it has begun parallel regions that it forked outside of any other team, rising.
     pub(super) forks: Vec<Position>,
-    /// Where it has joined teams, rising.
+    /// Where it has joined these teams, rising.
     pub(super) joins: Vec<Position>,
 }
 
@@ -210,7 +210,7 @@ impl Collector<'_> {
                     position: region.position,
                     wait: 0,
                     taken: started - (region.enter - first_enter),
-                    peers: Peers::Region { is_master: region.is_master },
+                    peers: Peers::Region { team: region.team, is_master: region.is_master },
                     next: Next::Team(meeting),
                 };
                 self.add(region.location, point);
@@ -240,7 +240,7 @@ impl Collector<'_> {
                     position: visit.position,
                     wait: waiting(visit),
                     taken: visit.visit.length(),
-                    peers: Peers::Barrier,
+                    peers: Peers::Barrier { team: visit.team },
                     next: Next::Team(meeting),
                 };
                 self.add(visit.location, point);
@@ -253,7 +253,7 @@ impl Collector<'_> {
                         wait: early,
                         time: last.visit.enter,
                         taken: 0,
-                        communicator: 0,
+                        communicator: visit.team,
                     });
                 }
             }
@@ -264,7 +264,8 @@ impl Collector<'_> {
     fn idle(&mut self, others: u32) {
         let location = self.first as u32;
         let mine = self.operations.parallel_regions.iter();
-        let forks = mine.filter(|region| region.is_master && region.location == location);
+        let forks =
+            mine.filter(|region| region.is_outermost && region.is_master && region.location == location);
         let forks: Vec<_> = forks.map(|region| region.position).collect();
         if others > 0 && !forks.is_empty() {
             let joins = self.operations.joins.clone();

@@ -79,6 +79,9 @@ impl Class {
     }
 }
 
+/// What a wait state costs in turn, by class, in ticks.
+pub(super) type Costs = [f64; Class::COUNT];
+
 /// A wait state with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delay {
@@ -95,7 +98,7 @@ pub(super) struct Delay {
     /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
     /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
     pub(super) taken: Ticks,
-    /// The communicator of a collective operation.
+    /// The communicator of a collective operation, or the number of the team of threads in its process.
     pub(super) communicator: u32,
 }
 

@@ -3,8 +3,7 @@
 use model::Ticks;
 
 use super::time_line::{Scratch, TimeLine};
-use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::fraction::fixed;
 use crate::journal::{Position, Spot};
 use crate::severity::{Columns, MetricId, Row};
 
@@ -99,6 +98,13 @@ impl Lines {
         }
     }
 
+    /// Charges costs to rows: so much for each of their ticks.
+    pub(super) fn charge(&mut self, at: usize, metric: MetricId, cost: f64, work: &[(Row, Ticks)]) {
+        for &(row, ticks) in work {
+            self.add(at, metric, row, fixed(cost * ticks as f64));
+        }
+    }
+
     /// Charges costs where an event is.
     pub(super) fn add_at(&mut self, spot: Spot, metric: MetricId, value: i128) {
         let at = self.at(spot.location);
@@ -127,66 +133,5 @@ impl Lines {
     /// What was charged to each location.
     pub(super) fn into_shares(self) -> impl Iterator<Item = Columns<i128>> {
         self.lines.into_iter().map(|line| line.shares)
-    }
-}
-
-/// Ticks that do not fit into half a word stand in the next one.
-const LONG: u32 = u32::MAX;
-
-/// Writes ticks by call path to a batch: the number of words and a flag first.
-#[derive(Debug)]
-pub(super) struct MapWriter<'b> {
-    batch: &'b mut Batch,
-    head: usize,
-}
-
-impl<'b> MapWriter<'b> {
-    /// A map with a flag, and nothing in it yet.
-    pub(super) fn new(batch: &'b mut Batch, flag: bool) -> MapWriter<'b> {
-        let head = batch.len();
-        batch.push(pair(flag.into(), 0));
-        MapWriter { batch, head }
-    }
-
-    /// Adds a call path.
-    pub(super) fn push(&mut self, path: u32, ticks: Ticks) {
-        let before = self.batch.len();
-        match ticks.cast_unsigned() {
-            short if short < u64::from(LONG) => self.batch.push(pair(path, short as u32)),
-            long => self.batch.extend([pair(path, LONG), long]),
-        }
-        self.batch[self.head] += (self.batch.len() - before) as u64;
-    }
-}
-
-/// Reads what a [`MapWriter`] wrote, and answers the flag.
-pub(super) fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> bool {
-    let (flag, length) = halves(reader.word());
-    let mut entries = BatchReader::new(reader.words(length as usize));
-    while !entries.is_empty() {
-        let (path, short) = halves(entries.word());
-        let ticks = if short == LONG { entries.word() } else { short.into() };
-        with(path, ticks.cast_signed());
-    }
-    flag != 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn maps_with_short_and_long_times_come_back() {
-        let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
-        let mut batch = vec![1];
-        let mut writer = MapWriter::new(&mut batch, true);
-        entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
-        MapWriter::new(&mut batch, false);
-        let mut reader = BatchReader::new(&batch[1..]);
-        let mut read = Vec::new();
-        assert!(read_map(&mut reader, |path, ticks| read.push((path, ticks))));
-        assert_eq!(read, entries);
-        assert!(!read_map(&mut reader, |_, _| panic!("nothing is in there")));
-        assert!(reader.is_empty());
     }
 }

@@ -12,11 +12,14 @@ mod collect;
 mod delay;
 mod impact;
 mod lines;
+mod long_term;
 mod points;
 mod previous;
 mod reach;
 mod short_term;
+mod sides;
 mod time_line;
+mod work;
 
 use model::Ticks;
 
@@ -27,6 +30,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::journal::Spot;
+use crate::memory::Memory;
 use crate::relay;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
@@ -37,24 +41,24 @@ use lines::Lines;
 use points::{Next, Peers, SyncPoint};
 use time_line::TimeLine;
 
-/// About how many bytes the search takes: sums over the journals, points and delays at both sides.
-pub fn bytes_needed(profiles: &[ProcessProfile], collected: &[Collected]) -> u64 {
+/// About how many bytes the search takes: sums over the journals, points, and sides of delays.
+fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
     let locations = profiles.iter().flat_map(|profile| &profile.locations);
     let journals: u64 = locations.map(|location| 8 * u64::from(location.journal.len())).sum();
-    let delays: usize = collected.iter().map(|process| process.delays.len()).sum();
-    let points: usize = collected.iter().flat_map(|process| &process.points).map(Vec::len).sum();
-    journals + 600 * delays as u64 + 200 * points as u64
+    let points: usize = points.iter().map(Vec::len).sum();
+    journals + 600 * sides as u64 + 200 * points as u64
 }
 
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
 ///
 /// # Errors
-/// If a worker failed.
+/// If a worker failed, or memory gets short.
 pub fn find(
     tools: &Tools<'_>,
     profiles: &mut [ProcessProfile],
     collected: Vec<Collected>,
     paths: &ReportPaths,
+    memory: &Memory,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
@@ -75,9 +79,13 @@ pub fn find(
         delays.extend(process.delays);
         last = last.or(process.last);
     }
+    memory.check(bytes_needed(profiles, &points, delays.len()))?;
     // In this order both sides of most delays go forwards in their lists, however many others they wait for in turn.
     delays.sort_by_key(|delay| delay.time);
     let told = tell(tools, &delays, exchange)?;
+    // A few locations may make all others wait.
+    let causes: usize = told.iter().map(|batch| batch.len() / Delay::WORDS).sum();
+    memory.check(bytes_needed(profiles, &points, delays.len() + causes))?;
     for delay in told.iter().flat_map(|batch| batch.chunks_exact(Delay::WORDS)).map(Delay::decode) {
         if delay.class.is_of_messages() {
             points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
@@ -111,7 +119,8 @@ pub fn find(
         backward.begin_path(last);
     }
     relay::run(&mut backward, exchange);
-    let critical = backward.into_path();
+    let (critical, owed) = backward.finish();
+    long_term::settle(tools.metrics, &mut lines, &waits, &causes, owed, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
     for (location, shares) in locations.zip(lines.into_shares()) {

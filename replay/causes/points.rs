@@ -17,11 +17,16 @@ pub(super) enum Peers {
     Communicator(u32),
     /// All processes.
     World,
-    /// The threads of its team, in a barrier.
-    Barrier,
-    /// The threads of its team, at the begin of a parallel region; whether it is the one that forked the team.
+    /// The threads of this team, in a barrier; by the fork of the process that made it.
+    Barrier {
+        /// That fork.
+        team: u32,
+    },
+    /// The threads of this team, at the begin of a parallel region.
     Region {
-        /// It is.
+        /// That fork.
+        team: u32,
+        /// Whether the thread is the one that forked the team.
         is_master: bool,
     },
 }

@@ -10,13 +10,24 @@ use crate::communicators::Participants;
 use crate::journal::Position;
 use crate::trace::Trace;
 
-/// An event and a process that the location has synchronised with before.
+/// Whom a location has synchronised with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Partner {
+    /// A process.
+    Process(u32),
+    /// The threads of a team, by its number in the process.
+    Team(u32),
+    /// The threads of any team.
+    AnyTeam,
+}
+
+/// An event and a partner that the location has synchronised with before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Query {
     /// Points strictly before this event count.
     pub(super) before: Position,
-    /// The process; `None` asks for the last meeting of the location's team.
-    pub(super) process: Option<u32>,
+    /// The partner.
+    pub(super) partner: Partner,
 }
 
 /// The points of a location between the last one at which it has synchronised with a process, and an event.
@@ -75,10 +86,11 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
     let mut with: FxHashMap<u32, usize> = FxHashMap::default();
     // Communicators whose members have all synchronised, the latest last.
     let mut with_all: Vec<(Option<u32>, usize)> = Vec::new();
-    let mut of_team = None;
+    let mut with_team: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut with_any_team = None;
     let mut next = 0;
     for query in order {
-        let Query { before, process } = queries[query];
+        let Query { before, partner } = queries[query];
         while let Some(point) = points.get(next).filter(|point| point.position < before) {
             let mut all = |communicator| {
                 with_all.retain(|known| known.0 != communicator);
@@ -89,20 +101,26 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
                 Peers::Several(peers) => with.extend(peers.iter().map(|&peer| (peer, next))),
                 Peers::Communicator(communicator) => all(Some(*communicator)),
                 Peers::World => all(None),
-                Peers::Barrier | Peers::Region { .. } => of_team = Some(next),
+                Peers::Barrier { team } | Peers::Region { team, .. } => {
+                    with_team.insert(*team, next);
+                    with_any_team = Some(next);
+                }
             }
             next += 1;
         }
-        let Some(process) = process else {
-            answers[query] = Stretch::new(of_team, next);
-            continue;
+        let after = match partner {
+            Partner::Team(team) => with_team.get(&team).copied(),
+            Partner::AnyTeam => with_any_team,
+            Partner::Process(process) => {
+                let alone = with.get(&process).copied();
+                let later = with_all.iter().rev().take_while(|&&(_, at)| Some(at) > alone);
+                let mut later = later.filter(|&&(communicator, _)| {
+                    communicator.is_none_or(|communicator| members.has(communicator, process))
+                });
+                later.next().map(|&(_, at)| at).or(alone)
+            }
         };
-        let alone = with.get(&process).copied();
-        let later = with_all.iter().rev().take_while(|&&(_, at)| Some(at) > alone);
-        let mut later = later.filter(|&&(communicator, _)| {
-            communicator.is_none_or(|communicator| members.has(communicator, process))
-        });
-        answers[query] = Stretch::new(later.next().map(|&(_, at)| at).or(alone), next);
+        answers[query] = Stretch::new(after, next);
     }
     answers
 }

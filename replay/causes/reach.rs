@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::delay::Delay;
 use super::points::{Peers, SyncPoint};
-use super::previous::{self, Members, Query, Stretch};
+use super::previous::{self, Members, Partner, Query, Stretch};
 use crate::communicators::Participants;
 use crate::journal::Position;
 use crate::trace::Trace;
@@ -50,7 +50,7 @@ pub(super) fn reference(
             let me = trace.locations[delay.causing.location as usize].process as u32;
             let before = delay.causing.position;
             let others_of = ranks(delay.communicator).iter().filter(|&&process| process != me);
-            queries.extend(others_of.map(|&process| Query { before, process: Some(process) }));
+            queries.extend(others_of.map(|&process| Query { before, partner: Partner::Process(process) }));
             ends.push((before, queries.len()));
             rest = others;
         }

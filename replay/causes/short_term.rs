@@ -3,18 +3,16 @@
 //! The location that waits tells what it did since both sides last synchronised; the location that made it wait compares
 //! that with what it did itself. What it did more is the delay: the waiting is charged to it, in proportion.
 
-use std::ops::Range;
-
 use model::Ticks;
 
 use super::collect::Idle;
 use super::delay::{Class, Delay};
-use super::lines::{Lines, MapWriter, read_map};
-use super::previous::{Members, Query, Stretch};
-use super::reach::Reach;
+use super::lines::Lines;
+use super::previous::{Members, Partner, Query, Stretch};
+use super::sides::{Cause, Causes, Wait};
+use super::work::{self, Excess};
 use super::{previous, reach};
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
 use crate::journal::Spot;
@@ -24,68 +22,9 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 
-/// Words that a worker sends in one round, or gets, about.
-const WORDS_AT_A_TIME: usize = 4 << 20;
-
-/// A delay at the location that waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    /// The delay.
-    pub(super) delay: Delay,
-    /// The worker that owns the causing location.
-    pub(super) worker: usize,
-    /// Its number among the delays that this worker told that one.
-    pub(super) number: u32,
-    /// What its location did since both sides had synchronised.
-    pub(super) stretch: Stretch,
-    /// Whether its waiting has caused more waiting, so that it may have costs of its own.
-    pub(super) has_costs: bool,
-}
-
-/// A delay at the location that causes it.
-#[derive(Clone, Debug)]
-pub(super) struct Cause {
-    /// The delay.
-    pub(super) delay: Delay,
-    /// What its location did since both sides had synchronised.
-    stretch: Stretch,
-    /// The wait states that it is passed on to.
-    pub(super) reach: Reach,
-    /// Whether the waiting has costs of its own, which will come.
-    pub(super) awaits_costs: bool,
-    /// Excess work and waiting on this side, together, in ticks.
-    pub(super) denominator: f64,
-    /// The waiting in the short term, per tick of both.
-    pub(super) scale: f64,
-    /// The excess work by row, if costs will come: in [`Causes::shares`].
-    pub(super) shares: Range<usize>,
-}
-
-impl Cause {
-    /// A delay of which nothing is known yet.
-    fn new(delay: Delay) -> Cause {
-        Cause {
-            delay,
-            stretch: Stretch::default(),
-            reach: None,
-            awaits_costs: false,
-            denominator: 0.0,
-            scale: 0.0,
-            shares: 0..0,
-        }
-    }
-}
-
-/// The delays that this worker's locations cause, by the worker that told.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Causes {
-    /// All of them.
-    pub(super) list: Vec<Cause>,
-    /// Where those of each worker begin; and the end of all that were told: idle threads follow.
-    pub(super) firsts: Vec<usize>,
-    /// Excess work by row.
-    pub(super) shares: Vec<(Row, Ticks)>,
-}
+/// Rows of excess work that are kept for each cause, on average: a program may have any number of them. What is not kept is
+/// asked for again.
+const ROWS_KEPT: usize = 16;
 
 /// Finds the causes of all delays, evaluates them, and charges short-term costs. Answers the delays of this worker's
 /// locations and those that they cause.
@@ -121,7 +60,7 @@ pub(super) fn evaluate(
         idle_threads(tools, lines, &idle, &mut causes);
     }
     find_previous(trace, lines, &mut waits, &mut causes);
-    exchange_work(metrics, lines, &waits, &mut causes, exchange)?;
+    compare(metrics, lines, &waits, &mut causes, exchange)?;
     indirect(metrics, lines, &waits, &causes, exchange)?;
     propagating(metrics, lines, &waits, &causes);
     Ok((waits, causes))
@@ -130,10 +69,11 @@ pub(super) fn evaluate(
 /// Finds the points at which both sides of each delay had synchronised before, how far causes reach, and which waiting
 /// has caused more.
 fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut Causes) {
-    // Threads have met in their team, with whomever.
-    let partner = |delay: &Delay, spot: Spot| {
-        let process = trace.locations[spot.location as usize].process as u32;
-        (delay.class.is_of_messages() || delay.class.is_of_collectives()).then_some(process)
+    let partner = |delay: &Delay, spot: Spot| match delay.class {
+        // A thread may have been in a team of its own meanwhile.
+        Class::ThreadBarrier => Partner::Team(delay.communicator),
+        Class::IdleThreads => Partner::AnyTeam,
+        _ => Partner::Process(trace.locations[spot.location as usize].process as u32),
     };
     let mut members = Members::new(trace);
     let mut of_waits: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
@@ -150,11 +90,11 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
             .iter()
             .map(|&at| Query {
                 before: waits[at].delay.waiting.position,
-                process: partner(&waits[at].delay, waits[at].delay.causing),
+                partner: partner(&waits[at].delay, waits[at].delay.causing),
             })
             .chain(of_causes[line].iter().map(|&at| Query {
                 before: causes.list[at].delay.causing.position,
-                process: partner(&causes.list[at].delay, causes.list[at].delay.waiting),
+                partner: partner(&causes.list[at].delay, causes.list[at].delay.waiting),
             }))
             .collect();
         let answers = previous::find(points, &queries, &mut members);
@@ -184,123 +124,47 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
     }
 }
 
-/// Brings what waiting locations did to those that made them wait, which charge the costs to what they did more.
-fn exchange_work(
+/// Compares what waiting locations did with what those did that made them wait, and charges these.
+fn compare(
     metrics: &Metrics,
     lines: &mut Lines,
     waits: &[Wait],
     causes: &mut Causes,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
-    let workers = exchange.workers();
-    let mut of_worker: Vec<Vec<usize>> = vec![Vec::new(); workers];
-    for (at, wait) in waits.iter().enumerate() {
-        of_worker[wait.worker].push(at);
-    }
-    let mut told: Vec<usize> = vec![0; workers];
-    let mut heard = causes.firsts.clone();
-    let mut work = Vec::new();
-    let mut latest = Latest::default();
-    loop {
-        let mut outgoing = vec![Batch::new(); workers];
-        for worker in 0..workers {
-            // Everyone may have something for one worker, which has to hold it all.
-            let mut words = 0;
-            let batch = &mut outgoing[worker];
-            for &at in &of_worker[worker][told[worker]..] {
-                if words > WORDS_AT_A_TIME / workers {
-                    break;
-                }
-                if batch.is_empty() {
-                    batch.push(0);
-                }
-                let before = batch.len();
-                let wait = &waits[at];
-                lines.pruned(wait.delay.waiting, wait.stretch.after(), &mut work);
-                let line = lines.at(wait.delay.waiting.location);
-                let mut writer = MapWriter::new(batch, wait.has_costs);
-                for &(row, ticks) in &work {
-                    writer.push(lines.path(line, row), ticks);
-                }
-                words += batch.len() - before;
-                told[worker] += 1;
-            }
-        }
-        let has_more = (0..workers).any(|worker| told[worker] < of_worker[worker].len());
-        if has_more {
-            for batch in &mut outgoing {
-                match batch.first_mut() {
-                    Some(first) => *first = 1,
-                    None => batch.push(1),
-                }
-            }
-        }
-        let mut is_last = !has_more;
-        for (worker, batch) in exchange.exchange(outgoing)?.iter().enumerate() {
-            let Some((&more, maps)) = batch.split_first() else { continue };
-            is_last &= more == 0;
-            let mut reader = BatchReader::new(maps);
-            while !reader.is_empty() {
-                charge(metrics, lines, causes, heard[worker], &mut reader, &mut latest);
-                heard[worker] += 1;
-            }
-        }
-        if is_last {
-            return Ok(());
-        }
-    }
+    let all = work::by_worker(waits, exchange.workers());
+    let mut excess = Excess::default();
+    work::bring(lines, waits, &all, exchange, |lines, worker, number, has_costs| {
+        let cause = causes.firsts[worker] + number;
+        causes.list[cause].awaits_costs = has_costs;
+        let excess = excess.of(lines, &causes.list[cause]);
+        charge(metrics, lines, causes, cause, excess);
+    })
 }
 
-/// What a location did until some event: many wait for the same.
-#[derive(Clone, Debug, Default)]
-struct Latest {
-    of: Option<(Spot, Stretch)>,
-    work: Vec<(Row, Ticks)>,
-}
-
-/// Compares both sides of a delay, and charges the short-term costs.
-fn charge(
-    metrics: &Metrics,
-    lines: &mut Lines,
-    causes: &mut Causes,
-    at: usize,
-    reader: &mut BatchReader<'_>,
-    latest: &mut Latest,
-) {
+/// Charges the short-term costs of a delay to the excess work by row.
+fn charge(metrics: &Metrics, lines: &mut Lines, causes: &mut Causes, at: usize, excess: &[(Row, Ticks)]) {
+    let most = causes.list.len() * ROWS_KEPT;
     let cause = &mut causes.list[at];
     let (spot, class) = (cause.delay.causing, cause.delay.class);
     let line = lines.at(spot.location);
-    if latest.of != Some((spot, cause.stretch)) {
-        lines.pruned(spot, cause.stretch.after(), &mut latest.work);
-        latest.of = Some((spot, cause.stretch));
-    }
-    cause.awaits_costs = read_map(reader, |path, ticks| lines.note(path, ticks));
-    let first = causes.shares.len();
-    let mut excess = 0;
-    for &(row, ticks) in &latest.work {
-        let more = ticks.saturating_sub(lines.noted(lines.path(line, row)));
-        if more > 0 {
-            excess = more.saturating_add(excess);
-            causes.shares.push((row, more));
-        }
-    }
-    lines.forget();
+    let sum = excess.iter().fold(0, |sum: Ticks, &(_, more)| more.saturating_add(sum));
     let time = lines.line(line);
-    let denominator = excess as f64 + time.waiting(cause.stretch) as f64;
+    let denominator = sum as f64 + time.waiting(cause.stretch) as f64;
     let is_cause = time.point_behind(cause.stretch, spot.position).is_some_and(|point| point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
         // A message is never charged more than the delay explains; collective operations are (Q14).
         cause.scale = if class.is_of_messages() { scale.min(1.0) } else { scale };
         cause.denominator = denominator;
-        for &(row, more) in &causes.shares[first..] {
-            lines.add(line, metrics.delay_costs[class as usize][0], row, fixed(cause.scale * more as f64));
-        }
+        lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, excess);
     }
     if cause.awaits_costs {
-        cause.shares = first..causes.shares.len();
-    } else {
-        causes.shares.truncate(first);
+        let first = causes.shares.len();
+        cause.shares = (first + excess.len() <= most).then(|| {
+            causes.shares.extend(excess);
+            first..causes.shares.len()
+        });
     }
 }
 
@@ -314,7 +178,7 @@ fn idle_threads(
     let line = lines.at(idle.location);
     let mut work = Vec::new();
     let ends = idle.forks.iter().copied().chain([lines.line(line).end()]);
-    let queries: Vec<Query> = ends.map(|before| Query { before, process: None }).collect();
+    let queries: Vec<Query> = ends.map(|before| Query { before, partner: Partner::AnyTeam }).collect();
     let stretches = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
     for (Query { before, .. }, stretch) in queries.into_iter().zip(stretches) {
         let time = lines.line(line);
@@ -329,10 +193,7 @@ fn idle_threads(
             continue;
         }
         let scale = f64::from(idle.others);
-        for &(row, ticks) in &work {
-            let metric = metrics.delay_costs[Class::IdleThreads as usize][0];
-            lines.add(line, metric, row, fixed(scale * ticks as f64));
-        }
+        lines.charge(line, metrics.delay_costs[Class::IdleThreads as usize][0], scale, &work);
         let spot = Spot { location: idle.location, position: before };
         let class = Class::IdleThreads;
         let delay =

@@ -70,12 +70,12 @@ impl TimeLine {
         is_worker: bool,
     ) -> TimeLine {
         if is_worker {
-            let is_begin = |point: &SyncPoint| point.peers == Peers::Region { is_master: false };
+            let is_begin = |point: &SyncPoint| matches!(point.peers, Peers::Region { is_master: false, .. });
             let begins = points.iter().enumerate().filter(|(_, point)| is_begin(point));
             let begins = begins.map(|(at, point)| (at, point.position));
             for (at, end) in begins.chain([(points.len(), journal.len())]) {
                 let before = at.checked_sub(1).map(|before| &points[before]);
-                if let Some(barrier) = before.filter(|point| point.peers == Peers::Barrier) {
+                if let Some(barrier) = before.filter(|point| matches!(point.peers, Peers::Barrier { .. })) {
                     (barrier.position + 1..end).for_each(|position| journal.set(position, 0));
                 }
             }

@@ -10,8 +10,8 @@ use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
 use crate::formulas::Formulas;
 use crate::severity::MetricId;
 
-/// Values that worker 0 gets at a time, about.
-const VALUES_AT_A_TIME: u64 = 1 << 21;
+/// Values that worker 0 gets at a time, about: 12 MiB of them. Few short files may have a value for each location and call path.
+const VALUES_AT_A_TIME: u64 = 1 << 19;
 
 /// Which call paths have a row, by metric.
 #[derive(Clone, Debug)]

@@ -40,9 +40,10 @@ impl ProcessWalk<'_> {
     /// A thread enters a barrier; answers the position of its visit in the operations. Outside of teams nobody waits.
     pub(super) fn enter_barrier(&mut self, thread: usize, frame: &Frame, class: BarrierClass) -> u32 {
         let position = self.operations.barriers.len() as u32;
-        let Some(team) = self.barriers(thread) else { return NONE };
-        team.visit(thread, position);
+        let Some((team, barriers)) = self.barriers(thread) else { return NONE };
+        barriers.visit(thread, position);
         self.operations.barriers.push(Barrier {
+            team,
             location: self.threads[thread].location,
             row: frame.row,
             region: frame.region,

@@ -136,6 +136,7 @@ impl ProcessWalk<'_> {
             team: team.number,
             location: state.location,
             is_master: team.master == thread,
+            is_outermost: state.member_of.len() == 1,
             fork: team.fork,
             enter: time,
             position: state.mark(row),
@@ -149,10 +150,10 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The barriers of a thread's innermost team; `None` outside of any.
-    pub(super) fn barriers(&mut self, thread: usize) -> Option<&mut TeamBarriers> {
+    /// The number and the barriers of a thread's innermost team; `None` outside of any.
+    pub(super) fn barriers(&mut self, thread: usize) -> Option<(u32, &mut TeamBarriers)> {
         let &number = self.threads[thread].member_of.last()?;
-        self.teams.find(number).map(|team| &mut team.barriers)
+        self.teams.find(number).map(|team| (number, &mut team.barriers))
     }
 
     /// Remembers when a thread left its parallel region: until the join it waits in there.
@@ -180,7 +181,7 @@ impl ProcessWalk<'_> {
             }
         }
         self.threads[thread].member_of.retain(|&number| number != team.number);
-        if thread == 0 {
+        if thread == 0 && self.threads[thread].member_of.is_empty() {
             let position = self.threads[thread].mark_innermost();
             self.operations.joins.extend((position != NO_POSITION).then_some(position));
         }

@@ -117,9 +117,22 @@ impl Hostile {
 
     /// Events of one location, all at one time.
     fn events(&mut self, location: u64, write: impl FnOnce(&mut dyn FnMut(Event<'_>))) {
+        self.events_at(location, |write_at| write(&mut |event| write_at(1, event)));
+    }
+
+    /// Events of one location with their times.
+    fn events_at(&mut self, location: u64, write: impl FnOnce(&mut dyn FnMut(u64, Event<'_>))) {
         let mut writer: EventWriter = self.archive.events(location).unwrap();
-        write(&mut |event| writer.write(1, event, Attributes::EMPTY).unwrap());
+        write(&mut |time, event| writer.write(time, event, Attributes::EMPTY).unwrap());
         writer.finish().unwrap();
+    }
+
+    /// Processes of one thread each, until there are so many.
+    fn processes(&mut self, number: u32) {
+        for process in 1..number {
+            self.process(process);
+            self.thread(process);
+        }
     }
 }
 
@@ -178,10 +191,7 @@ fn locations_without_files(hostile: &mut Hostile) {
 }
 
 fn processes_without_events(hostile: &mut Hostile) {
-    for process in 1..20_000 {
-        hostile.process(process);
-        hostile.thread(process);
-    }
+    hostile.processes(20_000);
 }
 
 fn regions_of_one_long_name(hostile: &mut Hostile) {
@@ -260,26 +270,127 @@ fn calls_of_one_message(hostile: &mut Hostile) {
 
 fn collective_operations(hostile: &mut Hostile) {
     hostile.region(0, 2, true);
-    hostile.process(1);
-    hostile.thread(1);
+    hostile.processes(2);
     hostile.world(2);
     for location in 0..2 {
         hostile.events(location, |write| {
             write(Event::Enter { region: 0 });
-            for _ in 0..50_000 {
-                write(Event::MpiCollectiveEnd {
-                    collective_op: CollectiveOp::BARRIER,
-                    communicator: 0,
-                    root: 0,
-                    size_sent: 0,
-                    size_received: 0,
-                });
+            (0..50_000).for_each(|_| write(collective(CollectiveOp::BARRIER, 0, 0)));
+        });
+    }
+}
+
+fn collective(collective_op: CollectiveOp, communicator: u32, bytes: u64) -> Event<'static> {
+    Event::MpiCollectiveEnd { collective_op, communicator, root: 0, size_sent: bytes, size_received: bytes }
+}
+
+/// Everyone has to know of everyone who takes part.
+fn collective_operations_in_which_some_move_nothing(hostile: &mut Hostile) {
+    let ranks = 2000;
+    hostile.region(0, 2, true);
+    hostile.processes(ranks);
+    hostile.world(ranks.into());
+    for rank in 0..u64::from(ranks) {
+        hostile.events(rank, |write| {
+            write(Event::Enter { region: 0 });
+            (0..10).for_each(|_| write(collective(CollectiveOp::ALLREDUCE, 0, rank % 2)));
+        });
+    }
+}
+
+/// What the last in a barrier has done more is another thing for each of the others; and all of them make somebody wait who
+/// was not there, so that it is looked at again.
+fn barriers_that_wait_for_many_functions(hostile: &mut Hostile) {
+    let (ranks, functions) = (1000, 4000);
+    hostile.region(0, 2, true);
+    (1..=functions).for_each(|region| hostile.region(region, 3, false));
+    hostile.processes(ranks);
+    hostile.world(ranks.into());
+    let barrier: Vec<u64> = (0..u64::from(ranks) - 1).collect();
+    hostile.define(Definition::Group {
+        reference: 2,
+        name: 0,
+        members: List::from(&barrier[..]),
+        group_type: GroupType::COMM_GROUP,
+        paradigm: Paradigm::MPI,
+        group_flags: 0,
+    });
+    hostile.define(Definition::Comm { reference: 1, name: 0, group: 2, parent: UNDEFINED, flags: 0 });
+    let (last, end) = (u64::from(ranks) - 1, 10 * u64::from(functions));
+    for rank in barrier {
+        hostile.events_at(rank, |write| {
+            if rank == 0 {
+                for region in 1..=functions {
+                    write(10 * u64::from(region) - 5, Event::Enter { region });
+                    write(10 * u64::from(region), Event::Leave { region });
+                }
+            }
+            write(if rank == 0 { end } else { 1 }, Event::Enter { region: 0 });
+            write(end + 1, collective(CollectiveOp::BARRIER, 1, 0));
+            write(end + 2, Event::Leave { region: 0 });
+            write(end + 3, Event::Enter { region: 0 });
+            let (receiver, msg_tag) = (last as u32, rank as u32);
+            write(end + 4, Event::MpiSend { receiver, communicator: 0, msg_tag, msg_length: 0 });
+            write(end + 5, Event::Leave { region: 0 });
+        });
+    }
+    hostile.events_at(last, |write| {
+        write(1, Event::Enter { region: 0 });
+        for sender in 0..last as u32 {
+            write(end + 6, Event::MpiRecv { sender, communicator: 0, msg_tag: sender, msg_length: 0 });
+        }
+        write(end + 7, Event::Leave { region: 0 });
+    });
+}
+
+fn late_messages(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.processes(2);
+    hostile.world(2);
+    hostile.events_at(0, |write| {
+        write(10, Event::Enter { region: 0 });
+        for _ in 0..100_000 {
+            write(11, Event::MpiSend { receiver: 1, communicator: 0, msg_tag: 0, msg_length: 0 });
+        }
+        write(12, Event::Leave { region: 0 });
+    });
+    hostile.events_at(1, |write| {
+        write(1, Event::Enter { region: 0 });
+        for _ in 0..100_000 {
+            write(11, Event::MpiRecv { sender: 0, communicator: 0, msg_tag: 0, msg_length: 0 });
+        }
+        write(12, Event::Leave { region: 0 });
+    });
+}
+
+/// Each waits for a message of the other one, again and again, so that all waiting has costs in turn.
+fn late_messages_back_and_forth(hostile: &mut Hostile) {
+    hostile.region(0, 2, true);
+    hostile.processes(2);
+    hostile.world(2);
+    for rank in 0..2 {
+        let other = 1 - rank as u32;
+        hostile.events_at(rank, |write| {
+            for step in 1..50_000 {
+                let (sent, received) = (100 * step + 50 * rank, 100 * step + 50 * (1 - rank));
+                let send = [
+                    (sent, Event::Enter { region: 0 }),
+                    (sent, Event::MpiSend { receiver: other, communicator: 0, msg_tag: 0, msg_length: 0 }),
+                    (sent, Event::Leave { region: 0 }),
+                ];
+                let receive = [
+                    (received - 40, Event::Enter { region: 0 }),
+                    (received, Event::MpiRecv { sender: other, communicator: 0, msg_tag: 0, msg_length: 0 }),
+                    (received, Event::Leave { region: 0 }),
+                ];
+                let both = if rank == 0 { [send, receive] } else { [receive, send] };
+                both.into_iter().flatten().for_each(|(time, event)| write(time, event));
             }
         });
     }
 }
 
-const ARCHIVES: [(&str, Make); 13] = [
+const ARCHIVES: [(&str, Make); 17] = [
     ("nested calls", nested_calls),
     ("many call paths and many threads", many_call_paths_and_many_threads),
     ("communicators of one large group", communicators_of_one_large_group),
@@ -293,6 +404,10 @@ const ARCHIVES: [(&str, Make); 13] = [
     ("requests that are never completed", requests_that_are_never_completed),
     ("calls of one message", calls_of_one_message),
     ("collective operations", collective_operations),
+    ("collective operations in which some move nothing", collective_operations_in_which_some_move_nothing),
+    ("barriers that wait for many functions", barriers_that_wait_for_many_functions),
+    ("late messages", late_messages),
+    ("late messages back and forth", late_messages_back_and_forth),
 ];
 
 /// The size of all files of an archive.

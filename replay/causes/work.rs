@@ -1,0 +1,178 @@
+//! What waiting locations did since both sides last synchronised, brought to those that made them wait, and compared with
+//! what these did (specification 9.1).
+
+use model::Ticks;
+
+use super::lines::Lines;
+use super::previous::Stretch;
+use super::sides::{Cause, Wait};
+use crate::error::Error;
+use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::{Batch, Exchange};
+use crate::journal::Spot;
+use crate::severity::Row;
+
+/// Words that a worker sends in one round, or gets, about.
+const WORDS_AT_A_TIME: usize = 1 << 19;
+
+/// The positions of waits by the worker of their cause; there they have these numbers.
+pub(super) fn by_worker(waits: &[Wait], workers: usize) -> Vec<Vec<usize>> {
+    let mut of_worker = vec![Vec::new(); workers];
+    for (at, wait) in waits.iter().enumerate() {
+        of_worker[wait.worker].push(at);
+    }
+    of_worker
+}
+
+/// Brings what the waiting locations did to each worker, for these of the waits. There `with` is called for one after the
+/// other, while its work is noted: with the worker that told it, its number among those told, and whether it has costs.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn bring(
+    lines: &mut Lines,
+    waits: &[Wait],
+    of_worker: &[Vec<usize>],
+    exchange: &mut dyn Exchange,
+    mut with: impl FnMut(&mut Lines, usize, usize, bool),
+) -> Result<(), Error> {
+    let workers = exchange.workers();
+    let mut told: Vec<usize> = vec![0; workers];
+    let mut heard: Vec<usize> = vec![0; workers];
+    let mut work = Vec::new();
+    loop {
+        let mut outgoing = vec![Batch::new(); workers];
+        for worker in 0..workers {
+            // Everyone may have something for one worker, which has to hold it all.
+            let batch = &mut outgoing[worker];
+            for &at in &of_worker[worker][told[worker]..] {
+                if batch.len() > WORDS_AT_A_TIME / workers {
+                    break;
+                }
+                if batch.is_empty() {
+                    batch.push(0);
+                }
+                let wait = &waits[at];
+                lines.pruned(wait.delay.waiting, wait.stretch.after(), &mut work);
+                let line = lines.at(wait.delay.waiting.location);
+                let mut writer = MapWriter::new(batch, wait.has_costs);
+                for &(row, ticks) in &work {
+                    writer.push(lines.path(line, row), ticks);
+                }
+                told[worker] += 1;
+            }
+        }
+        let has_more = (0..workers).any(|worker| told[worker] < of_worker[worker].len());
+        if has_more {
+            for batch in &mut outgoing {
+                match batch.first_mut() {
+                    Some(first) => *first = 1,
+                    None => batch.push(1),
+                }
+            }
+        }
+        let mut is_last = !has_more;
+        for (worker, batch) in exchange.exchange(outgoing)?.iter().enumerate() {
+            let Some((&more, maps)) = batch.split_first() else { continue };
+            is_last &= more == 0;
+            let mut reader = BatchReader::new(maps);
+            while !reader.is_empty() {
+                let has_costs = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
+                with(lines, worker, heard[worker], has_costs);
+                lines.forget();
+                heard[worker] += 1;
+            }
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+/// What a location that makes others wait did more than they. Many may wait for one event, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Excess {
+    of: Option<(Spot, Stretch)>,
+    work: Vec<(Row, Ticks)>,
+    more: Vec<(Row, Ticks)>,
+}
+
+impl Excess {
+    /// What the location of a cause did more than was noted, by row.
+    pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
+        let spot = cause.delay.causing;
+        if self.of != Some((spot, cause.stretch)) {
+            lines.pruned(spot, cause.stretch.after(), &mut self.work);
+            self.of = Some((spot, cause.stretch));
+        }
+        let line = lines.at(spot.location);
+        let more = |&(row, ticks): &(Row, Ticks)| {
+            let more = ticks.saturating_sub(lines.noted(lines.path(line, row)));
+            (more > 0).then_some((row, more))
+        };
+        self.more.clear();
+        self.more.extend(self.work.iter().filter_map(more));
+        &self.more
+    }
+}
+
+/// Ticks that do not fit into half a word stand in the next one.
+const LONG: u32 = u32::MAX;
+
+/// Writes ticks by call path to a batch: the number of words and a flag first.
+#[derive(Debug)]
+struct MapWriter<'b> {
+    batch: &'b mut Batch,
+    head: usize,
+}
+
+impl<'b> MapWriter<'b> {
+    /// A map with a flag, and nothing in it yet.
+    fn new(batch: &'b mut Batch, flag: bool) -> MapWriter<'b> {
+        let head = batch.len();
+        batch.push(pair(flag.into(), 0));
+        MapWriter { batch, head }
+    }
+
+    /// Adds a call path.
+    fn push(&mut self, path: u32, ticks: Ticks) {
+        let before = self.batch.len();
+        match ticks.cast_unsigned() {
+            short if short < u64::from(LONG) => self.batch.push(pair(path, short as u32)),
+            long => self.batch.extend([pair(path, LONG), long]),
+        }
+        self.batch[self.head] += (self.batch.len() - before) as u64;
+    }
+}
+
+/// Reads what a [`MapWriter`] wrote, and answers the flag.
+fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> bool {
+    let (flag, length) = halves(reader.word());
+    let mut entries = BatchReader::new(reader.words(length as usize));
+    while !entries.is_empty() {
+        let (path, short) = halves(entries.word());
+        let ticks = if short == LONG { entries.word() } else { short.into() };
+        with(path, ticks.cast_signed());
+    }
+    flag != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_with_short_and_long_times_come_back() {
+        let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
+        let mut batch = vec![1];
+        let mut writer = MapWriter::new(&mut batch, true);
+        entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
+        MapWriter::new(&mut batch, false);
+        let mut reader = BatchReader::new(&batch[1..]);
+        let mut read = Vec::new();
+        assert!(read_map(&mut reader, |path, ticks| read.push((path, ticks))));
+        assert_eq!(read, entries);
+        assert!(!read_map(&mut reader, |_, _| panic!("nothing is in there")));
+        assert!(reader.is_empty());
+    }
+}

@@ -186,9 +186,7 @@ impl<'a> Backward<'a> {
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
         let wait = &self.waits[number as usize];
-        let points = self.lines.line(at).points();
-        let point = points.binary_search_by_key(&wait.delay.waiting.position, |point| point.position);
-        let waited = point.map_or(0, |point| points[point].wait);
+        let waited = self.lines.line(at).points()[wait.point as usize].wait;
         let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
         if wait.worker == self.worker {
             self.arrive(self.worker, wait.number, costs);

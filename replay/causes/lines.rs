@@ -92,13 +92,6 @@ impl Lines {
         self.lines[at].time.work(after, before, &mut self.scratch, into);
     }
 
-    /// Whether an event is a point of synchronisation that does not wait itself.
-    pub(super) fn is_cause(&self, spot: Spot) -> bool {
-        let points = self.line(self.at(spot.location)).points();
-        let point = points.binary_search_by_key(&spot.position, |point| point.position);
-        point.is_ok_and(|point| points[point].wait <= 0)
-    }
-
     /// Charges costs to a row.
     pub(super) fn add(&mut self, at: usize, metric: MetricId, row: Row, value: i128) {
         if value != 0 {

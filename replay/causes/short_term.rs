@@ -36,6 +36,8 @@ pub(super) struct Wait {
     pub(super) worker: usize,
     /// Its number among the delays that this worker told that one.
     pub(super) number: u32,
+    /// The number of the point that waits.
+    pub(super) point: u32,
     /// The last point before it at which both sides had synchronised.
     after: Option<usize>,
     /// Whether its waiting has caused more waiting, so that it may have costs of its own.
@@ -49,6 +51,8 @@ pub(super) struct Cause {
     pub(super) delay: Delay,
     /// The last point before it at which both sides had synchronised.
     after: Option<usize>,
+    /// The number of the first point that is not before the event: the event itself, unless it is none.
+    point: u32,
     /// The wait states that it is passed on to.
     pub(super) reach: reach::Reach,
     /// Whether the waiting has costs of its own, which will come.
@@ -92,7 +96,7 @@ pub(super) fn evaluate(
         .map(|delay| {
             let worker = tools.owner_of(delay.causing.location);
             numbers[worker] += 1;
-            Wait { delay, worker, number: numbers[worker] - 1, after: None, has_costs: false }
+            Wait { delay, worker, number: numbers[worker] - 1, point: 0, after: None, has_costs: false }
         })
         .collect();
     let mut causes = Causes::default();
@@ -101,6 +105,7 @@ pub(super) fn evaluate(
         causes.list.extend(batch.chunks_exact(Delay::WORDS).map(|words| Cause {
             delay: Delay::decode(words),
             after: None,
+            point: 0,
             reach: reach::Reach::Nothing,
             awaits_costs: false,
             denominator: 0.0,
@@ -171,8 +176,9 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
             reach::covered(points, reaches.map(|cause| (cause.reach, cause.delay.causing.position)));
         for &at in &of_waits[line] {
             let position = waits[at].delay.waiting.position;
-            let point = points.binary_search_by_key(&position, |point| point.position);
-            waits[at].has_costs = point.is_ok_and(|point| covered[point] && points[point].wait > 0);
+            let point = lines.line(line).point(position);
+            waits[at].point = point as u32;
+            waits[at].has_costs = covered[point] && points[point].wait > 0;
         }
     }
 }
@@ -278,10 +284,13 @@ fn charge(
         }
     }
     lines.forget();
-    let points = lines.line(line).between(cause.after, spot.position);
-    let waiting = lines.line(line).waiting(points);
+    let point = lines.line(line).point(spot.position);
+    cause.point = point as u32;
+    let waiting = lines.line(line).waiting(lines.line(line).between(cause.after, point));
     let denominator = excess as f64 + waiting as f64;
-    let is_cause = lines.is_cause(spot);
+    // The event has to be a point that does not wait itself.
+    let point = lines.line(line).points().get(point);
+    let is_cause = point.is_some_and(|point| point.position == spot.position && point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
         // A message is never charged more than the delay explains; collective operations are (Q14).
@@ -310,7 +319,7 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
         let since = after.map(|at| points[at].position);
         let joined =
             since.and_then(|since| idle.joins.get(idle.joins.partition_point(|&join| join < since)).copied());
-        let waiting = lines.line(line).waiting(lines.line(line).between(after, before));
+        let waiting = lines.line(line).waiting(lines.line(line).between(after, earlier));
         lines.work_since(line, joined, before, &mut work);
         let alone: f64 = work.iter().map(|&(_, ticks)| ticks as f64).sum();
         let denominator = alone + waiting as f64;
@@ -327,6 +336,7 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
         causes.list.push(Cause {
             delay: Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 },
             after,
+            point: earlier as u32,
             reach: reach::corrected(lines.line(line).points(), after),
             awaits_costs: false,
             denominator,
@@ -349,7 +359,7 @@ fn indirect(
         for cause in causes.list[ends[0]..ends[1]].iter().filter(|cause| cause.delay.class.is_of_messages()) {
             let spot = cause.delay.causing;
             let line = lines.line(lines.at(spot.location));
-            let waiting = line.waiting(line.between(cause.after, spot.position));
+            let waiting = line.waiting(line.between(cause.after, cause.point as usize));
             outgoing[worker].push((cause.scale * waiting as f64).to_bits());
         }
     }

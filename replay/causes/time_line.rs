@@ -125,10 +125,15 @@ impl TimeLine {
         self.journal.len()
     }
 
-    /// The numbers of the points strictly between the point `after`, or the begin, and an event.
-    pub(super) fn between(&self, after: Option<usize>, before: Position) -> std::ops::Range<usize> {
+    /// The number of the first point that is not before an event: that of the event itself, if it is a point.
+    pub(super) fn point(&self, position: Position) -> usize {
+        self.points.partition_point(|point| point.position < position)
+    }
+
+    /// The numbers of the points strictly between the point `after`, or the begin, and another one.
+    pub(super) fn between(&self, after: Option<usize>, before: usize) -> std::ops::Range<usize> {
         let first = after.map_or(0, |at| at + 1);
-        first..self.points.partition_point(|point| point.position < before).max(first)
+        first..before.max(first)
     }
 
     /// The waiting at these points.
@@ -248,7 +253,7 @@ mod tests {
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         line.pruned(Some(0), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
-        assert_eq!(line.waiting(line.between(Some(0), c)), 12);
+        assert_eq!(line.waiting(line.between(Some(0), line.point(c))), 12);
         line.pruned(Some(1), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }

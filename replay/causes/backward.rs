@@ -14,6 +14,7 @@ use super::delay::Class;
 use super::lines::Lines;
 use super::points::Next;
 use super::reach::Reach;
+use super::relay::Sweep;
 use super::short_term::{Causes, Wait};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
@@ -135,21 +136,6 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
-    pub(super) fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
-        let Some(at) = self.ready.pop() else { return false };
-        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
-            match kind {
-                Kind::Cause if self.is_blocked(number) => return true,
-                Kind::Cause => self.cause(at, number, true),
-                Kind::End => self.cause(at, number, false),
-                Kind::Wait => self.wait(at, number, tell),
-            }
-            self.ways[at].next += 1;
-        }
-        true
-    }
-
     fn is_blocked(&self, cause: u32) -> bool {
         self.causes.list[cause as usize].awaits_costs
             && !self.arrived.contains_key(&cause)
@@ -210,17 +196,9 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// A message has come from a worker.
-    pub(super) fn hear(&mut self, worker: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
-        match message {
-            Message::Costs(number, costs) => self.arrive(worker, number, costs),
-            Message::Path(spot) => self.follow(spot, tell),
-        }
-    }
-
     /// The critical path goes backwards from an event, as long as it stays with this worker's locations. In a team it may
     /// be at several threads at once (Q12).
-    pub(super) fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
+    fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
@@ -287,9 +265,32 @@ impl<'a> Backward<'a> {
         }
         paths
     }
+}
 
-    /// The cause that would have to go on first, of those whose costs are missing.
-    pub(super) fn blocked(&self) -> Option<Blocked> {
+impl Sweep for Backward<'_> {
+    fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
+        let Some(at) = self.ready.pop() else { return false };
+        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
+            match kind {
+                Kind::Cause if self.is_blocked(number) => return true,
+                Kind::Cause => self.cause(at, number, true),
+                Kind::End => self.cause(at, number, false),
+                Kind::Wait => self.wait(at, number, tell),
+            }
+            self.ways[at].next += 1;
+        }
+        true
+    }
+
+    fn hear(&mut self, worker: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
+        match message {
+            Message::Costs(number, costs) => self.arrive(worker, number, costs),
+            Message::Path(spot) => self.follow(spot, tell),
+        }
+    }
+
+    /// The first of the causes whose costs are missing.
+    fn blocked(&self) -> Option<Blocked> {
         let cause = |(at, way): (usize, &Way)| {
             let &(_, _, number) = way.items.get(way.next)?;
             let delay = &self.causes.list[number as usize].delay;
@@ -298,8 +299,8 @@ impl<'a> Backward<'a> {
         self.ways.iter().enumerate().filter_map(cause).min()
     }
 
-    /// Lets a location go on although costs are missing: its causes wait for each other, so clocks are wrong.
-    pub(super) fn release(&mut self, blocked: Blocked) {
+    /// Its causes wait for each other, so clocks are wrong.
+    fn release(&mut self, blocked: Blocked) {
         let at = blocked.number as usize;
         let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
         self.findings.add(

@@ -31,7 +31,7 @@ use crate::journal::Spot;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
-use backward::Backward;
+use backward::{Backward, Message};
 use delay::Delay;
 use lines::Lines;
 use points::{Next, Peers, SyncPoint};
@@ -105,7 +105,7 @@ pub fn find(
     let last = end_of_path(tools, profiles, &lines, last, exchange)?;
     let worker = exchange.worker();
     let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
-    relay::run(&mut backward, last, exchange);
+    relay::run(&mut backward, last.map(Message::Path), exchange);
     let critical = backward.into_path();
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);

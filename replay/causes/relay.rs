@@ -1,4 +1,4 @@
-//! Runs all workers' locations backwards until nothing is left to do, and finds out when that is.
+//! Runs all workers' locations through the trace until nothing is left to do, and finds out when that is.
 //!
 //! Messages are small, and gathered as long as there is something else to do; it never is one exchange of all workers for
 //! each dependency. A worker without work sleeps. Worker 0 asks everyone how many batches they have sent and received
@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::backward::{Backward, Blocked, Costs, Message};
+use super::backward::{Blocked, Costs, Message};
 use super::delay::Class;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
@@ -116,18 +116,33 @@ fn read(reader: &mut BatchReader<'_>) -> Message {
     Message::Costs((head >> 8) as u32, costs)
 }
 
-/// Runs everything to its end. The worker that owns `last` lets the critical path begin there.
-pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mut dyn Exchange) {
+/// The locations of a worker on their way through the trace.
+pub(super) trait Sweep {
+    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
+    fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool;
+
+    /// A message has come from a worker.
+    fn hear(&mut self, worker: usize, message: Message, tell: &mut impl FnMut(usize, Message));
+
+    /// The location that would have to go on first, of those that cannot.
+    fn blocked(&self) -> Option<Blocked>;
+
+    /// Lets a location go on although something is missing.
+    fn release(&mut self, blocked: Blocked);
+}
+
+/// Runs everything to its end. A worker may have a message for itself to begin with.
+pub(super) fn run(sweep: &mut impl Sweep, first: Option<Message>, exchange: &mut dyn Exchange) {
     let workers = exchange.workers();
     let mut mail = Mail { gathered: vec![Batch::new(); workers], sent: 0, received: 0 };
-    if let Some(last) = last {
-        backward.follow(last, &mut |worker, message| mail.put(worker, message));
+    if let Some(first) = first {
+        sweep.hear(exchange.worker(), first, &mut |worker, message| mail.put(worker, message));
     }
     if workers == 1 {
         loop {
-            while backward.step(&mut |_, _| ()) {}
-            match backward.blocked() {
-                Some(blocked) => backward.release(blocked),
+            while sweep.step(&mut |_, _| ()) {}
+            match sweep.blocked() {
+                Some(blocked) => sweep.release(blocked),
                 None => return,
             }
         }
@@ -138,7 +153,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
     let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
-        while steps < STEPS && backward.step(&mut |worker, message| mail.put(worker, message)) {
+        while steps < STEPS && sweep.step(&mut |worker, message| mail.put(worker, message)) {
             steps += 1;
             mail.send(exchange, true);
         }
@@ -148,15 +163,15 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
             mail.send(exchange, false);
             let status = Status { sent: mail.sent, received: mail.received, blocked: None };
             if is_asked {
-                exchange.post(0, Status { blocked: backward.blocked(), ..status }.encode());
+                exchange.post(0, Status { blocked: sweep.blocked(), ..status }.encode());
                 is_asked = false;
             }
             if let Some(judge) = &mut judge {
-                match judge.decide(|| Status { blocked: backward.blocked(), ..status }, idle) {
+                match judge.decide(|| Status { blocked: sweep.blocked(), ..status }, idle) {
                     Decision::Wait => {}
                     Decision::Ask => (1..workers).for_each(|worker| exchange.post(worker, vec![ASK])),
                     Decision::Release(0, blocked) => {
-                        backward.release(blocked);
+                        sweep.release(blocked);
                         continue;
                     }
                     Decision::Release(worker, blocked) => {
@@ -182,7 +197,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                 let mut reader = BatchReader::new(&batch[1..]);
                 while !reader.is_empty() {
                     let message = read(&mut reader);
-                    backward.hear(from, message, &mut |worker, message| mail.put(worker, message));
+                    sweep.hear(from, message, &mut |worker, message| mail.put(worker, message));
                 }
             }
             ASK => is_asked = true,
@@ -191,7 +206,7 @@ pub(super) fn run(backward: &mut Backward<'_>, last: Option<Spot>, exchange: &mu
                     judge.hear(from, Status::decode(&batch));
                 }
             }
-            RELEASE => backward.release(Blocked {
+            RELEASE => sweep.release(Blocked {
                 time: batch[1] as i64,
                 spot: Spot::decode(batch[2]),
                 number: batch[3] as u32,

@@ -276,15 +276,16 @@ impl Job {
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
         let tools = Tools { trace, metrics, formulas, owners: &owners };
+        let mut culprits = Vec::new();
         if *has_causes {
             progress.phase("find root causes");
             memory.check(causes::bytes_needed(&profiles, &collected))?;
-            causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;
+            culprits = causes::find(&tools, &mut profiles, collected, &paths, &mut findings, exchange)?;
         }
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
-        let found = Found { findings, statistics };
+        let found = Found { findings, statistics, culprits };
         let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());

@@ -26,7 +26,7 @@ pub(super) type Costs = [f64; Class::COUNT];
 
 /// What a location has to do at a position, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// A cause reaches no further back.
     End,
     /// A wait state learns what it costs.
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 /// What to do, at a position, with which wait or cause. Latest first.
-type Item = (Reverse<Position>, Kind, u32);
+pub(super) type Item = (Reverse<Position>, Kind, u32);
 
 /// A location on its way back.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +54,20 @@ struct Way {
 /// What a worker tells another one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Message {
-    /// What a delay's waiting costs; by its number among the delays told.
+    /// What a delay's waiting costs, by class; forwards, which shares of it the culprits have. By its number among the delays
+    /// told.
     Costs(u32, Costs),
     /// The critical path goes on before this event.
     Path(Spot),
+}
+
+/// What is known once all have come back.
+#[derive(Debug)]
+pub(super) struct Returned {
+    /// What each location had to do, the latest first.
+    pub(super) items: Vec<Vec<Item>>,
+    /// Causes that did not get their costs.
+    pub(super) released: FxHashSet<u32>,
 }
 
 /// The locations of a worker on their way back.
@@ -244,7 +254,7 @@ impl<'a> Backward<'a> {
 
     /// The exclusive ticks on the critical path, by location and row, once everything has come to its end. What lies between
     /// two events is on the path once, whatever ways led there, and in whatever order.
-    pub(super) fn into_path(self) -> Vec<Vec<Ticks>> {
+    pub(super) fn path(&mut self) -> Vec<Vec<Ticks>> {
         let mut paths = vec![Vec::new(); self.ways.len()];
         let mut work = Vec::new();
         for (at, (way, path)) in self.ways.iter().zip(&mut paths).enumerate() {
@@ -264,6 +274,12 @@ impl<'a> Backward<'a> {
             }
         }
         paths
+    }
+
+    /// What is known besides, once everything has come to its end.
+    pub(super) fn into_returned(self) -> Returned {
+        let items = self.ways.into_iter().map(|way| way.items).collect();
+        Returned { items, released: self.released }
     }
 }
 

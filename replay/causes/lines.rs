@@ -54,6 +54,11 @@ impl Lines {
         location as usize - self.first
     }
 
+    /// The location at a number.
+    pub(super) fn location(&self, at: usize) -> u32 {
+        (self.first + at) as u32
+    }
+
     /// The time line of a location.
     pub(super) fn line(&self, at: usize) -> &TimeLine {
         &self.lines[at].time
@@ -124,6 +129,16 @@ impl Lines {
         }
     }
 
+    /// What was charged to a location so far.
+    pub(super) fn shares(&self, at: usize) -> &Columns<i128> {
+        &self.lines[at].shares
+    }
+
+    /// The report's call paths of a location, by row.
+    pub(super) fn paths(&self, at: usize) -> &[u32] {
+        &self.lines[at].paths
+    }
+
     /// What was charged to each location.
     pub(super) fn into_shares(self) -> impl Iterator<Item = Columns<i128>> {
         self.lines.into_iter().map(|line| line.shares)
@@ -133,7 +148,7 @@ impl Lines {
 /// Ticks that do not fit into half a word stand in the next one.
 const LONG: u32 = u32::MAX;
 
-/// Writes ticks by call path to a batch: the number of words and a flag first.
+/// Writes ticks by call path to a batch: the number of words and a mark first.
 #[derive(Debug)]
 pub(super) struct MapWriter<'b> {
     batch: &'b mut Batch,
@@ -141,10 +156,10 @@ pub(super) struct MapWriter<'b> {
 }
 
 impl<'b> MapWriter<'b> {
-    /// A map with a flag, and nothing in it yet.
-    pub(super) fn new(batch: &'b mut Batch, flag: bool) -> MapWriter<'b> {
+    /// A map with a mark, and nothing in it yet.
+    pub(super) fn new(batch: &'b mut Batch, mark: u32) -> MapWriter<'b> {
         let head = batch.len();
-        batch.push(pair(flag.into(), 0));
+        batch.push(pair(mark, 0));
         MapWriter { batch, head }
     }
 
@@ -159,16 +174,16 @@ impl<'b> MapWriter<'b> {
     }
 }
 
-/// Reads what a [`MapWriter`] wrote, and answers the flag.
-pub(super) fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> bool {
-    let (flag, length) = halves(reader.word());
+/// Reads what a [`MapWriter`] wrote, and answers the mark.
+pub(super) fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> u32 {
+    let (mark, length) = halves(reader.word());
     let mut entries = BatchReader::new(reader.words(length as usize));
     while !entries.is_empty() {
         let (path, short) = halves(entries.word());
         let ticks = if short == LONG { entries.word() } else { short.into() };
         with(path, ticks.cast_signed());
     }
-    flag != 0
+    mark
 }
 
 #[cfg(test)]
@@ -179,14 +194,14 @@ mod tests {
     fn maps_with_short_and_long_times_come_back() {
         let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
         let mut batch = vec![1];
-        let mut writer = MapWriter::new(&mut batch, true);
+        let mut writer = MapWriter::new(&mut batch, 5);
         entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
-        MapWriter::new(&mut batch, false);
+        MapWriter::new(&mut batch, 0);
         let mut reader = BatchReader::new(&batch[1..]);
         let mut read = Vec::new();
-        assert!(read_map(&mut reader, |path, ticks| read.push((path, ticks))));
+        assert_eq!(read_map(&mut reader, |path, ticks| read.push((path, ticks))), 5);
         assert_eq!(read, entries);
-        assert!(!read_map(&mut reader, |_, _| panic!("nothing is in there")));
+        assert_eq!(read_map(&mut reader, |_, _| panic!("nothing is in there")), 0);
         assert!(reader.is_empty());
     }
 }

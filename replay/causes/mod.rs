@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!     collect → points, delays ─┬→ short term → long term, critical path → impact
-//!               time lines ─────┘   (bulk)       (backward, in small batches)
+//!               time lines ─────┘   (bulk)       (backward, in small batches) → culprits
 //! ```
 //!
 //! Everything but costs in the long term and the critical path follows from what is known already, and travels in bulk.
 
 mod backward;
 mod collect;
+mod culprits;
 mod delay;
 mod impact;
 mod lines;
@@ -22,6 +23,7 @@ mod time_line;
 use model::{LocationType, Ticks};
 
 pub use collect::{Collected, collect};
+pub use culprits::{Culprit, Named, Victims};
 pub use delay::Class;
 
 use crate::error::Error;
@@ -46,7 +48,8 @@ pub fn bytes_needed(profiles: &[ProcessProfile], collected: &[Collected]) -> u64
     journals + 600 * delays as u64 + 200 * points as u64
 }
 
-/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
+/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations. Answers who is named
+/// in the summary.
 ///
 /// # Errors
 /// If a worker failed.
@@ -57,7 +60,7 @@ pub fn find(
     paths: &ReportPaths,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<Vec<Named>, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
     let (mut points, mut delays) = (Vec::new(), Vec::new());
@@ -106,13 +109,15 @@ pub fn find(
     let worker = exchange.worker();
     let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
     relay::run(&mut backward, last.map(Message::Path), exchange);
-    let critical = backward.into_path();
+    let critical = backward.path();
+    let returned = backward.into_returned();
+    let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
     for (location, shares) in locations.zip(lines.into_shares()) {
         location.severities.set_shares(shares);
     }
-    Ok(())
+    Ok(named)
 }
 
 /// Tells the workers that own the causing locations.

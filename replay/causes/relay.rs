@@ -1,4 +1,4 @@
-//! Runs all workers' locations through the trace until nothing is left to do, and finds out when that is.
+//! Runs all workers' locations backwards, or forwards, until nothing is left to do, and finds out when that is.
 //!
 //! Messages are small, and gathered as long as there is something else to do; it never is one exchange of all workers for
 //! each dependency. A worker without work sleeps. Worker 0 asks everyone how many batches they have sent and received

@@ -13,11 +13,12 @@ use super::lines::{Lines, MapWriter, read_map};
 use super::points::SyncPoint;
 use super::previous::{Members, Query};
 use super::{previous, reach};
+use crate::call_tree::NO_PATH;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
-use crate::journal::Spot;
+use crate::journal::{Position, Spot};
 use crate::metrics::Metrics;
 use crate::options::Semantics;
 use crate::severity::Row;
@@ -39,7 +40,7 @@ pub(super) struct Wait {
     /// The number of the point that waits.
     pub(super) point: u32,
     /// The last point before it at which both sides had synchronised.
-    after: Option<usize>,
+    pub(super) after: Option<usize>,
     /// Whether its waiting has caused more waiting, so that it may have costs of its own.
     pub(super) has_costs: bool,
 }
@@ -50,9 +51,13 @@ pub(super) struct Cause {
     /// The delay.
     pub(super) delay: Delay,
     /// The last point before it at which both sides had synchronised.
-    after: Option<usize>,
+    pub(super) after: Option<usize>,
     /// The number of the first point that is not before the event: the event itself, unless it is none.
-    point: u32,
+    pub(super) point: u32,
+    /// The event behind which the work begins that is charged; the begin of the trace without one.
+    pub(super) since: Option<Position>,
+    /// The report's call path of the event that waits; none of idle threads.
+    pub(super) waiting_path: u32,
     /// The wait states that it is passed on to.
     pub(super) reach: reach::Reach,
     /// Whether the waiting has costs of its own, which will come.
@@ -106,6 +111,8 @@ pub(super) fn evaluate(
             delay: Delay::decode(words),
             after: None,
             point: 0,
+            since: None,
+            waiting_path: NO_PATH,
             reach: reach::Reach::Nothing,
             awaits_costs: false,
             denominator: 0.0,
@@ -217,7 +224,8 @@ fn exchange_work(
                 let wait = &waits[at];
                 lines.pruned(wait.delay.waiting, wait.after, &mut work);
                 let line = lines.at(wait.delay.waiting.location);
-                let mut writer = MapWriter::new(batch, wait.has_costs);
+                let path = lines.path(line, lines.line(line).row(wait.delay.waiting.position));
+                let mut writer = MapWriter::new(batch, path << 1 | u32::from(wait.has_costs));
                 for &(row, ticks) in &work {
                     writer.push(lines.path(line, row), ticks);
                 }
@@ -273,7 +281,9 @@ fn charge(
         lines.pruned(spot, cause.after, &mut latest.work);
         latest.of = Some((spot, cause.after));
     }
-    cause.awaits_costs = read_map(reader, |path, ticks| lines.note(path, ticks));
+    let mark = read_map(reader, |path, ticks| lines.note(path, ticks));
+    (cause.awaits_costs, cause.waiting_path) = (mark & 1 == 1, mark >> 1);
+    cause.since = cause.after.map(|after| lines.line(line).points()[after].position);
     let first = causes.shares.len();
     let mut excess = 0;
     for &(row, ticks) in &latest.work {
@@ -337,6 +347,8 @@ fn idle_threads(metrics: &Metrics, lines: &mut Lines, idle: &Idle, causes: &mut 
             delay: Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 },
             after,
             point: earlier as u32,
+            since: joined,
+            waiting_path: NO_PATH,
             reach: reach::corrected(lines.line(line).points(), after),
             awaits_costs: false,
             denominator,

@@ -115,6 +115,34 @@ impl TimeLine {
         self.journal.piece(position).0
     }
 
+    /// The row of a piece, and its ticks without waiting.
+    pub(super) fn piece(&self, position: Position) -> (Row, Ticks) {
+        self.journal.piece(position)
+    }
+
+    /// The time in some rows before each point: one after the other for each of them. A row may be missing.
+    pub(super) fn before_points(&self, rows: &[Option<Row>]) -> Vec<Ticks> {
+        let mut column = vec![rows.len(); self.rows];
+        for (at, row) in rows.iter().enumerate() {
+            if let Some(row) = row {
+                column[*row as usize] = at;
+            }
+        }
+        // The last one is of all other rows.
+        let mut current = vec![0; rows.len() + 1];
+        let mut sums = Vec::with_capacity(self.points.len() * rows.len());
+        let mut from = 0;
+        for point in &self.points {
+            for (row, ticks) in self.journal.pieces(from..point.position) {
+                let sum: &mut Ticks = &mut current[column[row as usize]];
+                *sum = ticks.saturating_add(*sum);
+            }
+            from = point.position;
+            sums.extend_from_slice(&current[..rows.len()]);
+        }
+        sums
+    }
+
     /// Whether the location did nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.journal.is_empty()

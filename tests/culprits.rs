@@ -1,4 +1,4 @@
-//! What the summary says of culprits: who waits for them.
+//! What the summary says of culprits: who waits for them, and between which calls they are slow.
 
 use replay::Summary;
 
@@ -35,6 +35,15 @@ rank 2
   0 > main ; 10 > work ; 1010 < ; 1010 > MPI_Barrier ; begin ; 1010 end barrier ; 1010 < ; 1010 > work ; 1020 < ; 1020 > MPI_Barrier ; begin ; 1060 end barrier ; 1060 < ; 1060 <
 rank 3
   0 > main ; 10 > work ; 110 < ; 110 > MPI_Barrier ; begin ; 1010 end barrier ; 1010 < ; 1010 > work ; 1020 < ; 1020 > MPI_Barrier ; begin ; 1060 end barrier ; 1060 < ; 1060 <
+";
+
+/// No function but the program. Rank 0 is late by 100 to its first message, then by 300 to its second, which follows
+/// a barrier; rank 1 waits for both.
+const NO_FUNCTIONS: &str = "program prog
+rank 0
+  5 > MPI_Comm_size ; 10 < ; 110 > MPI_Send ; 112 send 1 ; 114 < ; 120 > MPI_Barrier ; begin ; 125 end barrier ; 125 < ; 425 > MPI_Send ; 427 send 1 ; 429 <
+rank 1
+  5 > MPI_Comm_size ; 10 < ; 10 > MPI_Recv ; 113 recv 0 ; 114 < ; 120 > MPI_Barrier ; begin ; 125 end barrier ; 125 < ; 125 > MPI_Recv ; 428 recv 0 ; 429 <
 ";
 
 #[test]
@@ -89,6 +98,44 @@ rank 1
 }
 
 #[test]
+fn where_there_are_no_functions_the_costliest_stretch_between_two_calls_is_named() {
+    let summary = summary(NO_FUNCTIONS);
+    let first = &summary.culprits[0];
+    let between = first.between.as_ref().unwrap();
+    assert_eq!(between.text, "between MPI_Barrier and MPI_Send", "{first}");
+    // 300 of 100 and 300 that rank 1 waits.
+    assert!((between.share - 0.75).abs() < 1e-9, "{between:?}");
+    assert!(
+        first.to_string().starts_with(
+            "rank 0 in prog between MPI_Barrier and MPI_Send (75 %): late senders in MPI_Recv of rank 1"
+        ),
+        "{first}"
+    );
+}
+
+#[test]
+fn before_the_first_call_and_after_the_last_one_there_is_one_call_to_name() {
+    let summary = summary(
+        "program prog
+rank 0
+  0 > main ; 100 > MPI_Send ; send 1 ; 101 < ; 102 <
+rank 1
+  0 > main ; 10 > MPI_Recv ; 101 recv 0 ; 102 < ; 103 <
+",
+    );
+    let first = &culprits(&summary)[0];
+    assert!(
+        first.starts_with("rank 0 in prog/main before MPI_Send: late senders in MPI_Recv of rank 1"),
+        "{first}"
+    );
+}
+
+#[test]
+fn function_that_calls_no_mpi_has_no_stretch() {
+    assert!(summary(&chain()).culprits[0].between.is_none());
+}
+
+#[test]
 fn threads_that_wait_or_idle_are_named() {
     // Thread 1 is late to the barrier; then the main thread works alone.
     let summary = summary(
@@ -114,7 +161,7 @@ rank 0 thread 2
 fn summary_is_the_same_with_any_workers() {
     let mut random = Random::new(11);
     let script = |script: &str| Case::parse(script).unwrap().trace;
-    let mut traces = vec![script(&chain()), script(BARRIERS)];
+    let mut traces = vec![script(&chain()), script(BARRIERS), script(NO_FUNCTIONS)];
     let golden = |name: &str| Case::read(std::path::Path::new("tests/golden").join(name).as_path()).trace;
     traces.extend(["cyclic_wait.trace", "cyclic_critical_path.trace", "idle_threads.trace"].map(golden));
     for seed in 0..24 {
@@ -138,7 +185,7 @@ fn summary_is_the_same_with_any_workers() {
                 let summary = outcomes.into_iter().find_map(|outcome| outcome.unwrap().summary).unwrap();
                 for culprit in &summary.culprits {
                     named += usize::from(culprit.victims.is_some());
-                    if let Some(part) = &culprit.victims {
+                    for part in [&culprit.victims, &culprit.between].into_iter().flatten() {
                         // Of a part of all there is no more than all.
                         assert!(
                             part.share > 0.0 && part.share < 1.0 + 1e-6,

@@ -68,6 +68,8 @@ pub(super) struct Returned {
     pub(super) items: Vec<Vec<Item>>,
     /// Causes that did not get their costs.
     pub(super) released: FxHashSet<u32>,
+    /// What a tick of excess work costs, by cause: all classes together.
+    pub(super) per_tick: Vec<f64>,
 }
 
 /// The locations of a worker on their way back.
@@ -90,6 +92,8 @@ pub(super) struct Backward<'a> {
     arrived: FxHashMap<u32, Costs>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
+    /// What a tick of excess work costs, by cause.
+    per_tick: Vec<f64>,
     findings: &'a mut Findings,
 }
 
@@ -142,6 +146,7 @@ impl<'a> Backward<'a> {
             ready,
             arrived: FxHashMap::default(),
             released: FxHashSet::default(),
+            per_tick: vec![0.0; causes.list.len()],
             findings,
         }
     }
@@ -159,11 +164,13 @@ impl<'a> Backward<'a> {
             true => self.arrived.get(&number).copied(),
             false => self.arrived.remove(&number),
         };
+        let mut per_tick = cause.scale;
         for class in Class::ALL {
             // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
             let is_known = (class, cause.delay.class) != (Class::ThreadBarrier, Class::ThreadBarrier);
             let cost = costs.filter(|_| is_known).map_or(0.0, |costs| costs[class as usize]);
             let own = cost / cause.denominator;
+            per_tick += own;
             if begins && own > 0.0 {
                 for &(row, more) in &self.causes.shares[cause.shares.clone()] {
                     let metric = self.tools.metrics.delay_costs[class as usize][1];
@@ -176,6 +183,9 @@ impl<'a> Backward<'a> {
                 let sum = &mut self.ways[at].weights[class as usize];
                 *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
             }
+        }
+        if begins {
+            self.per_tick[number as usize] = per_tick;
         }
     }
 
@@ -279,7 +289,7 @@ impl<'a> Backward<'a> {
     /// What is known besides, once everything has come to its end.
     pub(super) fn into_returned(self) -> Returned {
         let items = self.ways.into_iter().map(|way| way.items).collect();
-        Returned { items, released: self.released }
+        Returned { items, released: self.released, per_tick: self.per_tick }
     }
 }
 

@@ -23,7 +23,7 @@ mod time_line;
 use model::{LocationType, Ticks};
 
 pub use collect::{Collected, collect};
-pub use culprits::{Culprit, Named, Victims};
+pub use culprits::{Culprit, Named, Stretch, Victims};
 pub use delay::Class;
 
 use crate::error::Error;

@@ -120,6 +120,11 @@ impl TimeLine {
         self.journal.piece(position)
     }
 
+    /// The rows of all pieces, and their ticks without waiting.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Row, Ticks)> {
+        self.journal.pieces(0..self.journal.len())
+    }
+
     /// The time in some rows before each point: one after the other for each of them. A row may be missing.
     pub(super) fn before_points(&self, rows: &[Option<Row>]) -> Vec<Ticks> {
         let mut column = vec![rows.len(); self.rows];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ranges::list;
 use super::rows::Value;
 use super::summary::Part;
-use crate::causes::{Class, Named, Victims};
+use crate::causes::{Class, Named, Stretch, Victims};
 use crate::fraction::float;
 use crate::imbalance::Totals;
 use crate::metrics::Metrics;
@@ -104,6 +104,18 @@ impl Culprit {
     }
 }
 
+/// Where a culprit was slow: between which calls.
+pub(super) fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
+    let name = |region: Option<u32>| region.map(|region| trace.region_name(region));
+    let text = match (name(stretch.before), name(stretch.after)) {
+        (Some(before), Some(after)) => format!("between {before} and {after}"),
+        (Some(before), None) => format!("after {before}"),
+        (None, Some(after)) => format!("before {after}"),
+        (None, None) => String::new(),
+    };
+    Part { text, share: float(stretch.costs) / float(costs) }
+}
+
 /// Who waits for a culprit: in which region, and which ranks, or threads of one rank.
 pub(super) fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     let locations = notable(&victims.waiting);
@@ -146,7 +158,7 @@ mod tests {
     fn culprit_is_on_the_critical_path_if_its_row_says_so() {
         let metrics = Metrics::new(true);
         let culprit = causes::Culprit { path: 2, location: 0, costs: 10, class: Class::Barrier };
-        let named = [Named { culprit, victims: None }];
+        let named = [Named { culprit, victims: None, stretch: None }];
         let mut culprits = Culprits::new(&metrics, &named);
         culprits.add(culprits.delay, &[Value::new(2, 0, 10), Value::new(2, 1, 4)]);
         culprits.add(culprits.critical_path, &[Value::new(2, 1, 1)]);

@@ -194,6 +194,8 @@ pub struct Culprit {
     pub location: String,
     /// The names of the regions from the root, with slashes between them.
     pub call_path: String,
+    /// Between which calls of MPI it was slow, if it calls MPI itself.
+    pub between: Option<Part>,
     /// What the waiting of the others costs, in seconds, through others' waiting included.
     pub seconds: f64,
     /// What kind of waiting costs most.
@@ -209,6 +211,9 @@ pub struct Culprit {
 impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.location, printable(&self.call_path))?;
+        if let Some(between) = &self.between {
+            write!(f, " {between}")?;
+        }
         write!(f, ": {}", self.kind)?;
         if let Some(victims) = &self.victims {
             write!(f, " {victims}")?;

@@ -7,7 +7,7 @@ use model::{LocationType, Paradigm};
 use patterns::Unit;
 
 use super::cube::describe;
-use super::culprits::{Culprit, Culprits, kind, victims};
+use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::rows::{Piece, RowSets, Value, collect};
 use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
@@ -144,15 +144,17 @@ pub fn write(
     let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
     let (of_rows, delay_costs) = culprits.all();
     let seconds = |shares: i128| whole(shares) / (FRACTION as f64).exp2();
-    let culprit = |(Named { culprit, victims: who }, of_rows): (&Named, &Culprit)| summary::Culprit {
-        location: trace.location_name(culprit.location as usize),
-        call_path: name(culprit.path),
-        seconds: seconds(culprit.costs),
-        kind: kind(culprit.class),
-        victims: who.as_ref().map(|who| victims(trace, who, culprit.costs)),
-        is_critical: of_rows.is_critical,
-        more_work: of_rows.more_work(&computed, &is_parallel),
-    };
+    let culprit =
+        |(Named { culprit, victims: who, stretch }, of_rows): (&Named, &Culprit)| summary::Culprit {
+            location: trace.location_name(culprit.location as usize),
+            call_path: name(culprit.path),
+            between: stretch.as_ref().map(|stretch| between(trace, stretch, culprit.costs)),
+            seconds: seconds(culprit.costs),
+            kind: kind(culprit.class),
+            victims: who.as_ref().map(|who| victims(trace, who, culprit.costs)),
+            is_critical: of_rows.is_critical,
+            more_work: of_rows.more_work(&computed, &is_parallel),
+        };
     Ok(Some(Summary {
         clock_error: whole(doubtful.limit.into()),
         doubts,

@@ -15,17 +15,26 @@ use crate::exchange::{Batch, Exchange};
 use crate::severity::Row;
 use crate::tools::Tools;
 
-/// Excess work of the culprits that are at this worker's locations.
+/// What a culprit did since both sides of a delay last synchronised, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    /// All of it.
+    pub(super) all: Ticks,
+    /// What it did more than the other side.
+    pub(super) more: Ticks,
+}
+
+/// Work of the culprits that are at this worker's locations.
 #[derive(Debug)]
 pub(super) struct Excess {
-    /// In ticks, by culprit and cause; no list for culprits elsewhere.
-    work: Vec<Vec<Ticks>>,
+    /// By culprit and cause; no list for culprits elsewhere.
+    work: Vec<Vec<Work>>,
 }
 
 impl Excess {
-    /// What a culprit did more before each cause of this worker: nothing before those elsewhere. No list, if it is at none of this
+    /// What a culprit did before each cause of this worker: nothing before those elsewhere. No list, if it is at none of this
     /// worker's locations.
-    pub(super) fn of(&self, culprit: usize) -> &[Ticks] {
+    pub(super) fn of(&self, culprit: usize) -> &[Work] {
         &self.work[culprit]
     }
 
@@ -63,8 +72,8 @@ impl Excess {
 
         let is_here = |culprit: &Culprit| tools.owner_of(culprit.location) == exchange.worker();
         let count = |culprit| if is_here(culprit) { causes.list.len() } else { 0 };
-        let list = |culprit| vec![0; count(culprit)];
-        let mut work: Vec<Vec<Ticks>> = culprits.iter().map(list).collect();
+        let list = |culprit| vec![Work::default(); count(culprit)];
+        let mut work: Vec<Vec<Work>> = culprits.iter().map(list).collect();
         for (ends, batch) in causes.firsts.windows(2).zip(&incoming) {
             let mut theirs = batch.iter();
             for (number, cause) in causes.list.iter().enumerate().take(ends[1]).skip(ends[0]) {
@@ -78,7 +87,7 @@ impl Excess {
                     let mine = sums.pruned(lines.line(line), column(culprit), cause.after, cause.point);
                     // Nobody is charged for what it did not do.
                     let more = if mine > 0 { mine.saturating_sub(theirs).max(0) } else { 0 };
-                    work[which][number] = more;
+                    work[which][number] = Work { all: mine, more };
                 }
             }
         }
@@ -92,7 +101,7 @@ impl Excess {
                 lines.work_since(line, cause.since, spot.position, &mut alone);
                 let own = alone.iter().find(|&&(row, _)| lines.path(line, row) == culprit.path);
                 let ticks = own.map_or(0, |own| own.1);
-                work[which][number] = ticks;
+                work[which][number] = Work { all: ticks, more: ticks };
             }
         }
         Ok(Excess { work })

@@ -134,7 +134,7 @@ impl<'a> Forward<'a> {
             }
         };
         for &which in &self.here[at] {
-            passed[which] += self.excess.of(which)[number as usize] as f64;
+            passed[which] += self.excess.of(which)[number as usize].more as f64;
         }
         let class = cause.delay.class;
         let is_waiting = |which: usize| passed[which] > 0.0 && self.culprits[which].class == class;

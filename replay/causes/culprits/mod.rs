@@ -1,12 +1,14 @@
-//! Culprits: the places with the largest costs, and who waits for them.
+//! Culprits: the places with the largest costs, who waits for them, and between which calls they were slow.
 //!
 //! They are known once all costs are, and on every worker. What else is said of them takes a second look at their delays
 //! alone: nothing of it is kept for all places.
 
 mod excess;
 mod forward;
+mod stretch;
 mod victims;
 
+pub use stretch::Stretch;
 pub use victims::Victims;
 
 use super::backward::Returned;
@@ -45,6 +47,8 @@ pub struct Named {
     pub culprit: Culprit,
     /// Who waits for it, and where.
     pub victims: Option<Victims>,
+    /// Between which calls of MPI it was slow, if it calls MPI itself.
+    pub stretch: Option<Stretch>,
 }
 
 /// Finds the culprits, and what is said of them: that on worker 0 only.
@@ -65,12 +69,14 @@ pub(super) fn find(
         return Ok(Vec::new());
     }
     let excess = Excess::find(tools, &culprits, lines, waits, causes, exchange)?;
+    let stretches =
+        stretch::find(tools, paths, &culprits, lines, causes, &returned.per_tick, &excess, exchange)?;
     let mut forward =
         Forward::new(tools, lines, waits, causes, returned, &culprits, &excess, exchange.worker());
     relay::run(&mut forward, None, exchange);
     let victims = victims::find(paths, &culprits, forward.into_waiting(), exchange)?;
-    let named = culprits.into_iter().zip(victims);
-    Ok(named.map(|(culprit, victims)| Named { culprit, victims }).collect())
+    let named = culprits.into_iter().zip(victims).zip(stretches);
+    Ok(named.map(|((culprit, victims), stretch)| Named { culprit, victims, stretch }).collect())
 }
 
 /// The places with the largest costs, the largest first; of equals the first call path and location. Starting up and

@@ -4,6 +4,8 @@
 //! every piece of exclusive time is kept, with the row of its call path. An event is a piece of no time: its place in the
 //! journal is its position among all events of the location that matter.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use crate::exchange::batch::{halves, pair};
@@ -92,7 +94,19 @@ impl Journal {
     /// # Panics
     /// If there is no such piece.
     pub fn piece(&self, position: Position) -> (Row, Ticks) {
-        let (row, ticks) = self.pieces[position as usize];
+        self.read(&self.pieces[position as usize])
+    }
+
+    /// The rows and the ticks of some pieces, one after the other.
+    ///
+    /// # Panics
+    /// If there are no such pieces.
+    pub fn pieces(&self, range: Range<Position>) -> impl Iterator<Item = (Row, Ticks)> {
+        self.pieces[range.start as usize..range.end as usize].iter().map(|piece| self.read(piece))
+    }
+
+    #[inline]
+    fn read(&self, &(row, ticks): &(u32, u32)) -> (Row, Ticks) {
         if row & LONG == 0 { (row, ticks.into()) } else { (row & !LONG, self.long[ticks as usize]) }
     }
 
@@ -128,6 +142,7 @@ mod tests {
         journal.set(2, -4);
         journal.set(3, 8);
         assert_eq!([2, 3].map(|at| journal.piece(at)), [(6, -4), (7, 8)]);
+        assert_eq!(journal.pieces(1..3).collect::<Vec<_>>(), [(5, 1 << 40), (6, -4)]);
         assert_eq!(journal.len(), 4);
     }
 }

@@ -306,14 +306,16 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
+        let mut culprits = Vec::new();
         if metrics.has_causes {
             progress.phase("find root causes");
-            causes::find(&tools, &mut profiles, collected, &paths, memory, &mut findings, exchange)?;
+            culprits =
+                causes::find(&tools, &mut profiles, collected, &paths, memory, &mut findings, exchange)?;
         }
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
-        let found = Found { findings, statistics, violations: corrected.violations };
+        let found = Found { findings, statistics, violations: corrected.violations, culprits };
         let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());

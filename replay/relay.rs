@@ -32,10 +32,19 @@ const STATUS: u64 = 2;
 const RELEASE: u64 = 3;
 const END: u64 = 4;
 
+/// What locations of one worker tell those of another.
+pub trait Message: Sized {
+    /// Appends it to a batch.
+    fn encode(self, batch: &mut Batch);
+
+    /// What [`encode`](Message::encode) appended.
+    fn decode(reader: &mut BatchReader<'_>) -> Self;
+}
+
 /// What goes from location to location: each goes on until it needs something that another has not told yet.
 pub trait Recurrence {
     /// What locations of one worker tell those of another.
-    type Message;
+    type Message: Message;
 
     /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
     fn step(&mut self, tell: &mut impl FnMut(usize, Self::Message)) -> bool;
@@ -48,12 +57,6 @@ pub trait Recurrence {
 
     /// Lets a location go on although something is missing: it waits for itself.
     fn release(&mut self, blocked: Blocked);
-
-    /// Appends a message to a batch.
-    fn encode(message: Self::Message, batch: &mut Batch);
-
-    /// What [`encode`](Recurrence::encode) appended.
-    fn decode(reader: &mut BatchReader<'_>) -> Self::Message;
 }
 
 /// A location that cannot go on. The smallest goes on first when nobody can.
@@ -138,7 +141,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
-        while steps < STEPS && work.step(&mut |to, message| R::encode(message, &mut mail.gathered[to])) {
+        while steps < STEPS && work.step(&mut |to, message| message.encode(&mut mail.gathered[to])) {
             steps += 1;
             mail.send(exchange, true);
         }
@@ -181,8 +184,8 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
                 mail.received += 1;
                 let mut reader = BatchReader::new(&batch[1..]);
                 while !reader.is_empty() {
-                    let message = R::decode(&mut reader);
-                    work.hear(from, message, &mut |to, message| R::encode(message, &mut mail.gathered[to]));
+                    let message = R::Message::decode(&mut reader);
+                    work.hear(from, message, &mut |to, message| message.encode(&mut mail.gathered[to]));
                 }
             }
             ASK => is_asked = true,

@@ -16,7 +16,7 @@ const RANKS: usize = 64;
 
 /// Rank 0 works; each rank waits for the message of the one before, then sends to the next. The others work a hundredth
 /// of that before.
-fn chain() -> String {
+pub(crate) fn chain() -> String {
     let mut script = String::from("program prog\n");
     for rank in 0..RANKS {
         let received = 1_000_030 + 40 * rank;
@@ -43,7 +43,7 @@ fn chain() -> String {
 }
 
 /// Writes and analyzes a script.
-fn analyze(script: &str, directory: &Path) -> (Summary, Table) {
+pub(crate) fn analyze(script: &str, directory: &Path) -> (Summary, Table) {
     let case = Case::parse(script).unwrap();
     write::write(&case.trace, directory);
     let report = directory.join("report.cubex");

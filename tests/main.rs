@@ -4,6 +4,7 @@ mod bad_input;
 mod causes;
 mod clocks;
 mod command_line;
+mod culprits;
 mod damage;
 mod documentation;
 mod equivalence;

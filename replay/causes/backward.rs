@@ -20,12 +20,12 @@ use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
-use crate::relay::{Blocked, Recurrence};
+use crate::relay::{self, Blocked, Recurrence};
 use crate::tools::Tools;
 
 /// What a location has to do at a position, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// A cause reaches no further back.
     End,
     /// A wait state learns what it costs.
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 /// What to do, at a position, with which wait or cause. Latest first.
-type Item = (Reverse<Position>, Kind, u32);
+pub(super) type Item = (Reverse<Position>, Kind, u32);
 
 /// Marks a message about the critical path; others have a bit for each class that costs.
 const PATH: u64 = 1 << 63;
@@ -56,10 +56,26 @@ struct Way {
 /// What a worker tells another one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Message {
-    /// What a delay's waiting costs; by its number among the delays told.
+    /// What a delay's waiting costs, by class; forwards, which shares of it the culprits have. By its number among the delays
+    /// told.
     Costs(u32, Costs),
     /// The critical path goes on before this event.
     Path(Spot),
+}
+
+/// What is known once all have come back.
+#[derive(Debug)]
+pub(super) struct Returned {
+    /// The exclusive ticks on the critical path, by location and row.
+    pub(super) path: Vec<Vec<Ticks>>,
+    /// What is still to be charged.
+    pub(super) owed: Vec<Owed>,
+    /// What each location had to do, the latest first.
+    pub(super) items: Vec<Vec<Item>>,
+    /// Causes that did not get their costs.
+    pub(super) released: FxHashSet<u32>,
+    /// What a tick of excess work costs, by cause: all classes together.
+    pub(super) per_tick: Vec<f64>,
 }
 
 /// The locations of a worker on their way back.
@@ -84,6 +100,8 @@ pub(super) struct Backward<'a> {
     owed: Vec<Owed>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
+    /// What a tick of excess work costs, by cause.
+    per_tick: Vec<f64>,
     findings: &'a mut Findings,
 }
 
@@ -139,6 +157,7 @@ impl<'a> Backward<'a> {
             arrived: FxHashMap::default(),
             owed: Vec::new(),
             released: FxHashSet::default(),
+            per_tick: vec![0.0; causes.list.len()],
             findings,
         }
     }
@@ -171,10 +190,13 @@ impl<'a> Backward<'a> {
                 None => self.owed.push(Owed { cause: number, costs: own }),
             }
         }
+        let mut weights = own.unwrap_or_default();
+        if begins {
+            self.per_tick[number as usize] = cause.scale + weights.iter().sum::<f64>();
+        }
         if cause.reach.is_none() {
             return;
         }
-        let mut weights = own.unwrap_or_default();
         weights[cause.delay.class as usize] += cause.scale;
         for (sum, weight) in self.ways[at].weights.iter_mut().zip(weights) {
             if weight != 0.0 {
@@ -187,7 +209,7 @@ impl<'a> Backward<'a> {
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
         let wait = &self.waits[number as usize];
-        let point = self.lines.line(at).point_behind(wait.stretch, wait.delay.waiting.position);
+        let point = self.lines.line(at).point_behind(wait.past, wait.delay.waiting.position);
         let waited = point.map_or(0, |point| point.wait);
         let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
         if wait.worker == self.worker {
@@ -258,9 +280,9 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Once everything has come to its end: the exclusive ticks on the critical path, by location and row, and what is still
-    /// to be charged. What lies between two events is on the path once, whatever ways led there, and in whatever order.
-    pub(super) fn finish(self) -> (Vec<Vec<Ticks>>, Vec<Owed>) {
+    /// Once everything has come to its end. What lies between two events is on the critical path once, whatever ways led
+    /// there, and in whatever order.
+    pub(super) fn finish(self) -> Returned {
         let mut paths = vec![Vec::new(); self.ways.len()];
         let mut work = Vec::new();
         for (at, (way, path)) in self.ways.iter().zip(&mut paths).enumerate() {
@@ -279,7 +301,13 @@ impl<'a> Backward<'a> {
                 }
             }
         }
-        (paths, self.owed)
+        Returned {
+            path: paths,
+            owed: self.owed,
+            items: self.ways.into_iter().map(|way| way.items).collect(),
+            released: self.released,
+            per_tick: self.per_tick,
+        }
     }
 }
 
@@ -333,9 +361,11 @@ impl Recurrence for Backward<'_> {
         self.released.insert(number);
         self.ready.push(at);
     }
+}
 
-    fn encode(message: Message, batch: &mut Batch) {
-        match message {
+impl relay::Message for Message {
+    fn encode(self, batch: &mut Batch) {
+        match self {
             Message::Path(spot) => batch.extend([PATH, spot.encode()]),
             Message::Costs(number, costs) => {
                 let head = batch.len();

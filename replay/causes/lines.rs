@@ -53,6 +53,11 @@ impl Lines {
         location as usize - self.first
     }
 
+    /// The location at a number.
+    pub(super) fn location(&self, at: usize) -> u32 {
+        (self.first + at) as u32
+    }
+
     /// The time line of a location.
     pub(super) fn line(&self, at: usize) -> &TimeLine {
         &self.lines[at].time
@@ -128,6 +133,16 @@ impl Lines {
         for path in self.used.drain(..) {
             self.noted[path as usize] = 0;
         }
+    }
+
+    /// What was charged to a location so far.
+    pub(super) fn shares(&self, at: usize) -> &Columns<i128> {
+        &self.lines[at].shares
+    }
+
+    /// The report's call paths of a location, by row.
+    pub(super) fn paths(&self, at: usize) -> &[u32] {
+        &self.lines[at].paths
     }
 
     /// What was charged to each location.

@@ -9,7 +9,7 @@ use model::Ticks;
 use super::delay::{Class, Costs};
 use super::lines::Lines;
 use super::sides::{Causes, Wait};
-use super::work::{self, Excess};
+use super::work::{self, Excess, Told};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::metrics::Metrics;
@@ -63,7 +63,7 @@ pub(super) fn settle(
     let answers: Vec<Vec<usize>> =
         answers.map(|(numbers, all)| numbers.iter().map(|&number| all[number as usize]).collect()).collect();
     let mut excess = Excess::default();
-    work::bring(lines, waits, &answers, exchange, |lines, worker, number, _| {
+    work::bring(lines, waits, &answers, exchange, |lines, Told { worker, number, .. }| {
         let Owed { cause, costs } = &of_worker[worker][number];
         let cause = &causes.list[*cause as usize];
         let line = lines.at(cause.delay.causing.location);

@@ -9,6 +9,7 @@
 
 mod backward;
 mod collect;
+mod culprits;
 mod delay;
 mod impact;
 mod lines;
@@ -24,6 +25,7 @@ mod work;
 use model::Ticks;
 
 pub use collect::{Collected, collect};
+pub use culprits::{Culprit, Named, Stretch, Victims};
 pub use delay::Class;
 
 use crate::error::Error;
@@ -49,7 +51,8 @@ fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: u
     journals + 600 * sides as u64 + 200 * points as u64
 }
 
-/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
+/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations. Answers who is named
+/// in the summary.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
@@ -61,7 +64,7 @@ pub fn find(
     memory: &Memory,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
+) -> Result<Vec<Named>, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
     let (mut points, mut delays) = (Vec::new(), Vec::new());
@@ -119,14 +122,17 @@ pub fn find(
         backward.begin_path(last);
     }
     relay::run(&mut backward, exchange);
-    let (critical, owed) = backward.finish();
+    let mut returned = backward.finish();
+    let owed = std::mem::take(&mut returned.owed);
     long_term::settle(tools.metrics, &mut lines, &waits, &causes, owed, exchange)?;
+    let critical = std::mem::take(&mut returned.path);
+    let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
     for (location, shares) in locations.zip(lines.into_shares()) {
         location.severities.set_shares(shares);
     }
-    Ok(())
+    Ok(named)
 }
 
 /// Tells the workers that own the causing locations.

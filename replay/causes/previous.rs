@@ -32,17 +32,17 @@ pub(super) struct Query {
 
 /// The points of a location between the last one at which it has synchronised with a process, and an event.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Past {
     /// The number of the first point in between; the one before it is that last one.
     first: u32,
     /// The number of points before the event. If the event is a point itself, this is its number.
     end: u32,
 }
 
-impl Stretch {
-    /// The stretch behind a point, or the begin, that ends before a point, or an event in its place.
-    pub(super) fn new(after: Option<usize>, end: usize) -> Stretch {
-        Stretch { first: after.map_or(0, |at| at as u32 + 1), end: end as u32 }
+impl Past {
+    /// What lies behind a point, or the begin, and ends before a point, or an event in its place.
+    pub(super) fn new(after: Option<usize>, end: usize) -> Past {
+        Past { first: after.map_or(0, |at| at as u32 + 1), end: end as u32 }
     }
 
     /// The number of the last point at which both have synchronised; `None` if they never have.
@@ -78,9 +78,9 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Answers all queries about a location: the stretch between the last point that knows the process and the event.
-pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Stretch> {
-    let mut answers = vec![Stretch::default(); queries.len()];
+/// Answers all queries about a location: the past between the last point that knows the process and the event.
+pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Past> {
+    let mut answers = vec![Past::default(); queries.len()];
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_key(|&at| queries[at].before);
     let mut with: FxHashMap<u32, usize> = FxHashMap::default();
@@ -120,7 +120,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
                 later.next().map(|&(_, at)| at).or(alone)
             }
         };
-        answers[query] = Stretch::new(after, next);
+        answers[query] = Past::new(after, next);
     }
     answers
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::delay::Delay;
 use super::points::{Peers, SyncPoint};
-use super::previous::{self, Members, Partner, Query, Stretch};
+use super::previous::{self, Members, Partner, Past, Query};
 use crate::communicators::Participants;
 use crate::journal::Position;
 use crate::trace::Trace;
@@ -19,8 +19,8 @@ const QUERIES: usize = 1 << 20;
 pub(super) type Reach = Option<usize>;
 
 /// What is meant: everything since both sides have synchronised.
-pub(super) fn corrected(stretch: Stretch) -> Reach {
-    Some(stretch.points().start)
+pub(super) fn corrected(past: Past) -> Reach {
+    Some(past.points().start)
 }
 
 /// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
@@ -28,7 +28,7 @@ pub(super) fn corrected(stretch: Stretch) -> Reach {
 pub(super) fn reference(
     trace: &Trace,
     points: &[SyncPoint],
-    causes: &[(Delay, Stretch)],
+    causes: &[(Delay, Past)],
     members: &mut Members<'_>,
 ) -> Vec<Reach> {
     let ranks = |communicator: u32| match trace.communicators.get(communicator as usize) {
@@ -58,7 +58,7 @@ pub(super) fn reference(
         let mut begin = 0;
         for (position, end) in ends {
             let mut firsts: Vec<Option<usize>> =
-                answers[begin..end].iter().map(|stretch| stretch.after()).collect();
+                answers[begin..end].iter().map(|past| past.after()).collect();
             firsts.sort_unstable();
             firsts.dedup();
             of_operation.insert(position, firsts);
@@ -66,12 +66,12 @@ pub(super) fn reference(
         }
     }
     let is_pair = trace.world_size() == 2;
-    let reach = |&(delay, stretch): &(Delay, Stretch)| {
-        let after = stretch.after();
+    let reach = |&(delay, past): &(Delay, Past)| {
+        let after = past.after();
         let Some(firsts) =
             of_operation.get(&delay.causing.position).filter(|_| delay.class.is_of_collectives())
         else {
-            return corrected(stretch);
+            return corrected(past);
         };
         let is_base = firsts.first() == Some(&after);
         let knows_one = after.is_some_and(|at| match &points[at].peers {
@@ -80,7 +80,7 @@ pub(super) fn reference(
             _ => false,
         });
         if is_base && !(is_pair && knows_one) {
-            return corrected(stretch);
+            return corrected(past);
         }
         *firsts.iter().find(|&&first| first > after && Some(&first) != firsts.first())?
     };

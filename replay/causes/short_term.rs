@@ -8,7 +8,7 @@ use model::Ticks;
 use super::collect::Idle;
 use super::delay::{Class, Delay};
 use super::lines::Lines;
-use super::previous::{Members, Partner, Query, Stretch};
+use super::previous::{Members, Partner, Past, Query};
 use super::sides::{Cause, Causes, Wait};
 use super::work::{self, Excess};
 use super::{previous, reach};
@@ -46,7 +46,7 @@ pub(super) fn evaluate(
         .map(|delay| {
             let worker = tools.owner_of(delay.causing.location);
             numbers[worker] += 1;
-            Wait { delay, worker, number: numbers[worker] - 1, stretch: Stretch::default(), has_costs: false }
+            Wait { delay, worker, number: numbers[worker] - 1, past: Past::default(), has_costs: false }
         })
         .collect();
     let mut causes = Causes::default();
@@ -99,27 +99,27 @@ fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut 
             .collect();
         let answers = previous::find(points, &queries, &mut members);
         let (of_wait, of_cause) = answers.split_at(of_waits[line].len());
-        for (&at, &stretch) in of_waits[line].iter().zip(of_wait) {
-            waits[at].stretch = stretch;
+        for (&at, &past) in of_waits[line].iter().zip(of_wait) {
+            waits[at].past = past;
         }
-        for (&at, &stretch) in of_causes[line].iter().zip(of_cause) {
-            causes.list[at].stretch = stretch;
-            causes.list[at].reach = reach::corrected(stretch);
+        for (&at, &past) in of_causes[line].iter().zip(of_cause) {
+            causes.list[at].past = past;
+            causes.list[at].reach = reach::corrected(past);
         }
         if trace.semantics == Semantics::Reference {
-            let group = of_causes[line].iter().map(|&at| (causes.list[at].delay, causes.list[at].stretch));
+            let group = of_causes[line].iter().map(|&at| (causes.list[at].delay, causes.list[at].past));
             let reaches = reach::reference(trace, points, &group.collect::<Vec<_>>(), &mut members);
             for (&at, reach) in of_causes[line].iter().zip(reaches) {
                 causes.list[at].reach = reach;
             }
         }
         let reaches = of_causes[line].iter().map(|&at| &causes.list[at]);
-        let reaches = reaches.map(|cause| (cause.reach, cause.stretch.points().end));
+        let reaches = reaches.map(|cause| (cause.reach, cause.past.points().end));
         let covered = reach::covered(points.len(), reaches);
         for &at in &of_waits[line] {
             let wait = &mut waits[at];
-            let point = lines.line(line).point_behind(wait.stretch, wait.delay.waiting.position);
-            wait.has_costs = point.is_some_and(|point| point.wait > 0) && covered[wait.stretch.points().end];
+            let point = lines.line(line).point_behind(wait.past, wait.delay.waiting.position);
+            wait.has_costs = point.is_some_and(|point| point.wait > 0) && covered[wait.past.points().end];
         }
     }
 }
@@ -134,9 +134,12 @@ fn compare(
 ) -> Result<(), Error> {
     let all = work::by_worker(waits, exchange.workers());
     let mut excess = Excess::default();
-    work::bring(lines, waits, &all, exchange, |lines, worker, number, has_costs| {
-        let cause = causes.firsts[worker] + number;
-        causes.list[cause].awaits_costs = has_costs;
+    work::bring(lines, waits, &all, exchange, |lines, told| {
+        let cause = causes.firsts[told.worker] + told.number;
+        let of = &mut causes.list[cause];
+        (of.awaits_costs, of.waiting_path) = (told.has_costs, told.path);
+        let points = lines.line(lines.at(of.delay.causing.location)).points();
+        of.since = of.past.after().map(|after| points[after].position);
         let excess = excess.of(lines, &causes.list[cause]);
         charge(metrics, lines, causes, cause, excess);
     })
@@ -150,8 +153,8 @@ fn charge(metrics: &Metrics, lines: &mut Lines, causes: &mut Causes, at: usize, 
     let line = lines.at(spot.location);
     let sum = excess.iter().fold(0, |sum: Ticks, &(_, more)| more.saturating_add(sum));
     let time = lines.line(line);
-    let denominator = sum as f64 + time.waiting(cause.stretch) as f64;
-    let is_cause = time.point_behind(cause.stretch, spot.position).is_some_and(|point| point.wait <= 0);
+    let denominator = sum as f64 + time.waiting(cause.past) as f64;
+    let is_cause = time.point_behind(cause.past, spot.position).is_some_and(|point| point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
         // A message is never charged more than the delay explains; collective operations are (Q14).
@@ -179,11 +182,11 @@ fn idle_threads(
     let mut work = Vec::new();
     let ends = idle.forks.iter().copied().chain([lines.line(line).end()]);
     let queries: Vec<Query> = ends.map(|before| Query { before, partner: Partner::AnyTeam }).collect();
-    let stretches = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
-    for (Query { before, .. }, stretch) in queries.into_iter().zip(stretches) {
+    let pasts = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
+    for (Query { before, .. }, past) in queries.into_iter().zip(pasts) {
         let time = lines.line(line);
-        let waiting = time.waiting(stretch);
-        let since = stretch.after().map(|at| time.points()[at].position);
+        let waiting = time.waiting(past);
+        let since = past.after().map(|at| time.points()[at].position);
         let joined =
             since.and_then(|since| idle.joins.get(idle.joins.partition_point(|&join| join < since)).copied());
         lines.work_since(line, joined, before, &mut work);
@@ -198,7 +201,7 @@ fn idle_threads(
         let class = Class::IdleThreads;
         let delay =
             Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 };
-        causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
+        causes.list.push(Cause { since: joined, denominator, scale, ..Cause::new(delay) });
     }
 }
 
@@ -214,7 +217,7 @@ fn indirect(
     for (worker, ends) in causes.firsts.windows(2).enumerate() {
         for cause in causes.list[ends[0]..ends[1]].iter().filter(|cause| cause.delay.class.is_of_messages()) {
             let spot = cause.delay.causing;
-            let waiting = lines.line(lines.at(spot.location)).waiting(cause.stretch);
+            let waiting = lines.line(lines.at(spot.location)).waiting(cause.past);
             outgoing[worker].push((cause.scale * waiting as f64).to_bits());
         }
     }
@@ -236,7 +239,7 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, waits: &[Wait], causes: &Ca
         let line = lines.at(cause.delay.causing.location);
         let points = lines.line(line).points();
         spans[line].push(reach::Span {
-            after: cause.stretch.after().map(|at| points[at].position),
+            after: cause.past.after().map(|at| points[at].position),
             before: cause.delay.causing.position,
             weight: cause.scale,
         });

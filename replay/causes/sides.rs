@@ -5,8 +5,10 @@ use std::ops::Range;
 use model::Ticks;
 
 use super::delay::{Class, Costs, Delay};
-use super::previous::Stretch;
+use super::previous::Past;
 use super::reach::Reach;
+use crate::call_tree::NO_PATH;
+use crate::journal::Position;
 use crate::severity::Row;
 
 /// A delay at the location that waits.
@@ -19,7 +21,7 @@ pub(super) struct Wait {
     /// Its number among the delays that this worker told that one.
     pub(super) number: u32,
     /// What its location did since both sides had synchronised.
-    pub(super) stretch: Stretch,
+    pub(super) past: Past,
     /// Whether its waiting has caused more waiting, so that it may have costs of its own.
     pub(super) has_costs: bool,
 }
@@ -30,7 +32,11 @@ pub(super) struct Cause {
     /// The delay.
     pub(super) delay: Delay,
     /// What its location did since both sides had synchronised.
-    pub(super) stretch: Stretch,
+    pub(super) past: Past,
+    /// The event behind which the work begins that is charged; the begin of the trace without one.
+    pub(super) since: Option<Position>,
+    /// The report's call path of the event that waits; none of idle threads.
+    pub(super) waiting_path: u32,
     /// The wait states that it is passed on to.
     pub(super) reach: Reach,
     /// Whether the waiting has costs of its own, which will come.
@@ -48,7 +54,9 @@ impl Cause {
     pub(super) fn new(delay: Delay) -> Cause {
         Cause {
             delay,
-            stretch: Stretch::default(),
+            past: Past::default(),
+            since: None,
+            waiting_path: NO_PATH,
             reach: None,
             awaits_costs: false,
             denominator: 0.0,

@@ -4,7 +4,7 @@
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
-use super::previous::Stretch;
+use super::previous::Past;
 use crate::journal::{Journal, Position};
 use crate::severity::Row;
 
@@ -111,14 +111,48 @@ impl TimeLine {
         &self.points
     }
 
-    /// The event behind a stretch, if it is a point.
-    pub(super) fn point_behind(&self, stretch: Stretch, event: Position) -> Option<&SyncPoint> {
-        self.points.get(stretch.points().end).filter(|point| point.position == event)
+    /// The event behind a past, if it is a point.
+    pub(super) fn point_behind(&self, past: Past, event: Position) -> Option<&SyncPoint> {
+        self.points.get(past.points().end).filter(|point| point.position == event)
     }
 
     /// The row of an event.
     pub(super) fn row(&self, position: Position) -> Row {
         self.journal.piece(position).0
+    }
+
+    /// The row of a piece, and its ticks without waiting.
+    pub(super) fn piece(&self, position: Position) -> (Row, Ticks) {
+        self.journal.piece(position)
+    }
+
+    /// The rows of all pieces, and their ticks without waiting.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Row, Ticks)> {
+        self.journal.pieces(0..self.journal.len())
+    }
+
+    /// The time in some rows before each point, and before the end: one after the other for each of them. A row may be
+    /// missing.
+    pub(super) fn before_points(&self, rows: &[Option<Row>]) -> Vec<Ticks> {
+        let mut column = vec![rows.len(); self.rows];
+        for (at, row) in rows.iter().enumerate() {
+            if let Some(row) = row {
+                column[*row as usize] = at;
+            }
+        }
+        // The last one is of all other rows.
+        let mut current = vec![0; rows.len() + 1];
+        let mut sums = Vec::with_capacity((self.points.len() + 1) * rows.len());
+        let mut from = 0;
+        for end in self.points.iter().map(|point| point.position).chain([self.end()]) {
+            for (row, ticks) in self.journal.pieces(from..end) {
+                let sum: &mut Ticks = &mut current[column[row as usize]];
+                *sum = ticks.saturating_add(*sum);
+            }
+            from = end;
+            sums.extend_from_slice(&current[..rows.len()]);
+        }
+        sums
     }
 
     /// Whether the location did nothing.
@@ -131,9 +165,9 @@ impl TimeLine {
         self.journal.len()
     }
 
-    /// The waiting in a stretch.
-    pub(super) fn waiting(&self, stretch: Stretch) -> Ticks {
-        let points = stretch.points();
+    /// The waiting in a past.
+    pub(super) fn waiting(&self, past: Past) -> Ticks {
+        let points = past.points();
         self.waited[points.end].saturating_sub(self.waited[points.start])
     }
 
@@ -249,7 +283,7 @@ mod tests {
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         line.pruned(Some(0), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
-        assert_eq!(line.waiting(Stretch::new(Some(0), 2)), 12);
+        assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);
         line.pruned(Some(1), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }

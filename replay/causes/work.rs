@@ -4,7 +4,7 @@
 use model::Ticks;
 
 use super::lines::Lines;
-use super::previous::Stretch;
+use super::previous::Past;
 use super::sides::{Cause, Wait};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
@@ -24,8 +24,21 @@ pub(super) fn by_worker(waits: &[Wait], workers: usize) -> Vec<Vec<usize>> {
     of_worker
 }
 
+/// A delay whose work is noted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// The worker that told.
+    pub(super) worker: usize,
+    /// The number of the delay among those that it told.
+    pub(super) number: usize,
+    /// The report's call path of the event that waits.
+    pub(super) path: u32,
+    /// Whether the waiting has costs of its own.
+    pub(super) has_costs: bool,
+}
+
 /// Brings what the waiting locations did to each worker, for these of the waits. There `with` is called for one after the
-/// other, while its work is noted: with the worker that told it, its number among those told, and whether it has costs.
+/// other, while its work is noted.
 ///
 /// # Errors
 /// If a worker failed.
@@ -34,7 +47,7 @@ pub(super) fn bring(
     waits: &[Wait],
     of_worker: &[Vec<usize>],
     exchange: &mut dyn Exchange,
-    mut with: impl FnMut(&mut Lines, usize, usize, bool),
+    mut with: impl FnMut(&mut Lines, Told),
 ) -> Result<(), Error> {
     let workers = exchange.workers();
     let mut told: Vec<usize> = vec![0; workers];
@@ -53,9 +66,10 @@ pub(super) fn bring(
                     batch.push(0);
                 }
                 let wait = &waits[at];
-                lines.pruned(wait.delay.waiting, wait.stretch.after(), &mut work);
+                lines.pruned(wait.delay.waiting, wait.past.after(), &mut work);
                 let line = lines.at(wait.delay.waiting.location);
-                let mut writer = MapWriter::new(batch, wait.has_costs);
+                let path = lines.path(line, lines.line(line).row(wait.delay.waiting.position));
+                let mut writer = MapWriter::new(batch, path << 1 | u32::from(wait.has_costs));
                 for &(row, ticks) in &work {
                     writer.push(lines.path(line, row), ticks);
                 }
@@ -77,8 +91,9 @@ pub(super) fn bring(
             is_last &= more == 0;
             let mut reader = BatchReader::new(maps);
             while !reader.is_empty() {
-                let has_costs = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
-                with(lines, worker, heard[worker], has_costs);
+                let mark = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
+                let (path, has_costs) = (mark >> 1, mark & 1 == 1);
+                with(lines, Told { worker, number: heard[worker], path, has_costs });
                 lines.forget();
                 heard[worker] += 1;
             }
@@ -92,7 +107,7 @@ pub(super) fn bring(
 /// What a location that makes others wait did more than they. Many may wait for one event, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excess {
-    of: Option<(Spot, Stretch)>,
+    of: Option<(Spot, Past)>,
     work: Vec<(Row, Ticks)>,
     more: Vec<(Row, Ticks)>,
 }
@@ -101,9 +116,9 @@ impl Excess {
     /// What the location of a cause did more than was noted, by row.
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
-        if self.of != Some((spot, cause.stretch)) {
-            lines.pruned(spot, cause.stretch.after(), &mut self.work);
-            self.of = Some((spot, cause.stretch));
+        if self.of != Some((spot, cause.past)) {
+            lines.pruned(spot, cause.past.after(), &mut self.work);
+            self.of = Some((spot, cause.past));
         }
         let line = lines.at(spot.location);
         let more = |&(row, ticks): &(Row, Ticks)| {
@@ -119,7 +134,7 @@ impl Excess {
 /// Ticks that do not fit into half a word stand in the next one.
 const LONG: u32 = u32::MAX;
 
-/// Writes ticks by call path to a batch: the number of words and a flag first.
+/// Writes ticks by call path to a batch: the number of words and a mark first.
 #[derive(Debug)]
 struct MapWriter<'b> {
     batch: &'b mut Batch,
@@ -127,10 +142,10 @@ struct MapWriter<'b> {
 }
 
 impl<'b> MapWriter<'b> {
-    /// A map with a flag, and nothing in it yet.
-    fn new(batch: &'b mut Batch, flag: bool) -> MapWriter<'b> {
+    /// A map with a mark, and nothing in it yet.
+    fn new(batch: &'b mut Batch, mark: u32) -> MapWriter<'b> {
         let head = batch.len();
-        batch.push(pair(flag.into(), 0));
+        batch.push(pair(mark, 0));
         MapWriter { batch, head }
     }
 
@@ -145,16 +160,16 @@ impl<'b> MapWriter<'b> {
     }
 }
 
-/// Reads what a [`MapWriter`] wrote, and answers the flag.
-fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> bool {
-    let (flag, length) = halves(reader.word());
+/// Reads what a [`MapWriter`] wrote, and answers the mark.
+fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> u32 {
+    let (mark, length) = halves(reader.word());
     let mut entries = BatchReader::new(reader.words(length as usize));
     while !entries.is_empty() {
         let (path, short) = halves(entries.word());
         let ticks = if short == LONG { entries.word() } else { short.into() };
         with(path, ticks.cast_signed());
     }
-    flag != 0
+    mark
 }
 
 #[cfg(test)]
@@ -165,14 +180,14 @@ mod tests {
     fn maps_with_short_and_long_times_come_back() {
         let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
         let mut batch = vec![1];
-        let mut writer = MapWriter::new(&mut batch, true);
+        let mut writer = MapWriter::new(&mut batch, 5);
         entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
-        MapWriter::new(&mut batch, false);
+        MapWriter::new(&mut batch, 0);
         let mut reader = BatchReader::new(&batch[1..]);
         let mut read = Vec::new();
-        assert!(read_map(&mut reader, |path, ticks| read.push((path, ticks))));
+        assert_eq!(read_map(&mut reader, |path, ticks| read.push((path, ticks))), 5);
         assert_eq!(read, entries);
-        assert!(!read_map(&mut reader, |_, _| panic!("nothing is in there")));
+        assert_eq!(read_map(&mut reader, |_, _| panic!("nothing is in there")), 0);
         assert!(reader.is_empty());
     }
 }

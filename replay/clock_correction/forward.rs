@@ -10,7 +10,7 @@ use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
 use crate::journal::Position;
-use crate::relay::{Blocked, Recurrence};
+use crate::relay::{self, Blocked, Recurrence};
 use crate::tools::Tools;
 use crate::walk::{FARTHEST, Records};
 
@@ -270,9 +270,12 @@ impl Recurrence for Forward<'_> {
         while self.ways[at].hear(blocked.spot.position, NOTHING) {}
         self.ready.push(at);
     }
+}
 
-    fn encode((to, time): (Side, Ticks), batch: &mut Batch) {
-        batch.extend([to.encode(), time.cast_unsigned()]);
+/// Since when an event can have been.
+impl relay::Message for (Side, Ticks) {
+    fn encode(self, batch: &mut Batch) {
+        batch.extend([self.0.encode(), self.1.cast_unsigned()]);
     }
 
     fn decode(reader: &mut BatchReader<'_>) -> (Side, Ticks) {

@@ -1,69 +1,68 @@
-//! Who made the others wait: the places with the largest delay costs, and what else is known of them.
+//! Who made the others wait: what the summary says of the places with the largest delay costs.
 
+use std::collections::BTreeMap;
+
+use super::ranges::list;
 use super::rows::Value;
+use super::summary::Part;
+use crate::causes::{Class, Named, Stretch, Victims};
 use crate::fraction::float;
 use crate::imbalance::Totals;
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
+use crate::trace::Trace;
 
-/// How many are named.
-const NAMED: usize = 5;
+/// Who waits less than such a part of the one that waits most for a culprit is not named.
+const NOTABLE: i128 = 100;
 
-/// The kinds of costs, long and short term together, and what the others do.
-const KINDS: [(&str, &str); 8] = [
-    ("delay_latesender_aggregate", "late senders"),
-    ("delay_latereceiver_aggregate", "late receivers"),
-    ("delay_barrier_aggregate", "waiting at barriers"),
-    ("delay_n21_aggregate", "early reductions"),
-    ("delay_12n_aggregate", "late broadcasts"),
-    ("delay_n2n_aggregate", "waiting at N x N"),
-    ("delay_ompbarrier_aggregate", "waiting at OpenMP barriers"),
-    ("delay_ompidle_aggregate", "idle threads"),
-];
+/// What the others do.
+pub(super) fn kind(class: Class) -> &'static str {
+    match class {
+        Class::LateSender => "late senders",
+        Class::LateReceiver => "late receivers",
+        Class::Barrier => "waiting at barriers",
+        Class::AllToAll => "waiting at N x N",
+        Class::OneToAll => "late broadcasts",
+        Class::AllToOne => "early reductions",
+        Class::ThreadBarrier => "waiting at OpenMP barriers",
+        Class::IdleThreads => "idle threads",
+    }
+}
 
-/// A place that made others wait.
+/// What rows of the report say of a place that made others wait.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Culprit {
-    /// Call path of the report.
-    pub(super) path: u32,
-    pub(super) location: u32,
-    /// What the others' waiting costs, in ticks as a fixed-point number.
-    pub(super) costs: i128,
-    /// The largest part of these costs: what the others do, and its value.
-    pub(super) kind: Option<(&'static str, i128)>,
+    path: u32,
+    location: u32,
     /// Whether it is on the critical path.
     pub(super) is_critical: bool,
     /// Computation above the mean, in ticks as a fixed-point number.
     above: i128,
 }
 
-/// The largest delay costs, as they are collected from the rows of the report.
+/// What is collected of culprits from the rows of the report.
 #[derive(Debug)]
 pub(super) struct Culprits {
-    /// `delay`: comes before all others.
     delay: MetricId,
-    kinds: Vec<(MetricId, &'static str)>,
-    /// Whether a call path of the report is one of starting up or shutting down, which nobody can do much about.
-    is_start_up: Vec<bool>,
     critical_path: MetricId,
     above: MetricId,
-    /// The largest, the largest first; of equals the first call path and location.
-    worst: Vec<Culprit>,
-    /// All costs.
+    culprits: Vec<Culprit>,
+    /// All costs, of all places.
     total: i128,
 }
 
 impl Culprits {
-    /// `is_start_up` tells by call path of the report which ones are not named.
-    pub(super) fn new(metrics: &Metrics, is_start_up: Vec<bool>) -> Culprits {
+    pub(super) fn new(metrics: &Metrics, named: &[Named]) -> Culprits {
         let id = |name: &str| metrics.find(name).unwrap_or(MetricId::MAX);
+        let culprit = |named: &Named| {
+            let (path, location) = (named.culprit.path, named.culprit.location);
+            Culprit { path, location, is_critical: false, above: 0 }
+        };
         Culprits {
             delay: id("delay"),
-            kinds: KINDS.iter().map(|&(name, kind)| (id(name), kind)).collect(),
-            is_start_up,
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
-            worst: Vec::new(),
+            culprits: named.iter().map(culprit).collect(),
             total: 0,
         }
     }
@@ -71,44 +70,26 @@ impl Culprits {
     /// Adds a row.
     pub(super) fn add(&mut self, metric: MetricId, row: &[Value]) {
         if metric == self.delay {
-            row.iter().for_each(|value| self.consider(value));
-            return;
+            self.total = row.iter().fold(self.total, |sum, value| sum.saturating_add(value.number()));
         }
-        let kind = self.kinds.iter().find(|kind| kind.0 == metric).map(|kind| kind.1);
-        if metric != self.critical_path && metric != self.above && kind.is_none() {
+        if metric != self.critical_path && metric != self.above {
             return;
         }
         for value in row {
             let is_it =
                 |culprit: &&mut Culprit| (culprit.path, culprit.location) == (value.path, value.location);
-            let Some(culprit) = self.worst.iter_mut().find(is_it) else { continue };
-            let number = value.number();
+            let Some(culprit) = self.culprits.iter_mut().find(is_it) else { continue };
             if metric == self.critical_path {
-                culprit.is_critical |= number > 0;
-            } else if metric == self.above {
-                culprit.above = number;
-            } else if let Some(kind) = kind.filter(|_| culprit.kind.is_none_or(|kind| kind.1 < number)) {
-                culprit.kind = Some((kind, number));
+                culprit.is_critical = value.number() > 0;
+            } else {
+                culprit.above = value.number();
             }
         }
     }
 
-    fn consider(&mut self, value: &Value) {
-        let costs = value.number();
-        self.total = self.total.saturating_add(costs);
-        let at = self.worst.partition_point(|other| other.costs >= costs);
-        let is_named = self.is_start_up.get(value.path as usize) != Some(&true);
-        if at < NAMED && costs > 0 && is_named {
-            let (path, location) = (value.path, value.location);
-            let culprit = Culprit { path, location, costs, kind: None, is_critical: false, above: 0 };
-            self.worst.insert(at, culprit);
-            self.worst.truncate(NAMED);
-        }
-    }
-
-    /// The largest, and all costs.
-    pub(super) fn worst(&self) -> (&[Culprit], i128) {
-        (&self.worst, self.total)
+    /// What was collected of each culprit, and all costs.
+    pub(super) fn all(&self) -> (&[Culprit], i128) {
+        (&self.culprits, self.total)
     }
 }
 
@@ -122,35 +103,74 @@ impl Culprit {
     }
 }
 
+/// Where a culprit was slow: between which calls.
+pub(super) fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
+    let name = |region: Option<u32>| region.map(|region| trace.region_name(region));
+    let text = match (name(stretch.before), name(stretch.after)) {
+        (Some(before), Some(after)) => format!("between {before} and {after}"),
+        (Some(before), None) => format!("after {before}"),
+        (None, Some(after)) => format!("before {after}"),
+        (None, None) => String::new(),
+    };
+    Part { text, share: float(stretch.costs) / float(costs) }
+}
+
+/// Who waits for a culprit: in which region, and which ranks, or threads of one rank.
+pub(super) fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
+    let locations = notable(&victims.waiting);
+    let mut processes: Vec<usize> =
+        locations.iter().map(|&at| trace.locations[at as usize].process).collect();
+    processes.dedup();
+    let rank = |&process: &usize| trace.processes[process].rank;
+    let who = match (&processes[..], &locations[..]) {
+        (_, &[only]) => trace.location_name(only as usize),
+        (&[process], _) => {
+            let threads = locations.iter().map(|&at| trace.locations[at as usize].thread).collect();
+            let process = trace.location_name(trace.processes[process].locations.start);
+            format!("{} of {process}", list("threads", threads))
+        }
+        _ => match processes.iter().map(rank).collect() {
+            Some(ranks) => list("ranks", ranks),
+            None => list("processes", processes.iter().map(|&process| process as u32).collect()),
+        },
+    };
+    let text = match victims.region {
+        Some(region) => format!("in {} of {who}", trace.region_name(region)),
+        None => format!("of {who}"),
+    };
+    let waiting = victims.waiting.values().fold(0, |sum: i128, &ticks| sum.saturating_add(ticks));
+    Part { text, share: float(waiting) / float(costs) }
+}
+
+/// Who waits long enough to be named.
+fn notable(waiting: &BTreeMap<u32, i128>) -> Vec<u32> {
+    let most = waiting.values().copied().max().unwrap_or(0);
+    waiting.iter().filter(|&(_, &ticks)| ticks >= most / NOTABLE).map(|(&who, _)| who).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::causes;
 
     #[test]
-    fn largest_costs_are_kept_in_order_without_starting_up() {
+    fn culprit_is_on_the_critical_path_if_its_row_says_so() {
         let metrics = Metrics::new(true);
-        let mut is_start_up = vec![false; 8];
-        is_start_up[3] = true;
-        let mut culprits = Culprits::new(&metrics, is_start_up);
-        let costs = [3, 9, 4, 9, 1, 7, 0, 8];
-        for (path, &costs) in (0..).zip(&costs) {
-            culprits.add(culprits.delay, &[Value::new(path, 5, costs)]);
-        }
-        let (worst, total) = culprits.worst();
-        assert_eq!(worst.iter().map(|culprit| culprit.path).collect::<Vec<_>>(), [1, 7, 5, 2, 0]);
-        assert_eq!(total, 41);
+        let culprit = causes::Culprit { path: 2, location: 0, costs: 10, class: Class::Barrier };
+        let named = [Named { culprit, victims: None, stretch: None }];
+        let mut culprits = Culprits::new(&metrics, &named);
+        culprits.add(culprits.delay, &[Value::new(2, 0, 10), Value::new(2, 1, 4)]);
+        culprits.add(culprits.critical_path, &[Value::new(2, 1, 1)]);
+        assert!(!culprits.all().0[0].is_critical);
+        culprits.add(culprits.critical_path, &[Value::new(2, 0, 1)]);
+        assert!(culprits.all().0[0].is_critical);
+        assert_eq!(culprits.all().1, 14);
     }
 
     #[test]
-    fn culprit_is_on_the_critical_path_and_named_by_its_largest_kind() {
-        let metrics = Metrics::new(true);
-        let mut culprits = Culprits::new(&metrics, Vec::new());
-        culprits.add(culprits.delay, &[Value::new(2, 0, 10)]);
-        let kinds = culprits.kinds.clone();
-        culprits.add(kinds[0].0, &[Value::new(2, 0, 4)]);
-        culprits.add(kinds[1].0, &[Value::new(2, 0, 6)]);
-        culprits.add(culprits.critical_path, &[Value::new(2, 0, 1), Value::new(2, 1, 1)]);
-        let (worst, _) = culprits.worst();
-        assert_eq!((worst[0].kind, worst[0].is_critical), (Some((kinds[1].1, 6)), true));
+    fn who_hardly_waits_is_not_named() {
+        let waiting = [(3, 1000), (4, 10), (7, 9), (9, 500)].into();
+        assert_eq!(notable(&waiting), [3, 4, 9]);
+        assert!(notable(&BTreeMap::new()).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 mod cube;
 mod culprits;
+mod ranges;
 mod rows;
 mod source;
 mod statistics;

@@ -170,6 +170,23 @@ pub struct Doubt {
     pub of: f64,
 }
 
+/// A part of what a culprit costs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Part {
+    /// Which part.
+    pub text: String,
+    /// How much of all that it is, 1 being everything.
+    pub share: f64,
+}
+
+impl fmt::Display for Part {
+    /// Says how much it is only if there is much else.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", printable(&self.text))?;
+        if self.share < 0.95 { write!(f, " ({:.0} %)", 100.0 * self.share) } else { Ok(()) }
+    }
+}
+
 /// A place that made others wait.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Culprit {
@@ -177,10 +194,14 @@ pub struct Culprit {
     pub location: String,
     /// The names of the regions from the root, with slashes between them.
     pub call_path: String,
+    /// Between which calls of MPI it was slow, if it calls MPI itself.
+    pub between: Option<Part>,
     /// What the waiting of the others costs, in seconds, through others' waiting included.
     pub seconds: f64,
     /// What kind of waiting costs most.
-    pub kind: Option<&'static str>,
+    pub kind: &'static str,
+    /// Who waits in this way, and where, most of all.
+    pub victims: Option<Part>,
     /// Whether the length of the run depends on it.
     pub is_critical: bool,
     /// By which part of the mean its computation exceeds the mean of all.
@@ -190,8 +211,12 @@ pub struct Culprit {
 impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", self.location, printable(&self.call_path))?;
-        if let Some(kind) = self.kind {
-            write!(f, ": {kind}")?;
+        if let Some(between) = &self.between {
+            write!(f, " {between}")?;
+        }
+        write!(f, ": {}", self.kind)?;
+        if let Some(victims) = &self.victims {
+            write!(f, " {victims}")?;
         }
         if self.is_critical {
             write!(f, "; on the critical path")?;

@@ -7,12 +7,13 @@ use model::Paradigm;
 use patterns::Unit;
 
 use super::cube::describe;
-use super::culprits::{Culprit, Culprits};
+use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::rows::{Piece, RowSets, Value, collect};
 use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting};
 use crate::call_tree::{NO_PATH, PathId};
+use crate::causes::Named;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
@@ -38,6 +39,8 @@ pub struct Found {
     pub statistics: Statistics,
     /// What was wrong with clocks, if they were corrected.
     pub violations: Option<Violations>,
+    /// Who made others wait.
+    pub culprits: Vec<Named>,
 }
 
 /// What worker 0 makes of the rows.
@@ -129,7 +132,7 @@ pub fn write(
         Some(Output {
             writer,
             waiting: Waiting::new(trace, metrics),
-            culprits: Culprits::new(metrics, is_start_up(trace, paths)),
+            culprits: Culprits::new(metrics, &found.culprits),
         })
     } else {
         None
@@ -147,21 +150,24 @@ pub fn write(
     };
     let doubts = doubtful.waiting.iter().filter_map(doubt).collect();
     let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
-    let (worst, delay_costs) = culprits.worst();
+    let (of_rows, delay_costs) = culprits.all();
     let seconds = |shares: i128| whole(shares) / (FRACTION as f64).exp2();
-    let culprit = |culprit: &Culprit| summary::Culprit {
-        location: trace.location_name(culprit.location as usize),
-        call_path: name(culprit.path),
-        seconds: seconds(culprit.costs),
-        kind: culprit.kind.map(|(kind, _)| kind),
-        is_critical: culprit.is_critical,
-        more_work: culprit.more_work(&computed, &is_parallel),
-    };
+    let culprit =
+        |(Named { culprit, victims: who, stretch }, of_rows): (&Named, &Culprit)| summary::Culprit {
+            location: trace.location_name(culprit.location as usize),
+            call_path: name(culprit.path),
+            between: stretch.as_ref().map(|stretch| between(trace, stretch, culprit.costs)),
+            seconds: seconds(culprit.costs),
+            kind: kind(culprit.class),
+            victims: who.as_ref().map(|who| victims(trace, who, culprit.costs)),
+            is_critical: of_rows.is_critical,
+            more_work: of_rows.more_work(&computed, &is_parallel),
+        };
     Ok(Some(Summary {
         clock_error: whole(doubtful.limit.into()),
         corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
         doubts,
-        culprits: worst.iter().map(culprit).collect(),
+        culprits: found.culprits.iter().zip(of_rows).map(culprit).collect(),
         delay_costs: seconds(delay_costs),
         ..summary
     }))
@@ -239,12 +245,6 @@ fn write_metric(
     }
     row_writer.finish()?;
     Ok(())
-}
-
-/// Which call paths of the report are MPI_Init or MPI_Finalize.
-fn is_start_up(trace: &Trace, paths: &ReportPaths) -> Vec<bool> {
-    let kind = |path: &u32| trace.kinds.get(paths.tree[*path as usize].region as usize);
-    paths.order.iter().map(|path| kind(path).is_some_and(|kind| kind.is_init || kind.is_finalize)).collect()
 }
 
 /// How wrong clocks are known to be, and how much waiting is no longer than that, in seconds by metric.

@@ -1,0 +1,103 @@
+//! Who waits for each culprit, most of all: in which region, and how long at which locations.
+
+use std::collections::BTreeMap;
+
+use super::forward::Waiting;
+use super::{Culprit, NAMED};
+use crate::call_tree::NO_PATH;
+use crate::error::Error;
+use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::exchange::{Batch, Exchange, gather, share};
+use crate::report_paths::ReportPaths;
+
+/// Who waits for a culprit in the region with most of this waiting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Victims {
+    /// Position among the regions of the [`Trace`](crate::trace::Trace); `None` of idle threads.
+    pub region: Option<u32>,
+    /// How long they wait for it, in ticks as a fixed-point number, by location; on worker 0 only.
+    pub waiting: BTreeMap<u32, i128>,
+}
+
+/// Stands for "no region".
+const NO_REGION: u32 = u32::MAX;
+
+/// Finds the victims of each culprit, from who waits for it at this worker.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn find(
+    paths: &ReportPaths,
+    culprits: &[Culprit],
+    waiting: Waiting,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Option<Victims>>, Error> {
+    // In order: what is sent follows from it.
+    let mut by_region: BTreeMap<(u32, u32), i128> = BTreeMap::new();
+    let mut by_location: BTreeMap<(u32, u32, u32), i128> = BTreeMap::new();
+    for ((path, location), sums) in waiting {
+        let region = match path {
+            NO_PATH => NO_REGION,
+            path => paths.tree[paths.order[path as usize] as usize].region,
+        };
+        for (which, ticks) in (0..).zip(sums).filter(|sum| sum.1 > 0) {
+            add(&mut by_region, (which, region), ticks);
+            add(&mut by_location, (which, region, location), ticks);
+        }
+    }
+    let encode = |(&(which, region), &ticks): (&(u32, u32), &i128)| record(which, region, ticks);
+    let told = share(exchange, by_region.iter().flat_map(encode).collect())?;
+    let mut all = BTreeMap::new();
+    each(&told, |which, region, ticks| add(&mut all, (which, region), ticks));
+    let mut regions = [None; NAMED];
+    for (&(which, region), &ticks) in &all {
+        let largest = &mut regions[which as usize];
+        // Of equals the first.
+        if largest.is_none_or(|(_, most)| ticks > most) {
+            *largest = Some((region, ticks));
+        }
+    }
+    let regions = regions.map(|largest| largest.map(|largest| largest.0));
+
+    let of_largest =
+        by_location.iter().filter(|((which, region, _), _)| regions[*which as usize] == Some(*region));
+    let words =
+        of_largest.flat_map(|(&(which, _, location), &ticks)| record(which, location, ticks)).collect();
+    let mut victims: Vec<Option<Victims>> = regions[..culprits.len()]
+        .iter()
+        .map(|region| {
+            region.map(|region| Victims {
+                region: Some(region).filter(|&region| region != NO_REGION),
+                waiting: BTreeMap::new(),
+            })
+        })
+        .collect();
+    each(&gather(exchange, words)?, |which, location, ticks| {
+        if let Some(victims) = &mut victims[which as usize] {
+            add(&mut victims.waiting, location, ticks);
+        }
+    });
+    Ok(victims)
+}
+
+fn add<K: Ord>(sums: &mut BTreeMap<K, i128>, key: K, ticks: i128) {
+    let sum = sums.entry(key).or_default();
+    *sum = sum.saturating_add(ticks);
+}
+
+/// A culprit, something of it, and ticks, in words.
+fn record(which: u32, of: u32, ticks: i128) -> [u64; 3] {
+    let [high, low] = wide(ticks.cast_unsigned());
+    [pair(which, of), high, low]
+}
+
+/// Reads what [`record`] wrote.
+fn each(batches: &[Batch], mut with: impl FnMut(u32, u32, i128)) {
+    for batch in batches {
+        let mut reader = BatchReader::new(batch);
+        while !reader.is_empty() {
+            let (which, of) = halves(reader.word());
+            with(which, of, reader.wide().cast_signed());
+        }
+    }
+}

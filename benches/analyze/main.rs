@@ -67,17 +67,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     println!("walk     {:8.1} million events/s", rate(walking));
     let options = options(&experiment, directory.path());
-    let mut seconds = [0.0; 2];
-    for (causes, seconds) in [false, true].into_iter().zip(&mut seconds) {
-        let options = Options { causes, ..options.clone() };
-        *seconds = best_of_three(|| {
+    let variants = [
+        ("wait states only", Options { causes: false, ..options.clone() }),
+        ("with root causes", options.clone()),
+        ("with corrected clocks only", Options { causes: false, clock_correction: true, ..options.clone() }),
+    ];
+    let mut of_wait_states = None;
+    for (what, options) in variants {
+        let seconds = best_of_three(|| {
             analyze(&options, &mut Solo, &mut Progress::silent())?;
             Ok(())
         })?;
-        let what = if causes { "with root causes" } else { "wait states only" };
-        println!("analyze  {:8.1} million events/s, {what}", rate(*seconds));
+        let times = seconds / *of_wait_states.get_or_insert(seconds);
+        println!("analyze  {:8.1} million events/s, {what}: {times:.2} times the cost", rate(seconds));
     }
-    println!("         {:8.2} times the cost with root causes", seconds[1] / seconds[0]);
 
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();

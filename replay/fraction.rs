@@ -2,11 +2,11 @@
 
 use model::Ticks;
 
-/// Bits behind the point.
-pub const FRACTION: u32 = 64;
+/// Bits behind the point. The rest is for the sums of many locations: whole ticks may be as large as a word.
+pub const FRACTION: u32 = 56;
 
 /// One.
-const ONE: f64 = 18_446_744_073_709_551_616.0;
+pub const ONE: f64 = (1_u64 << FRACTION) as f64;
 
 /// A number as a share of ticks; exact as far as it has bits there.
 pub fn fixed(value: f64) -> i128 {

@@ -33,7 +33,8 @@ const NO_WORK: [&str; 14] = [
     "omp_ordered",
 ];
 
-/// Sums over all locations by call path, in lists of equal length.
+/// Sums over all locations by call path, in lists of equal length. Absurd times in a trace may be too much for them, and
+/// some values are negative: they wrap around, because what stops at the largest number depends on who adds first.
 struct Sums {
     lists: Vec<Vec<i128>>,
 }
@@ -45,7 +46,7 @@ impl Sums {
 
     fn add(&mut self, list: usize, path: u32, value: i128) {
         let sum = &mut self.lists[list][path as usize];
-        *sum = sum.saturating_add(value);
+        *sum = sum.wrapping_add(value);
     }
 
     /// The sums of all workers, on every worker.
@@ -62,7 +63,7 @@ impl Sums {
         };
         let all = reduce(exchange, self, encode, |sums, words| {
             for (sum, value) in sums.lists.iter_mut().flatten().zip(decode(words)) {
-                *sum = sum.saturating_add(value);
+                *sum = sum.wrapping_add(value);
             }
         })?;
         let values = decode(&broadcast(exchange, encode(&all))?);
@@ -270,5 +271,17 @@ mod tests {
     fn nothing_in_excess_has_no_factor() {
         let (excess, foreign) = excess(&[(0, 10)], &[10], 10, |row| row);
         assert!(excess.factor().is_none() && foreign.factor().is_none());
+    }
+
+    #[test]
+    fn sums_of_absurd_numbers_are_the_same_in_any_order() {
+        let sum = |values: [i128; 3]| {
+            let mut sums = Sums::new(1, 1);
+            values.iter().for_each(|&value| sums.add(0, 0, value));
+            sums.lists
+        };
+        let most = i128::MAX - 5;
+        assert_eq!(sum([most, 9, -7]), sum([-7, most, 9]));
+        assert_eq!(sum([most, 9, -7]), sum([9, -7, most]));
     }
 }

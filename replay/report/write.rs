@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
-use crate::fraction::FRACTION;
+use crate::fraction;
 use crate::idle_threads::{IdleThreads, parallel_regions};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
@@ -151,7 +151,7 @@ pub fn write(
     let doubts = doubtful.waiting.iter().filter_map(doubt).collect();
     let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
     let (of_rows, delay_costs) = culprits.all();
-    let seconds = |shares: i128| whole(shares) / (FRACTION as f64).exp2();
+    let seconds = |shares: i128| whole(shares) / fraction::ONE;
     let culprit =
         |(Named { culprit, victims: who, stretch }, of_rows): (&Named, &Culprit)| summary::Culprit {
             location: trace.location_name(culprit.location as usize),
@@ -219,7 +219,7 @@ fn write_metric(
     let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
     let Tools { trace, metrics, formulas, .. } = *tools;
     let unit = metrics.list[metric].unit;
-    let one = if formulas.has_fractions(metric) { (FRACTION as f64).exp2() } else { 1.0 };
+    let one = if formulas.has_fractions(metric) { fraction::ONE } else { 1.0 };
     let mut seconds = vec![0.0; trace.locations.len()];
     let mut counts = vec![0; trace.locations.len()];
     while let Some(values) = next()? {

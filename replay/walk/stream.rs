@@ -12,6 +12,9 @@ use crate::trace::{Location, Trace};
 /// nanoseconds.
 pub(crate) const FARTHEST: Ticks = (1 << 62) - 1;
 
+/// Orders the events of all locations: whether it waits for a fork, its time, and what makes it the last of that time.
+pub(super) type Turn = (bool, Ticks, u32);
+
 /// What the event files of a location hold.
 #[derive(Debug)]
 pub(super) struct LocationFile {
@@ -143,11 +146,14 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at
-    /// the end.
+    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork, and after all
+    /// at that time if it is a join; `None` at the end.
     #[inline]
-    pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<(bool, Ticks)> {
-        self.next.map(|(time, head)| (head.begins_team() && state.waits_for_fork(self.thread), time))
+    pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<Turn> {
+        self.next.map(|(time, head)| {
+            let waits = head.begins_team() && state.waits_for_fork(self.thread);
+            (waits, time, if head.joins() { state.turn_of_join(self.thread) } else { 0 })
+        })
     }
 
     /// Tells the program whose begin is the event to come: it is the root, also if another location has events earlier.

@@ -144,7 +144,7 @@ pub fn walk(
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
     // Always the stream with the earliest event goes on, until another one has an earlier event; joins come after all
-    // else at their time, other ties go to the lower thread. A stream that waits for a fork comes last, whatever its clock
+    // else at their time; other ties go to the lower thread. A stream that waits for a fork comes last, whatever its clock
     // says; so each fork changes the order.
     let order = |streams: &[stream::Stream<'_>], state: &process::ProcessWalk<'_>| -> BinaryHeap<_> {
         let turns =

@@ -146,13 +146,18 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork, and after all
-    /// at that time if it is a join; `None` at the end.
+    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at the
+    /// end. At one time joins come last, and then who begins in the next team.
     #[inline]
     pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<Turn> {
         self.next.map(|(time, head)| {
-            let waits = head.begins_team() && state.waits_for_fork(self.thread);
-            (waits, time, if head.joins() { state.turn_of_join(self.thread) } else { 0 })
+            let begins = head.begins_team();
+            let last = match begins {
+                true if state.has_left_team(self.thread) => u32::MAX,
+                false if head.joins() => state.turn_of_join(self.thread),
+                _ => 0,
+            };
+            (begins && state.waits_for_fork(self.thread), time, last)
         })
     }
 

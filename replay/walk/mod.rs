@@ -155,9 +155,9 @@ pub fn walk(
     let mut steps: u64 = 0;
     memory.check(0)?;
     while let Some(Reverse((_, at))) = turns.pop() {
-        let (next, forks) = (turns.peek().map(|Reverse(next)| *next), state.forks());
+        let (next, forks) = (turns.peek().map(|Reverse((next, _))| *next), state.forks());
         while let Some(turn) = streams[at].turn(&state)
-            && next.is_none_or(|next| (turn, at) < next)
+            && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
             streams[at].step(&mut state);

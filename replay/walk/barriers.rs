@@ -29,6 +29,11 @@ impl TeamBarriers {
         self.visits.entry(thread).or_default();
     }
 
+    /// Whether a thread has begun in the team.
+    pub(super) fn has(&self, thread: usize) -> bool {
+        self.visits.contains_key(&thread)
+    }
+
     fn visit(&mut self, thread: usize, position: u32) {
         let number = self.visits.entry(thread).or_default();
         self.of_team.push((*number, position));

@@ -143,8 +143,9 @@ pub fn walk(
         stream.advance(&mut state);
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
-    // Always the stream with the earliest event goes on, until another one has an earlier event; ties go to the lower
-    // thread. A stream that waits for a fork comes last, whatever its clock says; so each fork changes the order.
+    // Always the stream with the earliest event goes on, until another one has an earlier event; joins come after all
+    // else at their time; other ties go to the lower thread. A stream that waits for a fork comes last, whatever its clock
+    // says; so each fork changes the order.
     let order = |streams: &[stream::Stream<'_>], state: &process::ProcessWalk<'_>| -> BinaryHeap<_> {
         let turns =
             streams.iter().enumerate().filter_map(|(at, stream)| Some(Reverse((stream.turn(state)?, at))));
@@ -154,9 +155,9 @@ pub fn walk(
     let mut steps: u64 = 0;
     memory.check(0)?;
     while let Some(Reverse((_, at))) = turns.pop() {
-        let (next, forks) = (turns.peek().map(|Reverse(next)| *next), state.forks());
+        let (next, forks) = (turns.peek().map(|Reverse((next, _))| *next), state.forks());
         while let Some(turn) = streams[at].turn(&state)
-            && next.is_none_or(|next| (turn, at) < next)
+            && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
             streams[at].step(&mut state);

@@ -12,6 +12,10 @@ use crate::trace::{Location, Trace};
 /// nanoseconds.
 pub(crate) const FARTHEST: Ticks = (1 << 62) - 1;
 
+/// Orders the events of all locations: whether it waits for a fork, its time, and among those of one time what makes it the last,
+/// with the thread in the lower half.
+pub(super) type Turn = (bool, Ticks, u64);
+
 /// What the event files of a location hold.
 #[derive(Debug)]
 pub(super) struct LocationFile {
@@ -143,11 +147,25 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at
-    /// the end.
+    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at the
+    /// end. At one time joins come last, and then who begins in the next team.
     #[inline]
-    pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<(bool, Ticks)> {
-        self.next.map(|(time, head)| (head.begins_team() && state.waits_for_fork(self.thread), time))
+    pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<Turn> {
+        self.next.map(|(time, head)| match head.begins_team() || head.joins() {
+            false => (false, time, self.thread as u64),
+            true => self.turn_of_team(time, head, state),
+        })
+    }
+
+    #[cold]
+    fn turn_of_team(&self, time: Ticks, head: EventHead, state: &ProcessWalk<'_>) -> Turn {
+        let (begins, thread) = (head.begins_team(), self.thread);
+        let last = match begins {
+            true if state.has_left_team(thread) => u32::MAX,
+            true => 0,
+            false => state.turn_of_join(thread),
+        };
+        (begins && state.waits_for_fork(thread), time, u64::from(last) << 32 | thread as u64)
     }
 
     /// Tells the program whose begin is the event to come: it is the root, also if another location has events earlier.

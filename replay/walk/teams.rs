@@ -89,6 +89,18 @@ impl ProcessWalk<'_> {
         self.threads[thread].teams >= self.teams.forks && !self.teams.is_over
     }
 
+    /// Of several joins at one time the innermost comes first, and all come after everything else.
+    pub(super) fn turn_of_join(&self, thread: usize) -> u32 {
+        let team = self.teams.open.iter().rfind(|team| team.master == thread);
+        u32::MAX - team.map_or(1, |team| team.number)
+    }
+
+    /// Whether a thread has left a team that is not joined yet: it begins in one to come.
+    pub(super) fn has_left_team(&self, thread: usize) -> bool {
+        let member_of = &self.threads[thread].member_of;
+        self.teams.open.iter().any(|team| team.barriers.has(thread) && !member_of.contains(&team.number))
+    }
+
     /// A thread becomes a member of the innermost team with this communicator, or of the innermost one that nobody has begun
     /// in; what it does hangs below the fork.
     pub(super) fn begin_team(&mut self, thread: usize, communicator: u32) {

@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
     ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE,
-    THREAD_TEAM_BEGIN, TIMESTAMP,
+    THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
 };
 use crate::value::Attributes;
 use std::path::Path;
@@ -46,6 +46,12 @@ impl EventHead {
     #[inline]
     pub fn begins_team(&self) -> bool {
         self.id == THREAD_TEAM_BEGIN
+    }
+
+    /// Whether it is an [`Event::ThreadJoin`]: what other locations do at that time comes before it.
+    #[inline]
+    pub fn joins(&self) -> bool {
+        self.id == THREAD_JOIN
     }
 }
 

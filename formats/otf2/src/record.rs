@@ -178,5 +178,7 @@ pub(crate) const ATTRIBUTE_LIST: u8 = 6;
 pub(crate) const ENTER: u8 = 12;
 /// In event files: a region ends.
 pub(crate) const LEAVE: u8 = 13;
+/// The record of an event that comes after others of its time.
+pub(crate) const THREAD_JOIN: u8 = 54;
 /// The record of an event that may have to wait.
 pub(crate) const THREAD_TEAM_BEGIN: u8 = 55;

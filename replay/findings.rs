@@ -122,7 +122,8 @@ findings! {
         "Two threads of a process send or receive at once with the same communicator, partner and tag: which message \
          is whose is unknown; the order of time was taken.";
     CyclicWait, Wrong, "cyclic wait",
-        "Wait states are their own cause: clocks are wrong. What depends on that was left out of delay costs.";
+        "Wait states are their own cause, or events wait for themselves: clocks are wrong, or the trace is damaged. What \
+         depends on that was left out.";
     Deadlock, Wrong, "processes waiting for each other",
         "At the end of the trace these processes wait for each other in a circle: the program hangs here.";
     CollectiveMismatch, Wrong, "contradicting collective",

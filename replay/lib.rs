@@ -159,7 +159,8 @@ impl Job {
             )));
         }
         if options.clock_correction {
-            trace.refine_clock(clock_correction::FINENESS);
+            let fineness = clock_correction::fineness(&trace.definitions.clock);
+            trace.refine_clock(fineness);
         }
         let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
@@ -296,7 +297,7 @@ impl Job {
                 profile.samples.estimate(bounds);
             }
             profile.doubtful = Doubtful::new(clock_error);
-            let waiting = wait_states::find(profile, &matches, metrics, trace.semantics);
+            let waiting = wait_states::find(profile, &matches, metrics, trace);
             thread_waits::find(profile, metrics);
             if metrics.has_causes {
                 collected.push(causes::collect(trace, profile, &matches, &waiting));

@@ -289,6 +289,8 @@ pub struct Operations {
     pub locks: Vec<Lock>,
     /// What threads had to do with teams, in the order of time; empty unless records are numbered.
     pub teams: Vec<TeamEvent>,
+    /// Where threads communicated, in the order in which they did; empty unless records are numbered and there are several.
+    pub order: Vec<Spot>,
 }
 
 impl Operations {
@@ -313,6 +315,7 @@ impl Operations {
             self.joins.capacity() * size_of::<Position>(),
             self.locks.capacity() * size_of::<Lock>(),
             self.teams.capacity() * size_of::<TeamEvent>(),
+            self.order.capacity() * size_of::<Spot>(),
         ];
         lists.into_iter().sum::<usize>() as u64
     }

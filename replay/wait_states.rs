@@ -18,6 +18,7 @@ use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
 use crate::options::Semantics;
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
+use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 /// The messages of a process that made it wait, and how long: positions in its operations, ticks.
@@ -34,13 +35,13 @@ pub fn find(
     profile: &mut ProcessProfile,
     matches: &Matches,
     metrics: &Metrics,
-    semantics: Semantics,
+    trace: &Trace,
 ) -> WaitingMessages {
     let operations = std::mem::take(&mut profile.operations);
     let waiting = WaitingMessages::default();
     let mut finder = Finder { profile, operations: &operations, metrics, waiting };
-    finder.lose_unmatched(matches);
-    let calls_with_late_sender = finder.receives(&matches.sends, semantics);
+    finder.lose_unmatched(matches, trace.fineness);
+    let calls_with_late_sender = finder.receives(&matches.sends, trace.semantics);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
@@ -128,7 +129,7 @@ impl Finder<'_> {
     }
 
     /// Counts operations without partner, and takes the time of their calls out of what was analysed.
-    fn lose_unmatched(&mut self, matches: &Matches) {
+    fn lose_unmatched(&mut self, matches: &Matches, fineness: Ticks) {
         let mut lost: Vec<CallId> = Vec::new();
         for (receive, send) in self.operations.receives.iter().zip(&matches.sends) {
             let location = self.operations.call(receive.call).location as usize;
@@ -148,7 +149,10 @@ impl Finder<'_> {
                     }
                     if send.time > receive.time {
                         findings.add(Finding::ClockMessage, receive.time, location, || {
-                            format!("received {} ticks before it was sent", send.time - receive.time)
+                            format!(
+                                "received {} ticks before it was sent",
+                                (send.time - receive.time) / fineness
+                            )
                         });
                     }
                 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::Ticks;
 use otf2::Archive;
-use replay::clock_correction::{FINENESS, correct};
+use replay::clock_correction::{correct, fineness};
 use replay::exchange::Solo;
 use replay::findings::{Finding, Findings};
 use replay::formulas::Formulas;
@@ -83,7 +83,8 @@ fn corrected_clocks_give_the_severities_of_the_reference() {
     assert!(!summary.contains("Clocks are wrong"), "{summary}");
 }
 
-/// A random trace; the clock of each process is wrong by 200 µs to 1 s.
+/// A random trace; the clock of each process is wrong by 200 µs to 1 s. Every third one has a tick of 1 µs, so that many events
+/// are at once.
 fn skewed(seed: u64) -> crate::support::trace::Trace {
     let mut trace = trace(seed);
     let mut random = Random::new(seed);
@@ -98,6 +99,12 @@ fn skewed(seed: u64) -> crate::support::trace::Trace {
         // Comparisons with the global clock would say what is wrong.
         stream.clock.clear();
         stream.events.iter_mut().for_each(|(time, _)| *time += errors[stream.rank as usize]);
+        if seed.is_multiple_of(3) {
+            stream.events.iter_mut().for_each(|(time, _)| *time /= 1000);
+        }
+    }
+    if seed.is_multiple_of(3) {
+        trace.resolution = 1_000_000;
     }
     trace
 }
@@ -105,11 +112,13 @@ fn skewed(seed: u64) -> crate::support::trace::Trace {
 #[test]
 fn wrong_clocks_are_corrected_alike_by_any_workers_and_no_violation_is_left() {
     let directory = in_memory();
-    let (mut wrong, mut of_scans, mut circles) = (0, 0, 0);
+    let (mut wrong, mut checked, mut of_scans, mut circles) = (0, 0, 0, 0);
     for seed in 0..60 {
         let experiment = directory.path().join(seed.to_string());
         write::write(&skewed(seed), &experiment);
         let report = |name: &str| directory.path().join(format!("{seed}-{name}.cubex"));
+        // Threads that call MPI in one tick: nobody knows what came first.
+        let mut is_ambiguous = false;
         for is_corrected in [false, true] {
             let options = |name: &str, threads: usize| Options {
                 threads,
@@ -127,19 +136,23 @@ fn wrong_clocks_are_corrected_alike_by_any_workers_and_no_violation_is_left() {
             }
             let findings = solo.summary.unwrap().findings;
             let violations = findings.count(Finding::ClockMessage) + findings.count(Finding::ClockCollective);
-            if is_corrected {
+            let odd = [Finding::ConcurrentChannel, Finding::UnknownRequest, Finding::ReusedRequest];
+            is_ambiguous |= odd.into_iter().any(|finding| findings.count(finding) > 0);
+            if is_corrected && !is_ambiguous {
+                checked += 1;
                 // Who receives nothing in a scan waits for nobody, whatever the times.
                 let first = findings.first(Finding::ClockCollective);
                 let is_of_scan = first.is_some_and(|first| first.text.contains("scan"));
                 assert!(violations == 0 || is_of_scan, "{seed}: {violations}");
                 of_scans += violations;
                 circles += findings.count(Finding::CyclicWait);
-            } else {
+            } else if !is_corrected {
                 wrong += u64::from(violations > 0);
             }
         }
     }
     assert!(wrong >= 20, "{wrong} traces with violations");
+    assert!(checked >= 40, "{checked} traces of which everything is known");
     assert!(of_scans < wrong / 4, "{of_scans} in scans");
     assert_eq!(circles, 0, "events that wait for themselves");
 }
@@ -150,7 +163,8 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     let file = archive.definition_file().unwrap();
     let definitions = archive.definition_records(&file).resolve().unwrap();
     let mut trace = replay::trace::Trace::new(definitions, Semantics::Corrected).unwrap();
-    trace.refine_clock(FINENESS);
+    let fineness = fineness(&trace.definitions.clock);
+    trace.refine_clock(fineness);
     let (metrics, processes) = (Metrics::new(false), trace.processes.len());
     let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
     let tools = Tools { trace: &trace, metrics: &metrics, formulas: &formulas, owners: &owners };

@@ -19,105 +19,78 @@ pub(super) struct Limit {
     pub(super) latest: Ticks,
 }
 
-/// Moves the events before each jump of a location. `limits` are in the order of records, and so are `jumps`.
-pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
-    for jump in jumps {
-        let mut stretch = Stretch::before(jump, times);
-        while let Some(limit) = stretch.steepest(times, limits) {
-            let (record, headroom) = (limit.record as usize, headroom(limit, times));
-            let at = times[record];
-            stretch.lift(times, record, at, headroom);
-            if headroom <= 0.0 {
-                stretch.height = 0.0;
-                break;
-            }
-            // What is before the send goes up to it.
-            stretch = stretch.up_to(record, at, headroom);
-        }
-        stretch.slant(times);
-    }
-}
-
-/// By how much a send can be put off, in ticks.
-fn headroom(limit: &Limit, times: &[Ticks]) -> f64 {
-    limit.latest.saturating_sub(times[limit.record as usize]).max(0) as f64
-}
-
-/// The time before a jump in which events move.
+/// How far the events of a location before a jump move: by as much as at the corners, and in between on straight lines. The
+/// corners are the lower convex hull of the jump, the sends with their headrooms, and the place where nothing moves any more.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
-    /// The record that it ends before, and its time.
+struct Corner {
+    /// The first record that moves on the line from here to the corner before, which is nearer to the jump.
     record: usize,
-    right: Ticks,
-    /// Its length, in ticks.
-    length: f64,
-    /// By how much an event at its end moves, in ticks.
+    /// Ticks before the jump.
+    distance: f64,
+    /// By how much an event here moves, in ticks.
     height: f64,
 }
 
-impl Stretch {
-    fn before(jump: &Jump, times: &[Ticks]) -> Stretch {
+/// Moves the events before each jump of a location. `limits` are in the order of records, and so are `jumps`.
+pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
+    let mut corners = Vec::new();
+    for jump in jumps {
         let height = jump.to.saturating_sub(jump.from) as f64;
         let whole = times.first().map_or(0, |&first| jump.from.saturating_sub(first)).max(0) as f64;
         let length = (height / SLOPE).min(whole);
-        Stretch { record: jump.record as usize, right: jump.from, length, height }
-    }
-
-    fn up_to(self, record: usize, right: Ticks, height: f64) -> Stretch {
-        let length = self.length - self.right.saturating_sub(right) as f64;
-        Stretch { record, right, length, height }
-    }
-
-    /// How far an event is from its end.
-    fn distance(&self, time: Ticks) -> f64 {
-        self.right.saturating_sub(time) as f64
-    }
-
-    /// The send that is most in the way of moving everything by what is due at its distance.
-    fn steepest<'l>(&self, times: &[Ticks], limits: &'l [Limit]) -> Option<&'l Limit> {
-        if self.length <= 0.0 {
-            return None;
+        if length <= 0.0 {
+            continue;
         }
-        let before = limits.partition_point(|limit| (limit.record as usize) < self.record);
-        let mut steepest = (self.height / self.length, None);
+        let record = jump.record as usize;
+        let distance = |time: Ticks| jump.from.saturating_sub(time).max(0) as f64;
+        corners.clear();
+        corners.push(Corner { record, distance: 0.0, height });
+        let before = limits.partition_point(|limit| (limit.record as usize) < record);
         for limit in limits[..before].iter().rev() {
-            let distance = self.distance(times[limit.record as usize]);
-            if distance >= self.length {
+            let (record, time) = (limit.record as usize, times[limit.record as usize]);
+            let (distance, headroom) = (distance(time), limit.latest.saturating_sub(time).max(0) as f64);
+            if distance >= length {
                 break;
             }
-            if distance <= 0.0 || limit.latest == Ticks::MAX {
-                continue;
-            }
-            let slope = (self.height - headroom(limit, times)) / distance;
-            if slope > steepest.0 {
-                steepest = (slope, Some(limit));
+            if limit.latest != Ticks::MAX {
+                push(&mut corners, Corner { record, distance, height: headroom });
             }
         }
-        steepest.1
+        push(&mut corners, Corner { record: 0, distance: length, height: 0.0 });
+        for pair in corners.windows(2) {
+            let (near, far) = (pair[0], pair[1]);
+            for time in times[far.record..near.record].iter_mut().rev() {
+                let left = far.distance - distance(*time);
+                if left <= 0.0 && far.record == 0 {
+                    break;
+                }
+                let line = far.distance - near.distance;
+                let part = if line > 0.0 { (left / line).clamp(0.0, 1.0) } else { 0.0 };
+                let ticks = far.height + (near.height - far.height) * part;
+                *time = time.saturating_add(ticks.round() as Ticks);
+            }
+        }
     }
+}
 
-    /// Moves events from a send on, by its headroom there and by the whole height at the end.
-    fn lift(&self, times: &mut [Ticks], from: usize, at: Ticks, headroom: f64) {
-        let slope = (self.height - headroom) / self.distance(at);
-        for time in &mut times[from..self.record] {
-            let ticks = headroom + slope * time.saturating_sub(at) as f64;
-            *time = time.saturating_add(ticks.round() as Ticks);
-        }
-    }
-
-    /// Moves all events, by nothing at its begin and by the whole height at the end.
-    fn slant(&self, times: &mut [Ticks]) {
-        if self.length <= 0.0 || self.height <= 0.0 {
-            return;
-        }
-        for time in times[..self.record].iter_mut().rev() {
-            let distance = self.distance(*time);
-            if distance >= self.length {
-                break;
+/// Adds a corner to a lower convex hull, behind all others.
+fn push(corners: &mut Vec<Corner>, new: Corner) {
+    while let [.., a, b] = corners[..] {
+        // Where clocks are coarse, several are at once: the lowest counts.
+        let is_above = match new.distance > b.distance {
+            true => {
+                (b.height - a.height) * (new.distance - a.distance)
+                    >= (new.height - a.height) * (b.distance - a.distance)
             }
-            let ticks = self.height * (1.0 - distance / self.length);
-            *time = time.saturating_add(ticks.round() as Ticks);
+            false => b.height >= new.height,
+        };
+        if !is_above {
+            break;
         }
+        corners.pop();
+    }
+    if corners.last().is_none_or(|last| new.distance > last.distance || new.height < last.height) {
+        corners.push(new);
     }
 }
 
@@ -149,6 +122,17 @@ mod tests {
         assert_eq!(amortised(&[(8, 8005)])[5..], [5000, 6000, 7003, 8005, 9030]);
         // Without any room everything stays where it is.
         assert_eq!(amortised(&[(8, 8000)])[5..], [5000, 6000, 7000, 8000, 9030]);
+    }
+
+    #[test]
+    fn send_at_the_time_of_the_jump_moves_no_further_than_its_receive_allows() {
+        let sends = |latest| [Limit { record: 1, latest }, Limit { record: 2, latest: 1050 }];
+        let jump = Jump { record: 3, from: 1000, to: 1100 };
+        for (latest, expected) in [(1020, [0, 1020, 1020, 1100]), (1080, [0, 1050, 1050, 1100])] {
+            let mut times = vec![0, 1000, 1000, 1100];
+            amortise(&mut times, &sends(latest), &[jump]);
+            assert_eq!(times, expected, "until {latest}");
+        }
     }
 
     #[test]

@@ -188,7 +188,7 @@ pub(super) struct Forward<'a> {
     pub(super) meetings: Meetings,
     /// Ways that can go on.
     ready: Vec<usize>,
-    findings: &'a mut Findings,
+    pub(super) findings: &'a mut Findings,
 }
 
 impl std::fmt::Debug for Forward<'_> {

@@ -11,8 +11,10 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
 use crate::journal::{NO_POSITION, Spot};
-use crate::matching::{Matches, Operation, Part, Verdict, collect_parts, match_messages, operations};
-use crate::operations::{Barrier, Call, NO_CALL, Operations, TeamEvent, TeamEventKind};
+use crate::matching::{
+    Matches, Operation, Part, SendFacts, Verdict, collect_parts, match_messages, operations,
+};
+use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 
@@ -150,7 +152,7 @@ pub(super) fn find(
     let matches = match_messages(trace, profiles, owners, unreported, exchange)?;
     for (profile, matches) in profiles.iter().zip(matches) {
         links.messages(&profile.operations, &matches);
-        links.threads_in_mpi(profile);
+        links.threads_in_mpi(&profile.operations, &matches);
         links.teams(&profile.operations.teams, &mut meetings);
         links.barriers(&profile.operations.barriers, &mut meetings);
     }
@@ -197,31 +199,20 @@ impl Links<'_> {
     }
 
     /// What threads of a process communicate, in the order in which they did: they have one clock. Who uses a request that
-    /// another thread has started would otherwise seem to do so before.
-    fn threads_in_mpi(&mut self, profile: &ProcessProfile) {
-        let operations = &profile.operations;
-        let is_of_first = |call: &Call| call.location == operations.calls[0].location;
-        if operations.calls.iter().all(is_of_first) {
+    /// another thread has started would otherwise seem to do so before. If a message between them shows that they do not,
+    /// there is no order.
+    fn threads_in_mpi(&mut self, operations: &Operations, matches: &Matches) {
+        let Some(first) = operations.order.first() else { return };
+        let process = self.tools.process_of(first.location);
+        let is_wrong = |(receive, send): (&Receive, &Option<SendFacts>)| {
+            send.is_some_and(|send| {
+                send.time > receive.time && self.tools.process_of(send.place.location) == process
+            })
+        };
+        if operations.receives.iter().zip(&matches.sends).any(is_wrong) {
             return;
         }
-        let spot = |call, position| {
-            let known = position != NO_POSITION && call != NO_CALL;
-            known.then(|| Spot { location: operations.call(call).location, position })
-        };
-        let sends = operations.sends.iter();
-        let sends = sends.flat_map(|it| [spot(it.call, it.position), spot(it.completion, it.completed)]);
-        let receives = operations.receives.iter();
-        let receives = receives.flat_map(|it| [spot(it.posting, it.posted_at), spot(it.call, it.position)]);
-        let collectives = operations.collectives.iter();
-        let collectives = collectives.flat_map(|it| [spot(it.call, it.begun), spot(it.call, it.position)]);
-        let first = profile.locations[0].location;
-        let time = |spot: &Spot| {
-            profile.locations[spot.location as usize - first].records.times[spot.position as usize]
-        };
-        let mut spots: Vec<Spot> = sends.chain(receives).chain(collectives).flatten().collect();
-        // The order of the walk.
-        spots.sort_unstable_by_key(|spot| (time(spot), *spot));
-        for pair in spots.windows(2).filter(|pair| pair[0].location != pair[1].location) {
+        for pair in operations.order.windows(2).filter(|pair| pair[0].location != pair[1].location) {
             self.pair(pair[0], pair[1], Kind::Order);
         }
     }
@@ -236,7 +227,8 @@ impl Links<'_> {
             if member.sends {
                 self.put(link(member.begin, Role::Send));
             }
-            if member.receives {
+            // Where a trace ends within a call, its end is no event of its own.
+            if member.receives && !(member.sends && member.begin == member.end) {
                 self.put(link(member.end, Role::Receive));
             }
         }

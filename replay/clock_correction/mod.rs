@@ -15,7 +15,7 @@ mod forward;
 mod links;
 mod meetings;
 
-use model::Ticks;
+use model::{ClockProperties, Ticks};
 
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -23,14 +23,17 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::findings::{Finding, Findings};
 use crate::relay;
 use crate::tools::Tools;
-use crate::walk::ProcessProfile;
+use crate::walk::{FARTHEST, ProcessProfile};
 use amortise::{Limit, amortise};
 use forward::{Forward, Jump, Least, Way};
 use links::{Role, Side};
 
 /// How many ticks one of the archive's is divided into: corrections are fractions of ticks, and so are the shortest times
-/// between events.
-pub const FINENESS: u32 = 16;
+/// between events. Less where times would become too large: some clocks count from 1970, others from the last start.
+pub fn fineness(clock: &ClockProperties) -> u32 {
+    let fits = |fineness: &u32| clock.length <= (FARTHEST / Ticks::from(*fineness)).cast_unsigned() / 2;
+    [16, 8, 4, 2].into_iter().find(fits).unwrap_or(1)
+}
 
 /// What was wrong with the clocks of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -71,9 +74,9 @@ pub fn correct(
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Corrected, Error> {
+    let mut backward = Findings::default();
     for profile in &profiles {
-        // Corrected times do not show it any more.
-        findings.merge(profile.findings.clone().only(Finding::BackwardTime));
+        backward.merge(profile.findings.clone().only(Finding::BackwardTime));
     }
     let (links, meetings) = links::find(tools, &profiles, exchange)?;
     let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
@@ -96,6 +99,8 @@ pub fn correct(
     if violations.count == 0 {
         return Ok(Corrected { violations: Some(violations), ..Corrected::default() });
     }
+    // Corrected times do not show it any more.
+    forward.findings.merge(backward);
     set_limits(tools, &mut forward, least, first, exchange)?;
     let mut ways = forward.ways.into_iter();
     let corrected = |way: Way| {

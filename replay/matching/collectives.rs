@@ -343,7 +343,8 @@ impl<'a> Operation<'a> {
             {
                 let name = self.name();
                 findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
-                    format!("{name}: left {} ticks before another member entered it", last_begin - part.end)
+                    let ticks = (last_begin - part.end) / self.trace.fineness;
+                    format!("{name}: left {ticks} ticks before another member entered it")
                 });
             }
         }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::Paradigm;
+
 use super::ranges::list;
 use super::rows::Value;
 use super::summary::Part;
@@ -123,7 +125,14 @@ pub(super) fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     processes.dedup();
     let rank = |&process: &usize| trace.processes[process].rank;
     let who = match (&processes[..], &locations[..]) {
-        (_, &[only]) => trace.location_name(only as usize),
+        (&[process], &[only]) => {
+            let is_of_ranks =
+                victims.region.is_none_or(|region| trace.region(region).paradigm == Paradigm::MPI);
+            let name = trace.location_name(only as usize);
+            // The first thread has the name of its rank.
+            let is_first = only as usize == trace.processes[process].locations.start;
+            if is_first && !is_of_ranks { format!("thread 0 of {name}") } else { name }
+        }
         (&[process], _) => {
             let threads = locations.iter().map(|&at| trace.locations[at as usize].thread).collect();
             let process = trace.location_name(trace.processes[process].locations.start);

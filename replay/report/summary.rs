@@ -310,10 +310,8 @@ impl fmt::Display for Summary {
             None => {}
             Some((0, _)) => writeln!(f, "\nClocks needed no correction")?,
             Some((count, largest)) => {
-                writeln!(
-                    f,
-                    "\nClocks were corrected: {count} events were too early, by up to {largest:.9} s"
-                )?;
+                let events = if count == 1 { "event was" } else { "events were" };
+                writeln!(f, "\nClocks were corrected: {count} {events} too early, by up to {largest:.9} s")?;
             }
         }
         if self.clock_error > 0.0 {

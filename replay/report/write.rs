@@ -163,11 +163,13 @@ pub fn write(
             is_critical: of_rows.is_critical,
             more_work: of_rows.more_work(&computed, &is_parallel),
         };
+    // What would be 0.0 % is not worth a line.
+    let counts = |named: &Named| named.culprit.costs >= delay_costs / 2000;
     Ok(Some(Summary {
         clock_error: whole(doubtful.limit.into()),
         corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
         doubts,
-        culprits: found.culprits.iter().zip(of_rows).map(culprit).collect(),
+        culprits: found.culprits.iter().zip(of_rows).filter(|it| counts(it.0)).map(culprit).collect(),
         delay_costs: seconds(delay_costs),
         ..summary
     }))

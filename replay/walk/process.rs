@@ -16,7 +16,7 @@ use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::clock_errors::Doubtful;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
-use crate::journal::{Journal, NO_POSITION};
+use crate::journal::{Journal, NO_POSITION, Position, Spot};
 use crate::metrics::Metrics;
 use crate::operations::{
     Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
@@ -254,6 +254,15 @@ impl<'t> ProcessWalk<'t> {
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.at_init = thread.elapsed);
         }
+    }
+
+    /// Marks an event in which a thread communicates.
+    pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
+        let position = self.threads[thread].mark_innermost();
+        if self.threads.len() > 1 && self.threads[thread].record() != NO_POSITION && position != NO_POSITION {
+            self.operations.order.push(Spot { location: self.threads[thread].location, position });
+        }
+        position
     }
 
     /// The call of the innermost region of a thread in the operations; `None` outside of any region.

@@ -251,12 +251,13 @@ impl ProcessWalk<'_> {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
         }
         let Some(call) = self.call(thread) else { return };
+        let position = self.mark_operation(thread);
         self.operations.collectives.push(Collective {
             begin,
             end: time,
             call,
             begun,
-            position: self.threads[thread].mark_innermost(),
+            position,
             communicator,
             class,
             operation: operation.0,

@@ -81,7 +81,7 @@ impl ProcessWalk<'_> {
         let mut position = NONE;
         if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;
-            let event = self.threads[thread].mark_innermost();
+            let event = self.mark_operation(thread);
             self.operations.sends.push(Send {
                 time,
                 call,
@@ -106,9 +106,10 @@ impl ProcessWalk<'_> {
             Some(Pending::Send(NONE)) => {}
             Some(Pending::Send(position)) => {
                 if let Some(call) = self.call(thread) {
+                    let event = self.mark_operation(thread);
                     let send = &mut self.operations.sends[position as usize];
                     send.completion = call;
-                    send.completed = self.threads[thread].mark_innermost();
+                    send.completed = event;
                 }
             }
             other => self.unknown(thread, request, other),
@@ -195,14 +196,14 @@ impl ProcessWalk<'_> {
     /// A receive is posted in the current call.
     fn posting(&mut self, thread: usize, order: u64) -> Posting {
         let call = self.call(thread).unwrap_or(NO_CALL);
-        Posting { call, position: self.threads[thread].mark_innermost(), order }
+        Posting { call, position: self.mark_operation(thread), order }
     }
 
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
-        let event = self.threads[thread].mark_innermost();
+        let event = self.mark_operation(thread);
         let position = self.operations.receives.len() as u32;
         let mut forgets = false;
         if let Some(frame) = self.threads[thread].stack.last_mut() {

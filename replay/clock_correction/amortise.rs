@@ -5,7 +5,7 @@
 
 use model::Ticks;
 
-use super::forward::Jump;
+use super::forward::{Jump, rounded};
 use crate::journal::Position;
 
 /// By how much of the distance to a jump events may move.
@@ -55,10 +55,17 @@ pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
             if limit.latest != Ticks::MAX {
                 push(&mut corners, Corner { record, distance, height: headroom });
             }
+            if headroom <= 0.0 {
+                // Nothing before it moves.
+                break;
+            }
         }
         push(&mut corners, Corner { record: 0, distance: length, height: 0.0 });
         for pair in corners.windows(2) {
             let (near, far) = (pair[0], pair[1]);
+            if near.height <= 0.0 {
+                break;
+            }
             for time in times[far.record..near.record].iter_mut().rev() {
                 let left = far.distance - distance(*time);
                 if left <= 0.0 && far.record == 0 {
@@ -67,7 +74,7 @@ pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
                 let line = far.distance - near.distance;
                 let part = if line > 0.0 { (left / line).clamp(0.0, 1.0) } else { 0.0 };
                 let ticks = far.height + (near.height - far.height) * part;
-                *time = time.saturating_add(ticks.round() as Ticks);
+                *time = time.saturating_add(rounded(ticks));
             }
         }
     }

@@ -174,7 +174,12 @@ impl Way {
 }
 
 fn later(time: Ticks, ticks: f64) -> Ticks {
-    time.saturating_add(ticks.round() as Ticks).clamp(-FARTHEST, FARTHEST)
+    time.saturating_add(rounded(ticks)).clamp(-FARTHEST, FARTHEST)
+}
+
+/// The nearest number of ticks; not less than none.
+pub(super) fn rounded(ticks: f64) -> Ticks {
+    (ticks + 0.5) as Ticks
 }
 
 /// All locations of a worker on their way.

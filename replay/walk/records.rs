@@ -220,14 +220,12 @@ impl ProcessWalk<'_> {
         (operation, root, sent, received): (CollectiveOp, u32, u64, u64),
         time: Ticks,
     ) {
-        let Some(frame) = self.threads[thread].stack.last_mut() else { return };
-        let has_begun = frame.collective_begin.is_some();
-        let (begin, begun) = frame.collective_begin.take().unwrap_or((frame.enter, frame.entered));
+        let begin = self.threads[thread].stack.last_mut().and_then(|frame| frame.collective_begin.take());
         // Handles and memory of communicators, windows and files: the reference knows none of these (Q1).
         if operation > CollectiveOp::REDUCE_SCATTER_BLOCK {
             self.decide(thread, Fate::OtherCollective);
             self.threads[thread].ignore();
-            if has_begun {
+            if let Some((_, begun)) = begin {
                 self.threads[thread].ignore_record(begun);
             }
             return;
@@ -251,6 +249,8 @@ impl ProcessWalk<'_> {
             self.find(Finding::OutsideMpi, thread, || "collective operation");
         }
         let Some(call) = self.call(thread) else { return };
+        let Some(frame) = self.threads[thread].stack.last() else { return };
+        let (begin, begun) = begin.unwrap_or((frame.enter, frame.entered));
         let position = self.mark_operation(thread);
         self.operations.collectives.push(Collective {
             begin,

@@ -25,6 +25,7 @@ impl ProcessWalk<'_> {
     /// A thread got a lock. Without a number its place in the order is unknown.
     pub(super) fn acquire(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
         if order == 0 {
+            self.threads[thread].ignore();
             return;
         }
         let location = self.threads[thread].location;
@@ -41,6 +42,7 @@ impl ProcessWalk<'_> {
     /// A thread released a lock.
     pub(super) fn release(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
         if order == 0 {
+            self.threads[thread].ignore();
             return;
         }
         let thread = &self.threads[thread];

@@ -148,16 +148,16 @@ impl ProcessWalk<'_> {
                 let team = mappings.global(MappingType::Comm, thread_team);
                 self.complete_task(thread, (team, creating_thread, generation_number), time);
             }
-            Event::ThreadAcquireLock { model, lock_id, acquisition_order } if acquisition_order > 0 => {
+            Event::ThreadAcquireLock { model, lock_id, acquisition_order } => {
                 self.acquire(thread, model, lock_id, acquisition_order, time);
             }
-            Event::ThreadReleaseLock { model, lock_id, acquisition_order } if acquisition_order > 0 => {
+            Event::ThreadReleaseLock { model, lock_id, acquisition_order } => {
                 self.release(thread, model, lock_id, acquisition_order, time);
             }
-            Event::OmpAcquireLock { lock_id, acquisition_order } if acquisition_order > 0 => {
+            Event::OmpAcquireLock { lock_id, acquisition_order } => {
                 self.acquire(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
-            Event::OmpReleaseLock { lock_id, acquisition_order } if acquisition_order > 0 => {
+            Event::OmpReleaseLock { lock_id, acquisition_order } => {
                 self.release(thread, Paradigm::OPENMP, lock_id, acquisition_order, time);
             }
             Event::CallingContextEnter { calling_context, unwind_distance } => {

@@ -12,6 +12,7 @@ use crate::causes::backward::{Item, Kind, Message, Returned};
 use crate::causes::delay::{Class, Costs};
 use crate::causes::lines::Lines;
 use crate::causes::sides::{Causes, Wait};
+use crate::causes::work;
 use crate::fraction::fixed;
 use crate::relay::{Blocked, Recurrence};
 use crate::tools::Tools;
@@ -50,7 +51,7 @@ pub(super) struct Forward<'a> {
     here: Vec<Vec<usize>>,
     worker: usize,
     /// The waits that each worker was told of.
-    told: Vec<Vec<u32>>,
+    told: Vec<Vec<usize>>,
     ways: Vec<Way>,
     /// Locations that can go on.
     ready: Vec<usize>,
@@ -85,11 +86,6 @@ impl<'a> Forward<'a> {
                 here[lines.at(culprit.location)].push(which);
             }
         }
-        let workers = causes.firsts.len() - 1;
-        let mut told = vec![Vec::new(); workers];
-        for (number, wait) in waits.iter().enumerate() {
-            told[wait.worker].push(number as u32);
-        }
         let without = causes.list.iter().enumerate();
         // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
         let is_released = |number: usize| returned.released.contains(&(number as u32));
@@ -108,7 +104,7 @@ impl<'a> Forward<'a> {
             returned,
             here,
             worker,
-            told,
+            told: work::by_worker(waits, causes.firsts.len() - 1),
             ways,
             before: vec![[0.0; NAMED]; causes.list.len()],
             shares: vec![UNKNOWN; waits.len()],
@@ -171,10 +167,10 @@ impl<'a> Forward<'a> {
     /// The shares of a delay that a worker was told of.
     fn arrive(&mut self, worker: usize, number: u32, shares: &Costs) {
         let wait = self.told[worker][number as usize];
-        self.shares[wait as usize] = std::array::from_fn(|which| shares[which]);
-        let at = self.lines.at(self.waits[wait as usize].delay.waiting.location);
+        self.shares[wait] = std::array::from_fn(|which| shares[which]);
+        let at = self.lines.at(self.waits[wait].delay.waiting.location);
         let next = self.ways[at].left.checked_sub(1).map(|next| self.ways[at].items[next]);
-        if next.is_some_and(|(_, kind, number)| (kind, number) == (Kind::Wait, wait)) {
+        if next.is_some_and(|(_, kind, number)| (kind, number as usize) == (Kind::Wait, wait)) {
             self.ready.push(at);
         }
     }

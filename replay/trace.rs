@@ -158,6 +158,11 @@ impl Trace {
         })
     }
 
+    /// A length of time in ticks of the archive, for those who look it up there.
+    pub fn recorded(&self, ticks: Ticks) -> Ticks {
+        ticks / self.fineness
+    }
+
     /// Makes ticks of the analysis finer than those of the archive.
     pub fn refine_clock(&mut self, fineness: u32) {
         let resolution = &mut self.definitions.clock.resolution;

@@ -40,7 +40,7 @@ pub fn find(
     let operations = std::mem::take(&mut profile.operations);
     let waiting = WaitingMessages::default();
     let mut finder = Finder { profile, operations: &operations, metrics, waiting };
-    finder.lose_unmatched(matches, trace.fineness);
+    finder.lose_unmatched(matches, trace);
     let calls_with_late_sender = finder.receives(&matches.sends, trace.semantics);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
@@ -129,7 +129,7 @@ impl Finder<'_> {
     }
 
     /// Counts operations without partner, and takes the time of their calls out of what was analysed.
-    fn lose_unmatched(&mut self, matches: &Matches, fineness: Ticks) {
+    fn lose_unmatched(&mut self, matches: &Matches, trace: &Trace) {
         let mut lost: Vec<CallId> = Vec::new();
         for (receive, send) in self.operations.receives.iter().zip(&matches.sends) {
             let location = self.operations.call(receive.call).location as usize;
@@ -151,7 +151,7 @@ impl Finder<'_> {
                         findings.add(Finding::ClockMessage, receive.time, location, || {
                             format!(
                                 "received {} ticks before it was sent",
-                                (send.time - receive.time) / fineness
+                                trace.recorded(send.time - receive.time)
                             )
                         });
                     }

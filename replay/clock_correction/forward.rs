@@ -2,6 +2,8 @@
 //!
 //! A location whose clock was put forward goes a little slower from then on, until it agrees with its own clock again.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use super::links::{Kind, Link, NOT_YET, Role, Side};
@@ -127,8 +129,7 @@ impl Way {
             if link.is_none() || self.record >= self.times.len() {
                 return;
             }
-            let of_event = self.links[self.next..].iter().take_while(|it| it.spot.position as usize == until);
-            let of_event = self.next..self.next + of_event.count();
+            let of_event = self.links_from(self.next, until as Position);
             let receives = of_event.clone().filter(|&at| self.links[at].role == Role::Receive);
             if receives.clone().any(|at| self.told[at] == NOT_YET) {
                 return;
@@ -150,6 +151,17 @@ impl Way {
         }
     }
 
+    /// The numbers of the links of an event, of which the first is known.
+    fn links_from(&self, first: usize, position: Position) -> Range<usize> {
+        let of_event = self.links[first..].iter().take_while(|link| link.spot.position == position);
+        first..first + of_event.count()
+    }
+
+    /// The numbers of the links of an event.
+    fn links_of(&self, position: Position) -> Range<usize> {
+        self.links_from(self.links.partition_point(|link| link.spot.position < position), position)
+    }
+
     /// The link that it cannot go beyond.
     fn blocked(&self) -> Option<&Link> {
         self.links.get(self.next).filter(|_| self.record < self.times.len())
@@ -157,19 +169,18 @@ impl Way {
 
     /// An event is told since when it can have been. Answers whether it was the one to come.
     fn hear(&mut self, position: Position, time: Ticks) -> bool {
-        let first = self.links.partition_point(|link| link.spot.position < position);
-        let of_event = self.links[first..].iter().take_while(|link| link.spot.position == position).count();
+        let mut of_event = self.links_of(position);
+        let first = of_event.start;
         let waits = |at: &usize| self.links[*at].role == Role::Receive && self.told[*at] == NOT_YET;
-        let Some(at) = (first..first + of_event).find(waits) else { return false };
+        let Some(at) = of_event.find(waits) else { return false };
         self.told[at] = time;
         first == self.next
     }
 
     /// A send can have been no later than this.
     pub(super) fn limit(&mut self, position: Position, latest: Ticks) {
-        let first = self.links.partition_point(|link| link.spot.position < position);
-        let of_event = self.links[first..].iter().take_while(|link| link.spot.position == position).count();
-        self.told[first..first + of_event].iter_mut().for_each(|told| *told = latest.min(*told));
+        let of_event = self.links_of(position);
+        self.told[of_event].iter_mut().for_each(|told| *told = latest.min(*told));
     }
 }
 
@@ -215,6 +226,11 @@ impl<'a> Forward<'a> {
     ) -> Forward<'a> {
         let ready = (0..ways.len()).rev().collect();
         Forward { tools, least, worker, first, ways, meetings, ready, findings }
+    }
+
+    /// The way of one of this worker's locations.
+    pub(super) fn way(&mut self, location: u32) -> &mut Way {
+        &mut self.ways[(location - self.first) as usize]
     }
 
     /// Tells the other side of a link when something has happened.

@@ -98,6 +98,9 @@ pub(super) struct Link {
     pub(super) other: Side,
 }
 
+/// Words that a link takes in a batch.
+const WORDS: usize = 3;
+
 impl Link {
     /// The location of the event that comes first; `None` if that is of several.
     pub(super) fn first(&self) -> Option<u32> {
@@ -114,12 +117,7 @@ impl Link {
             Role::Receive => Some(self.spot.location),
         }
     }
-}
 
-/// Words that a link takes in a batch.
-const WORDS: usize = 3;
-
-impl Link {
     fn encode(self) -> [u64; WORDS] {
         let what = u64::from(self.role == Role::Send) | (self.kind as u64) << 1;
         [self.spot.encode(), what, self.other.encode()]
@@ -277,7 +275,7 @@ impl Links<'_> {
         ranks: Option<&[u32]>,
         meetings: &mut Meetings,
     ) {
-        let root = ranks.and_then(|ranks| ranks.get(operation.members[0].root as usize).copied());
+        let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
         let member = |part: &Part| {
             let is_root = Some(part.process) == root;
             let (gives, gets) = (part.sent > 0, part.received > 0);
@@ -293,11 +291,7 @@ impl Links<'_> {
         let mut members: Vec<Member> = operation.members.iter().map(member).collect();
         let in_turn = class == CollectiveClass::Scan;
         if let Some(ranks) = ranks.filter(|_| in_turn) {
-            let rank = |process| ranks.iter().position(|&other| other == process);
-            let mut order: Vec<_> =
-                operation.members.iter().map(|part| rank(part.process)).zip(members).collect();
-            order.sort_by_key(|&(rank, _)| rank);
-            members = order.into_iter().map(|(_, member)| member).collect();
+            members = operation.by_rank(ranks).into_iter().map(|at| members[at]).collect();
             // Who has no sender before it waits for nobody.
             let first = members.iter().position(|member| member.sends).unwrap_or(members.len());
             members[..first].iter_mut().for_each(|member| member.receives = false);

@@ -12,21 +12,21 @@
 
 mod amortise;
 mod forward;
+mod limits;
 mod links;
 mod meetings;
 
 use model::{ClockProperties, Ticks};
 
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, share};
+use crate::exchange::{Exchange, share};
 use crate::findings::{Finding, Findings};
 use crate::relay;
 use crate::tools::Tools;
-use crate::walk::{FARTHEST, ProcessProfile};
+use crate::walk::{FARTHEST, ProcessProfile, Records};
 use amortise::{Limit, amortise};
 use forward::{Forward, Jump, Least, Way};
-use links::{Role, Side};
+use links::{Link, Role};
 
 /// How many ticks one of the archive's is divided into: corrections are fractions of ticks, and so are the shortest times
 /// between events. Less where times would become too large: some clocks count from 1970, others from the last start.
@@ -83,13 +83,7 @@ pub fn correct(
     let first = first.unwrap_or(0) as u32;
     let threads: Vec<usize> = profiles.iter().map(|profile| profile.locations.len()).collect();
     let records = profiles.into_iter().flat_map(|profile| profile.locations).map(|location| location.records);
-    let mut links = links.as_slice();
-    let ways = (first..).zip(records).map(|(location, records)| {
-        let (mine, others) = links.split_at(links.partition_point(|link| link.spot.location <= location));
-        links = others;
-        Way::new(records, mine.to_vec())
-    });
-    let ways = ways.collect();
+    let ways = ways(first, records, links);
     let least = Least::new(tools.trace.definitions.clock.resolution);
     let worker = exchange.worker();
     let mut forward = Forward::new(tools, least, worker, first, ways, meetings, findings);
@@ -101,7 +95,7 @@ pub fn correct(
     }
     // Corrected times do not show it any more.
     forward.findings.merge(backward);
-    set_limits(tools, &mut forward, least, first, exchange)?;
+    limits::set(tools, &mut forward, least, exchange)?;
     let mut ways = forward.ways.into_iter();
     let corrected = |way: Way| {
         let Way { mut times, links, told, jumps, .. } = way;
@@ -115,6 +109,17 @@ pub fn correct(
     Ok(Corrected { times, violations: Some(violations) })
 }
 
+/// All locations, from this one on, with their records and what those are linked with. Links are in the order of events.
+fn ways(first: u32, records: impl Iterator<Item = Records>, links: Vec<Link>) -> Vec<Way> {
+    let mut links = &links[..];
+    let way = |(location, records): (u32, Records)| {
+        let (mine, others) = links.split_at(links.partition_point(|link| link.spot.location <= location));
+        links = others;
+        Way::new(records, mine.to_vec())
+    };
+    (first..).zip(records).map(way).collect()
+}
+
 /// The violations of all workers.
 fn sum_up(ways: &[Way], exchange: &mut dyn Exchange) -> Result<Violations, Error> {
     let jumps = || ways.iter().flat_map(|way| &way.jumps);
@@ -124,53 +129,4 @@ fn sum_up(ways: &[Way], exchange: &mut dyn Exchange) -> Result<Violations, Error
         count: told.iter().map(|words| words[0]).sum(),
         largest: told.iter().map(|words| words[1].cast_signed()).max().unwrap_or(0),
     })
-}
-
-/// Tells each send how late it can have been: as its receive is now, less what a message takes.
-fn set_limits(
-    tools: &Tools<'_>,
-    forward: &mut Forward<'_>,
-    least: Least,
-    first: u32,
-    exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
-    forward.meetings.turn_back();
-    let mut outgoing = vec![Batch::new(); exchange.workers()];
-    let mut put = |to: Side, limit: Ticks| {
-        outgoing[to.worker(tools)].extend([to.encode(), limit.cast_unsigned()]);
-    };
-    for way in &mut forward.ways {
-        way.told.fill(Ticks::MAX);
-        for link in way.links.iter().filter(|link| link.role == Role::Receive) {
-            let received = way.times[link.spot.position as usize];
-            put(link.other, received.saturating_sub(least.of(link).ceil() as Ticks));
-        }
-    }
-    let mut to_meetings = Vec::new();
-    hear(&exchange.exchange(outgoing)?, |to, limit| match to {
-        Side::Event(spot) => forward.ways[(spot.location - first) as usize].limit(spot.position, limit),
-        Side::Seat { number, .. } => to_meetings.push((number, limit)),
-    });
-    to_meetings.into_iter().for_each(|(seat, limit)| forward.meetings.end(seat, limit));
-    let mut outgoing = vec![Batch::new(); exchange.workers()];
-    forward.meetings.limits(|spot, limit| {
-        let to = Side::Event(spot);
-        outgoing[to.worker(tools)].extend([to.encode(), limit.cast_unsigned()]);
-    });
-    hear(&exchange.exchange(outgoing)?, |to, limit| {
-        if let Side::Event(spot) = to {
-            forward.ways[(spot.location - first) as usize].limit(spot.position, limit);
-        }
-    });
-    Ok(())
-}
-
-/// Reads words of a side and a time.
-fn hear(batches: &[Batch], mut hear: impl FnMut(Side, Ticks)) {
-    for batch in batches {
-        let mut reader = BatchReader::new(batch);
-        while !reader.is_empty() {
-            hear(Side::decode(reader.word()), reader.word().cast_signed());
-        }
-    }
 }

@@ -343,7 +343,7 @@ impl<'a> Operation<'a> {
             {
                 let name = self.name();
                 findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
-                    let ticks = (last_begin - part.end) / self.trace.fineness;
+                    let ticks = self.trace.recorded(last_begin - part.end);
                     format!("{name}: left {ticks} ticks before another member entered it")
                 });
             }
@@ -390,9 +390,19 @@ impl<'a> Operation<'a> {
         self.synchronise(self.last_begin(&select)?, select)
     }
 
-    fn root(&self, ranks: &[u32]) -> Option<&Part> {
+    /// The member that all agree to be the root.
+    pub(crate) fn root(&self, ranks: &[u32]) -> Option<&'a Part> {
         let root = ranks.get(self.members[0].root as usize)?;
         self.members.iter().find(|part| part.process == *root)
+    }
+
+    /// The positions of the members in the order of their ranks.
+    pub(crate) fn by_rank(&self, ranks: &[u32]) -> Vec<usize> {
+        let rank_of: FxHashMap<u32, usize> =
+            ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
+        let mut by_rank: Vec<usize> = (0..self.members.len()).collect();
+        by_rank.sort_by_key(|&at| rank_of.get(&self.members[at].process));
+        by_rank
     }
 
     /// Receivers that began before the root wait for it; the root has a part if anyone does.
@@ -443,13 +453,9 @@ impl<'a> Operation<'a> {
 
     /// A member waits for the last begin among lower ranks that send.
     fn scan(&self, ranks: &[u32]) -> Vec<Membership> {
-        let rank_of: FxHashMap<u32, usize> =
-            ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
-        let mut by_rank: Vec<usize> = (0..self.members.len()).collect();
-        by_rank.sort_by_key(|&at| rank_of.get(&self.members[at].process));
         let mut memberships = vec![Membership::Independent; self.members.len()];
         let mut last_begin = Ticks::MIN;
-        for at in by_rank {
+        for at in self.by_rank(ranks) {
             let part = &self.members[at];
             if part.sent > 0 {
                 last_begin = last_begin.max(part.begin);

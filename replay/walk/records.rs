@@ -40,9 +40,9 @@ impl ProcessWalk<'_> {
     pub(super) fn observe(&mut self, thread: usize, time: Ticks) -> Ticks {
         let now = self.threads[thread].now;
         if time < now {
-            let fineness = self.trace.fineness;
+            let trace = self.trace;
             self.find(Finding::BackwardTime, thread, || {
-                format!("{} ticks before the event ahead of it", (now - time) / fineness)
+                format!("{} ticks before the event ahead of it", trace.recorded(now - time))
             });
             self.threads[thread].observe(now);
             return now;

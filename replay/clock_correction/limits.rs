@@ -1,0 +1,54 @@
+//! How late a send can have been: as its receive is now, less what a message takes (specification 15.2).
+
+use model::Ticks;
+
+use super::forward::{Forward, Least};
+use super::links::{Role, Side};
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange};
+use crate::relay::Message;
+use crate::tools::Tools;
+
+/// Tells each send of all locations its limit, of several the earliest, once all have come to their end.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn set(
+    tools: &Tools<'_>,
+    forward: &mut Forward<'_>,
+    least: Least,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    forward.meetings.turn_back();
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    for way in &mut forward.ways {
+        way.told.fill(Ticks::MAX);
+        for link in way.links.iter().filter(|link| link.role == Role::Receive) {
+            let received = way.times[link.spot.position as usize];
+            let limit = received.saturating_sub(least.of(link).ceil() as Ticks);
+            (link.other, limit).encode(&mut outgoing[link.other.worker(tools)]);
+        }
+    }
+    hear(&exchange.exchange(outgoing)?, forward);
+    // Only now does every meeting know all its ends.
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    forward.meetings.limits(|spot, limit| {
+        let to = Side::Event(spot);
+        (to, limit).encode(&mut outgoing[to.worker(tools)]);
+    });
+    hear(&exchange.exchange(outgoing)?, forward);
+    Ok(())
+}
+
+fn hear(batches: &[Batch], forward: &mut Forward<'_>) {
+    for batch in batches {
+        let mut reader = BatchReader::new(batch);
+        while !reader.is_empty() {
+            match Message::decode(&mut reader) {
+                (Side::Event(spot), limit) => forward.way(spot.location).limit(spot.position, limit),
+                (Side::Seat { number, .. }, limit) => forward.meetings.end(number, limit),
+            }
+        }
+    }
+}

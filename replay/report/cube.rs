@@ -4,14 +4,15 @@ use cubex::{
     Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationGroupKind,
     LocationId, LocationKind, MetricId, Placed, RegionId, SystemTreeNode, SystemTreeNodeId, Topology,
 };
-use model::{LocationGroupType, LocationType};
+use model::{LocationGroupType, LocationType, Ticks};
 use patterns::Unit;
 use rustc_hash::FxHashMap;
 
+use super::accounts::Accounts;
 use crate::call_tree::{CallPath, NO_PATH, NO_SITE};
+use crate::clock_correction::Violations;
 use crate::communicators::Participants;
-use crate::coverage::{Coverage, Fate};
-use crate::findings::Findings;
+use crate::coverage::Fate;
 use crate::metrics::Metrics;
 use crate::trace::Trace;
 
@@ -24,10 +25,11 @@ pub(super) fn describe(
     metrics: &Metrics,
     tree: &[CallPath],
     order: &[u32],
-    findings: &Findings,
-    coverage: &Coverage,
+    accounts: &Accounts,
+    violations: Option<Violations>,
 ) -> Cube {
-    let mut cube = Cube { attributes: attributes(trace, findings, coverage), ..Cube::default() };
+    let attributes = attributes(trace, metrics, accounts, violations);
+    let mut cube = Cube { attributes, ..Cube::default() };
     add_metrics(&mut cube, metrics);
     add_program(&mut cube, trace, tree, order);
     add_system(&mut cube, trace);
@@ -35,7 +37,13 @@ pub(super) fn describe(
     cube
 }
 
-fn attributes(trace: &Trace, findings: &Findings, coverage: &Coverage) -> Vec<Attribute> {
+fn attributes(
+    trace: &Trace,
+    metrics: &Metrics,
+    Accounts { findings, coverage, doubtful }: &Accounts,
+    violations: Option<Violations>,
+) -> Vec<Attribute> {
+    let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
         Attribute::new("CubePL Version", "1.1"),
         Attribute::new("Creator", format!("{CREATOR}{}", env!("CARGO_PKG_VERSION"))),
@@ -49,6 +57,17 @@ fn attributes(trace: &Trace, findings: &Findings, coverage: &Coverage) -> Vec<At
     for finding in findings.occurred() {
         let count = findings.count(finding).to_string();
         attributes.push(Attribute::new(format!("Replay::Findings::{}", finding.name()), count));
+    }
+    if doubtful.limit > 0 {
+        attributes.push(Attribute::new("Replay::Clock error", seconds(doubtful.limit)));
+        for (&metric, &ticks) in &doubtful.waiting {
+            let id = metrics.list[metric].id;
+            attributes.push(Attribute::new(format!("Replay::Clock error::{id}"), seconds(ticks)));
+        }
+    }
+    if let Some(Violations { count, largest }) = violations {
+        let text = format!("{count} events, by up to {} s", seconds(largest));
+        attributes.push(Attribute::new("Replay::Clock correction", text));
     }
     attributes
 }

@@ -1,5 +1,6 @@
 //! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
 
+mod accounts;
 mod cube;
 mod culprits;
 mod ranges;

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use rustc_hash::FxHashMap;
 
 use super::rows::Value;
-use crate::call_tree::CallPath;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::metrics::Metrics;
@@ -69,20 +68,18 @@ impl Waiting {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a summary is about everything")]
-    pub(super) fn summarise(
-        self,
-        trace: &Trace,
+    /// All waiting, in ticks.
+    pub(super) fn all(&self) -> i64 {
+        total(self.by_location.iter().copied())
+    }
+
+    /// The largest wait states, the largest first. `name` knows the call paths, `seconds` what a tick is.
+    pub(super) fn largest(
+        &self,
         metrics: &Metrics,
-        tree: &[CallPath],
-        order: &[u32],
-        run_times: Vec<(i64, i64)>,
-        coverage: Coverage,
-        findings: Findings,
-        report: PathBuf,
-    ) -> Summary {
-        let clock = &trace.definitions.clock;
-        let seconds = |ticks: i64| clock.seconds(i128::from(ticks));
+        name: impl Fn(u32) -> String,
+        seconds: impl Fn(i128) -> f64,
+    ) -> Vec<WaitState> {
         let mut wait_states = Vec::new();
         for (&(metric, path), &ticks) in &self.by_place {
             let below = (0..metrics.list.len()).filter(|&at| {
@@ -94,16 +91,21 @@ impl Waiting {
             }
         }
         wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
-        let wait_states = wait_states
-            .into_iter()
-            .take(NAMED)
-            .map(|(ticks, metric, path)| WaitState {
-                title: metrics.title(metric),
-                call_path: trace.path_name(tree, order[path as usize]),
-                seconds: clock.seconds(ticks),
-            })
-            .collect();
+        let wait_state = |(ticks, metric, path)| WaitState {
+            title: metrics.title(metric),
+            call_path: name(path),
+            seconds: seconds(ticks),
+        };
+        wait_states.into_iter().take(NAMED).map(wait_state).collect()
+    }
 
+    /// The ranks that wait most: name, waiting, time.
+    pub(super) fn ranks(
+        &self,
+        trace: &Trace,
+        run_times: &[(i64, i64)],
+        seconds: impl Fn(i128) -> f64,
+    ) -> Vec<(String, f64, f64)> {
         let mut ranks: Vec<(i64, i64, usize)> = Vec::new();
         for process in &trace.processes {
             let locations = process.locations.clone();
@@ -114,38 +116,23 @@ impl Waiting {
             }
         }
         ranks.sort_unstable_by_key(|&(waiting, _, first)| (-waiting, first));
-        let ranks = ranks
-            .into_iter()
-            .take(NAMED)
-            .map(|(waiting, run, first)| (trace.location_name(first), seconds(waiting), seconds(run)))
-            .collect();
-        let examples = findings
-            .occurred()
-            .map(|finding| {
-                findings.first(finding).map_or(String::new(), |first| {
-                    let place = trace.location_name(first.location as usize);
-                    format!("first on {place} at {:.6} s: {}", seconds(first.time), first.text)
-                })
-            })
-            .collect();
-        Summary {
-            run: seconds(total(run_times.iter().map(|times| times.0))),
-            mpi: seconds(total(run_times.iter().map(|times| times.1))),
-            waiting: seconds(total(self.by_location.iter().copied())),
-            locations: trace.locations.iter().filter(|l| l.is_thread()).count(),
-            wait_states,
-            ranks,
-            clock_error: 0.0,
-            corrected: None,
-            doubts: Vec::new(),
-            culprits: Vec::new(),
-            delay_costs: 0.0,
-            coverage,
-            findings,
-            examples,
-            report,
-        }
+        let rank = |(waiting, run, first): (i64, i64, usize)| {
+            (trace.location_name(first), seconds(waiting.into()), seconds(run.into()))
+        };
+        ranks.into_iter().take(NAMED).map(rank).collect()
     }
+}
+
+/// For each finding that occurred, where first.
+pub(super) fn examples(trace: &Trace, findings: &Findings) -> Vec<String> {
+    let example = |finding| {
+        findings.first(finding).map_or(String::new(), |first| {
+            let place = trace.location_name(first.location as usize);
+            let seconds = trace.definitions.clock.seconds(first.time.into());
+            format!("first on {place} at {seconds:.6} s: {}", first.text)
+        })
+    };
+    findings.occurred().map(example).collect()
 }
 
 /// A wait state at a call path, summed over all locations.
@@ -264,7 +251,7 @@ pub struct Summary {
 }
 
 /// A sum of ticks, which absurd times in a trace must not make overflow.
-fn total(ticks: impl Iterator<Item = i64>) -> i64 {
+pub(super) fn total(ticks: impl Iterator<Item = i64>) -> i64 {
     ticks.fold(0, i64::saturating_add)
 }
 

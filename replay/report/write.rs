@@ -2,24 +2,22 @@
 
 use std::path::PathBuf;
 
-use cubex::{Attribute, CnodeId, MetricId, Writer};
+use cubex::{CnodeId, MetricId, Writer};
 use model::Paradigm;
 use patterns::Unit;
 
+use super::accounts::Accounts;
 use super::cube::describe;
 use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::rows::{Piece, RowSets, Value, collect};
 use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
-use super::summary::{self, Summary, Waiting};
+use super::summary::{self, Summary, Waiting, examples, total};
 use crate::call_tree::{NO_PATH, PathId};
 use crate::causes::Named;
 use crate::clock_correction::Violations;
-use crate::clock_errors::Doubtful;
-use crate::coverage::Coverage;
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, gather, reduce};
+use crate::exchange::{Exchange, gather};
 use crate::findings::Findings;
 use crate::fraction;
 use crate::idle_threads::{IdleThreads, parallel_regions};
@@ -113,19 +111,13 @@ pub fn write(
         |process: usize, path: PathId| numbers.get(process.checked_sub(first)?)?.get(path as usize).copied();
     let process_of = |location: u32| trace.locations[location as usize].process;
     let statistics = found.statistics.total(number, process_of, exchange)?;
-    let Accounts { findings, coverage, doubtful } = Accounts::of_all(profiles, found.findings, exchange)?;
+    let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
     let mut output = if exchange.worker() == 0 {
-        let mut cube = describe(trace, metrics, tree, order, &findings, &coverage);
-        cube.attributes.extend(clock_error(tools, &doubtful));
-        cube.attributes.extend(found.violations.map(|violations| {
-            let Violations { count, largest } = violations;
-            let seconds = trace.definitions.clock.seconds(largest.into());
-            Attribute::new("Replay::Clock correction", format!("{count} events, by up to {seconds:.9} s"))
-        }));
+        let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;
-        writer.add_member("findings.tsv", findings_table(trace, &findings).as_bytes())?;
+        writer.add_member("findings.tsv", findings_table(trace, &accounts.findings).as_bytes())?;
         if let Some(totals) = statistics {
             writer.add_companion(EXTENSION, text(trace, &totals));
         }
@@ -144,12 +136,11 @@ pub fn write(
     writer.finish()?;
     let name = |path: u32| trace.path_name(tree, order[path as usize]);
     let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
+    let Accounts { findings, coverage, doubtful } = accounts;
     let doubt = |(&metric, &ticks): (&usize, &i64)| {
         let (seconds, of) = (whole(ticks.into()), whole(waiting.of(metric)?));
         Some(summary::Doubt { title: metrics.title(metric), seconds, of })
     };
-    let doubts = doubtful.waiting.iter().filter_map(doubt).collect();
-    let summary = waiting.summarise(trace, metrics, tree, order, run_times, coverage, findings, target);
     let (of_rows, delay_costs) = culprits.all();
     let seconds = |shares: i128| whole(shares) / fraction::ONE;
     let culprit =
@@ -166,12 +157,21 @@ pub fn write(
     // What would be 0.0 % is not worth a line.
     let counts = |named: &Named| named.culprit.costs >= delay_costs / 2000;
     Ok(Some(Summary {
+        run: whole(total(run_times.iter().map(|times| times.0)).into()),
+        mpi: whole(total(run_times.iter().map(|times| times.1)).into()),
+        waiting: whole(waiting.all().into()),
+        locations: trace.locations.iter().filter(|location| location.is_thread()).count(),
+        wait_states: waiting.largest(metrics, name, whole),
+        ranks: waiting.ranks(trace, &run_times, whole),
         clock_error: whole(doubtful.limit.into()),
         corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
-        doubts,
+        doubts: doubtful.waiting.iter().filter_map(doubt).collect(),
         culprits: found.culprits.iter().zip(of_rows).filter(|it| counts(it.0)).map(culprit).collect(),
         delay_costs: seconds(delay_costs),
-        ..summary
+        examples: examples(trace, &findings),
+        coverage,
+        findings,
+        report: target,
     }))
 }
 
@@ -247,55 +247,6 @@ fn write_metric(
     }
     row_writer.finish()?;
     Ok(())
-}
-
-/// How wrong clocks are known to be, and how much waiting is no longer than that, in seconds by metric.
-fn clock_error(tools: &Tools<'_>, doubtful: &Doubtful) -> Vec<Attribute> {
-    if doubtful.limit <= 0 {
-        return Vec::new();
-    }
-    let seconds = |ticks: i64| format!("{:.9}", tools.trace.definitions.clock.seconds(ticks.into()));
-    let of_metric = doubtful.waiting.iter().map(|(&metric, &ticks)| {
-        let id = tools.metrics.list[metric].id;
-        Attribute::new(format!("Replay::Clock error::{id}"), seconds(ticks))
-    });
-    [Attribute::new("Replay::Clock error", seconds(doubtful.limit))].into_iter().chain(of_metric).collect()
-}
-
-/// What all processes account for besides severities.
-struct Accounts {
-    findings: Findings,
-    coverage: Coverage,
-    doubtful: Doubtful,
-}
-
-impl Accounts {
-    /// Those of all workers, at worker 0.
-    fn of_all(
-        profiles: &[ProcessProfile],
-        findings: Findings,
-        exchange: &mut dyn Exchange,
-    ) -> Result<Accounts, Error> {
-        let mut own = Accounts { findings, coverage: Coverage::default(), doubtful: Doubtful::default() };
-        for profile in profiles {
-            own.findings.merge(profile.findings.clone());
-            own.coverage.merge(profile.coverage);
-            own.doubtful.merge(&profile.doubtful);
-        }
-        let encode = |accounts: &Accounts| {
-            let mut batch = Batch::new();
-            accounts.findings.encode(&mut batch);
-            accounts.coverage.encode(&mut batch);
-            accounts.doubtful.encode(&mut batch);
-            batch
-        };
-        reduce(exchange, own, encode, |accounts, words| {
-            let mut reader = BatchReader::new(words);
-            accounts.findings.merge(Findings::decode(&mut reader));
-            accounts.coverage.merge(Coverage::decode(&mut reader));
-            accounts.doubtful.merge(&Doubtful::decode(&mut reader));
-        })
-    }
 }
 
 /// For each CPU location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.

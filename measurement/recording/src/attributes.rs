@@ -1,0 +1,51 @@
+//! Attributes that events carry: what OTF2's records have no field for. They have the same numbers in event files and in
+//! the archive.
+
+/// A kind of attribute; its number is its position in [`ATTRIBUTES`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attribute {
+    /// Its name, Score-P's where it has one.
+    pub name: &'static str,
+    /// What its value says.
+    pub description: &'static str,
+    /// OTF2's number of the type of its value: 3 32 bits, 4 64 bits, both unsigned.
+    pub kind: u8,
+}
+
+/// Number of the attribute for where a transfer begins in a file.
+pub const OFFSET: u32 = 0;
+/// Number of the attribute for the process's number on its host.
+pub const PROCESS_ID: u32 = 1;
+/// Number of the attribute for the thread's number on its host.
+pub const THREAD_ID: u32 = 2;
+/// Number of the attribute for how a file was opened.
+pub const ACCESS_MODE: u32 = 3;
+/// Number of the attribute for where a file's view begins.
+pub const VIEW: u32 = 4;
+
+/// All attributes, by number.
+pub const ATTRIBUTES: &[Attribute] = &[
+    Attribute { name: "Offset", description: "Absolute read/write offset within a file.", kind: 4 },
+    Attribute { name: "ProcessId", description: "Process identifier", kind: 4 },
+    Attribute { name: "ThreadId", description: "Thread identifier", kind: 4 },
+    Attribute {
+        name: "AccessMode",
+        description: "Access mode of MPI_File_open, the library's bits",
+        kind: 3,
+    },
+    Attribute { name: "View", description: "Displacement of the view of a file, in bytes", kind: 4 },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_positions() {
+        let named = |number: u32| ATTRIBUTES[number as usize].name;
+        assert_eq!(
+            [OFFSET, PROCESS_ID, THREAD_ID, ACCESS_MODE, VIEW].map(named),
+            ["Offset", "ProcessId", "ThreadId", "AccessMode", "View"]
+        );
+    }
+}

@@ -1,0 +1,304 @@
+//! The journal of a process: whatever happens seldom, as lines of JSON, one [`Entry`] a line.
+//!
+//! A line without its newline was cut off by the end of the process and is passed over.
+
+use serde::{Deserialize, Serialize};
+
+/// A line of the journal.
+///
+/// Communicators, groups, windows and files have numbers of the process, which its events use, and keys by which all
+/// processes that share one know it. Ranks are ranks in the world. Times are in ticks of the process.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// Comes first: the process.
+    Process {
+        /// Version of the recorder.
+        version: String,
+        /// Its rank in `MPI_COMM_WORLD`.
+        rank: u32,
+        /// Number of processes in `MPI_COMM_WORLD`.
+        size: u32,
+        /// Host that it runs on.
+        host: String,
+        /// Its number there.
+        process: u32,
+        /// The program, as a path if that is known.
+        program: String,
+        /// The arguments of the program, without its name.
+        arguments: Vec<String>,
+        /// What the MPI library says of itself.
+        mpi: String,
+        /// Size of a chunk of the event files, in bytes.
+        chunk_size: u64,
+        /// What times are ticks of: `tsc` or `monotonic`.
+        clock: String,
+        /// Samples for a second of a thread's processor time; 0 for none.
+        #[serde(default)]
+        sample: u32,
+    },
+    /// The process counts instead of recording events.
+    Profile {
+        /// Whether that is to say how large a trace would be.
+        estimate: bool,
+        /// Whether the report is wanted.
+        keep: bool,
+    },
+    /// A thread that has recorded something.
+    Thread {
+        /// Its number in the process; 0 is the one that called `MPI_Init`.
+        thread: u32,
+        /// What the system calls it, if it has a name of its own.
+        name: Option<String>,
+    },
+    /// Two readings of the clocks at one moment; first and last together say how long a tick is.
+    Calibration {
+        /// Ticks of the process.
+        ticks: u64,
+        /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
+        nanoseconds: u64,
+        /// Nanoseconds since 1970.
+        realtime: u64,
+    },
+    /// The clock of the process beside that of rank 0, at one moment.
+    Offset {
+        /// Ticks of the process.
+        ticks: u64,
+        /// Ticks of rank 0.
+        reference: u64,
+        /// How long the least round trip took, in ticks: the reading is that uncertain. 0 if both have the same clock.
+        round_trip: u64,
+    },
+    /// A file that is mapped with code in it.
+    Module {
+        /// First address of the mapping.
+        begin: u64,
+        /// First address behind it.
+        end: u64,
+        /// What to subtract from an address for the address in the file's symbol tables.
+        bias: u64,
+        /// GNU build id in hexadecimal digits, if it has one.
+        build_id: Option<String>,
+        /// Path of the file.
+        path: String,
+    },
+    /// A region that the program has named.
+    Region {
+        /// Its number in the process.
+        region: u32,
+        /// Its name.
+        name: String,
+        /// Source file, if the program told it.
+        file: Option<String>,
+        /// Line in the source file, 0 if unknown.
+        line: u32,
+        /// Whether it is a phase: a stretch of the run that is analyzed as a whole.
+        phase: bool,
+    },
+    /// A communicator was created (or is predefined: number 0 is the world, 1 the process by itself).
+    Communicator {
+        /// Its number in the process.
+        communicator: u32,
+        /// The same for all members and for nobody else.
+        key: u64,
+        /// Its name: MPI's for the predefined ones, else empty until [`Entry::Name`].
+        name: String,
+        /// Number of its parent.
+        parent: Option<u32>,
+        /// Ranks of its members as ranges `first-last` or `first-last/step`, comma separated, in the order of their
+        /// ranks in it. Told by the first member at least.
+        members: Option<String>,
+        /// The other group of an inter-communicator.
+        remote: Option<String>,
+    },
+    /// A communicator or a window got a name.
+    Name {
+        /// `communicator` or `window`.
+        of: String,
+        /// Its number in the process.
+        number: u32,
+        /// The name.
+        name: String,
+    },
+    /// A group of processes that events refer to.
+    Group {
+        /// Its number in the process.
+        group: u32,
+        /// Ranks of its members, as in [`Entry::Communicator`].
+        members: String,
+    },
+    /// A window for one-sided communication was created.
+    Window {
+        /// Its number in the process.
+        window: u32,
+        /// The same for all members and for nobody else.
+        key: u64,
+        /// Number of its communicator.
+        communicator: u32,
+        /// Its name: what created it, until [`Entry::Name`].
+        name: String,
+    },
+    /// A file was opened by MPI-IO.
+    File {
+        /// Number of the handle in the process.
+        handle: u32,
+        /// The same for all that opened it together and for nobody else.
+        key: u64,
+        /// Path of the file.
+        path: String,
+        /// Number of its communicator.
+        communicator: u32,
+    },
+    /// A file was deleted by MPI-IO.
+    DeletedFile {
+        /// Its number in the process. Handles have none of these numbers: a file is known by its path.
+        file: u32,
+        /// Path of the file.
+        path: String,
+    },
+    /// A topology of a communicator.
+    Topology {
+        /// Number of the communicator.
+        communicator: u32,
+        /// Extent of each dimension.
+        extents: Vec<u32>,
+        /// Whether it is periodic, for each dimension.
+        periodic: Vec<bool>,
+        /// The coordinates of the process.
+        coordinates: Vec<u32>,
+    },
+    /// Something that limits what the trace says: recording stopped, paths were cut short, …
+    Notice {
+        /// A sentence for the user.
+        text: String,
+    },
+    /// The program has come to its end by itself.
+    End {
+        /// Its exit status.
+        status: i32,
+    },
+}
+
+impl Entry {
+    /// The entry as a line, newline included.
+    pub fn to_line(&self) -> String {
+        // An entry has no maps with keys that are not strings, the only thing that can fail.
+        let mut line = serde_json::to_string(self).unwrap_or_default();
+        line.push('\n');
+        line
+    }
+
+    /// The entry that a line (without newline) holds.
+    ///
+    /// # Errors
+    /// If it is none; the message says what is wrong at which column.
+    pub fn from_line(line: &str) -> Result<Self, String> {
+        serde_json::from_str(line).map_err(|cause| cause.to_string())
+    }
+}
+
+/// Numbers in their order as ranges, `0-3,7,9-15/2`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    while let Some(&first) = numbers.get(at) {
+        let step = numbers.get(at + 1).map_or(0, |next| next.wrapping_sub(first));
+        let mut last = at;
+        if (1..=1 << 20).contains(&step) {
+            while last + 1 < numbers.len() && numbers[last + 1].wrapping_sub(numbers[last]) == step {
+                last += 1;
+            }
+        }
+        // Two numbers are shorter as numbers, but for neighbours.
+        if last == at + 1 && step > 1 {
+            last = at;
+        }
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(&first.to_string());
+        if last > at {
+            text.push_str(&format!("-{}", numbers[last]));
+            if step > 1 {
+                text.push_str(&format!("/{step}"));
+            }
+        }
+        at = last + 1;
+    }
+    text
+}
+
+/// The numbers that ranges stand for; `None` if it is not that, or they are more than `limit`.
+pub fn numbers(ranges: &str, limit: usize) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for range in ranges.split(',').filter(|range| !range.is_empty()) {
+        let (range, step) = match range.split_once('/') {
+            Some((range, step)) => (range, step.parse().ok()?),
+            None => (range, 1),
+        };
+        let (first, last): (u32, u32) = match range.split_once('-') {
+            Some((first, last)) => (first.parse().ok()?, last.parse().ok()?),
+            None => (range.parse().ok()?, range.parse().ok()?),
+        };
+        if step == 0 || last < first || ((last - first) / step) as usize >= limit - numbers.len() {
+            return None;
+        }
+        numbers.extend((first..=last).step_by(step as usize));
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_as_they_were_written() {
+        let entries = [
+            Entry::Thread { thread: 2, name: None },
+            Entry::Region {
+                region: 1,
+                name: "a\"b\n".into(),
+                file: Some("x.c".into()),
+                line: 3,
+                phase: false,
+            },
+            Entry::Communicator {
+                communicator: 2,
+                key: u64::MAX,
+                name: String::new(),
+                parent: Some(0),
+                members: Some("0-3".into()),
+                remote: None,
+            },
+        ];
+        for entry in entries {
+            let line = entry.to_line();
+            assert_eq!(line.matches('\n').count(), 1, "{line}");
+            assert_eq!(Entry::from_line(line.trim_end()), Ok(entry));
+        }
+        assert!(Entry::from_line("{\"entry\":\"thread\",\"thr").is_err());
+    }
+
+    #[test]
+    fn ranges_hold_numbers_in_their_order() {
+        let cases: [(&[u32], &str); 8] = [
+            (&[], ""),
+            (&[5], "5"),
+            (&[0, 1, 2, 3], "0-3"),
+            (&[0, 2, 4, 6], "0-6/2"),
+            (&[3, 2, 1], "3,2,1"),
+            (&[0, 1, 5, 9], "0-1,5,9"),
+            (&[0, 7], "0,7"),
+            (&[4, 4, 5], "4,4-5"),
+        ];
+        for (values, text) in cases {
+            assert_eq!(ranges(values), text);
+            assert_eq!(numbers(text, 100).as_deref(), Some(values), "{text}");
+        }
+        assert_eq!(numbers("0-99", 100).map(|n| n.len()), Some(100));
+        for bad in ["0-100", "a", "5-1", "1-5/0", "1-", "-"] {
+            assert_eq!(numbers(bad, 100), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The names of files in an experiment directory.
+
+use std::path::{Path, PathBuf};
+
+/// The anchor file of the archive. It exists once the archive is complete.
+pub const ANCHOR: &str = "traces.otf2";
+
+/// The report of a program that was profiled instead of traced. It exists once it is complete.
+pub const PROFILE: &str = "profile.cubex";
+
+/// The folder of event files and local definitions.
+pub const TRACES: &str = "traces";
+
+/// The folder of what only matters until the archive is complete.
+pub const RECORDING: &str = "recording";
+
+/// Environment variable: the file to which a process appends the path of the experiment directory that it records to,
+/// with a newline. Set by the launcher.
+pub const NOTE_VARIABLE: &str = "REPLAY_NOTE";
+
+/// Environment variable: the process that has a recorder linked into it. Set by that recorder, for one that is preloaded.
+pub const LINKED_VARIABLE: &str = "REPLAY_LINKED";
+
+/// The reference of a location: thread number in the upper half, rank in the lower (as in Score-P).
+pub fn location(rank: u32, thread: u32) -> u64 {
+    u64::from(thread) << 32 | u64::from(rank)
+}
+
+/// Rank and thread number of a location.
+pub fn rank_and_thread(location: u64) -> (u32, u32) {
+    (location as u32, (location >> 32) as u32)
+}
+
+/// The event file of a location.
+pub fn events(directory: &Path, location: u64) -> PathBuf {
+    directory.join(TRACES).join(format!("{location}.evt"))
+}
+
+/// The buffer of a location.
+pub fn buffer(directory: &Path, location: u64) -> PathBuf {
+    directory.join(RECORDING).join(format!("{location}.buffer"))
+}
+
+/// The call paths of a location.
+pub fn paths(directory: &Path, location: u64) -> PathBuf {
+    directory.join(RECORDING).join(format!("{location}.paths"))
+}
+
+/// The counts of a location.
+pub fn profile(directory: &Path, location: u64) -> PathBuf {
+    directory.join(RECORDING).join(format!("{location}.profile"))
+}
+
+/// The journal of a process.
+pub fn journal(directory: &Path, rank: u32) -> PathBuf {
+    directory.join(RECORDING).join(format!("{rank}.journal"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_is_thread_and_rank() {
+        assert_eq!(location(3, 0), 3);
+        assert_eq!(location(3, 2), 0x2_0000_0003);
+        assert_eq!(rank_and_thread(0x2_0000_0003), (3, 2));
+    }
+}

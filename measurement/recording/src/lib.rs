@@ -1,0 +1,27 @@
+//! What a recorded process leaves behind while it runs: the contract between the recorder, which is inside the
+//! program, and the launcher, which makes an OTF2 archive of it afterwards, whether the program ended or died.
+//!
+//! An experiment directory under recording:
+//!
+//! | file | what | written |
+//! |---|---|---|
+//! | `traces/<location>.evt` | full chunks of OTF2 events, see [`mod@buffer`] | appended by its thread, a chunk at a time |
+//! | `recording/<location>.buffer` | the chunk that is being filled, see [`mod@buffer`] | mapped by its thread |
+//! | `recording/<location>.paths` | call paths, numbered as in the events, see [`mod@paths`] | mapped by its thread |
+//! | `recording/<location>.profile` | instead of events: counts per call path, see [`mod@profile`] | mapped by its thread |
+//! | `recording/<rank>.journal` | everything else as lines of JSON, see [`journal::Entry`] | appended by the process |
+//!
+//! All of it is readable at any moment: a process that is killed leaves whatever it has recorded. When the archive is
+//! complete (its anchor file comes last), `recording/` is removed. A program that is profiled has no events, and its
+//! `recording/` becomes `profile.cubex`.
+//!
+//! The crate also holds the table of all MPI functions, [`mod@functions`], and that of [`mod@attributes`].
+
+pub mod attributes;
+pub mod buffer;
+pub mod functions;
+pub mod journal;
+pub mod layout;
+pub mod paths;
+pub mod profile;
+pub mod settings;

@@ -1,0 +1,275 @@
+//! What the user may choose: one table, by environment variables. The launcher's options and configuration file set the
+//! same variables for the processes that it starts.
+
+use std::path::PathBuf;
+
+/// A variable of the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means if it is not set.
+    pub default: &'static str,
+    /// What it does, with its unit.
+    pub meaning: &'static str,
+}
+
+/// All variables that the recorder reads.
+pub const VARIABLES: &[Variable] = &[
+    Variable {
+        name: "REPLAY_OUTPUT",
+        default: "replay_<program>_<ranks>x<threads>[_<job>]",
+        meaning: "the experiment directory; the default gets a number if it exists",
+    },
+    Variable {
+        name: "REPLAY_BUFFER",
+        default: "1M",
+        meaning: "memory for the events of a thread, 256K to 16M bytes; written out whenever it is full",
+    },
+    Variable {
+        name: "REPLAY_DEPTH",
+        default: "64",
+        meaning: "innermost functions of a call path that are recorded; 0 for none",
+    },
+    Variable {
+        name: "REPLAY_FUNCTIONS",
+        default: "cg,coll,env,io,p2p,perf,rma,spawn,topo",
+        meaning: "MPI functions to record: names or groups, comma separated; with + or - in front they change the default",
+    },
+    Variable {
+        name: "REPLAY_PROFILE",
+        default: "0",
+        meaning: "1: count visits, time and bytes of each call path instead of recording events, which gives a profile.cubex; estimate: do so and say how large a trace would be",
+    },
+    Variable {
+        name: "REPLAY_FILTER",
+        default: "",
+        meaning: "a filter file (Score-P's format) for regions that the program or its compiler names",
+    },
+    Variable {
+        name: "REPLAY_SAMPLE",
+        default: "0",
+        meaning: "samples of each thread for a second of its processor time, outside of MPI; 0 for none",
+    },
+    Variable {
+        name: "REPLAY_CLOCK",
+        default: "auto",
+        meaning: "tsc, monotonic, or auto: tsc where it is reliable",
+    },
+    Variable {
+        name: "REPLAY_CLOCK_INTERVAL",
+        default: "60",
+        meaning: "seconds between measurements of clock offsets at collective calls; 0 for none in between",
+    },
+    Variable {
+        name: "REPLAY_FIRST",
+        default: "",
+        meaning: "record the first N rounds only; a round ends at a collective call on MPI_COMM_WORLD",
+    },
+    Variable { name: "REPLAY_EVERY", default: "1", meaning: "record every N-th round only" },
+    Variable { name: "REPLAY_WINDOW", default: "", meaning: "record rounds FIRST-LAST only, counted from 0" },
+];
+
+/// The user's choices, checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settings {
+    /// The experiment directory, if the user named one.
+    pub output: Option<PathBuf>,
+    /// Size of a buffer and of a chunk, in bytes.
+    pub buffer: u64,
+    /// Length of call paths, in frames.
+    pub depth: u32,
+    /// MPI functions to record, as the user wrote it.
+    pub functions: String,
+    /// Whether to count instead of recording events.
+    pub profile: Profile,
+    /// The filter file.
+    pub filter: Option<PathBuf>,
+    /// Samples a second; 0 for none.
+    pub sample: u32,
+    /// What to read the time from.
+    pub clock: Clock,
+    /// Seconds between measurements of clock offsets; 0 for none in between.
+    pub clock_interval: f64,
+    /// Rounds to record.
+    pub rounds: Rounds,
+}
+
+/// Whether call paths are counted instead of traced, and what for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// They are traced.
+    No,
+    /// For a report.
+    Report,
+    /// To say how large a trace would be.
+    Estimate,
+}
+
+/// What to read the time from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// The processor's counter where it is reliable, else `Monotonic`.
+    Auto,
+    /// The processor's counter.
+    Tsc,
+    /// `CLOCK_MONOTONIC_RAW`.
+    Monotonic,
+}
+
+/// Which rounds (stretches between collective calls on `MPI_COMM_WORLD`) are recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rounds {
+    /// The first one.
+    pub first: u64,
+    /// The first one that is not recorded any more.
+    pub end: u64,
+    /// Every how many.
+    pub every: u64,
+}
+
+impl Rounds {
+    /// All of them.
+    pub const ALL: Rounds = Rounds { first: 0, end: u64::MAX, every: 1 };
+
+    /// Whether this round is recorded.
+    pub fn contains(&self, round: u64) -> bool {
+        round >= self.first && round < self.end && (round - self.first).is_multiple_of(self.every)
+    }
+}
+
+impl Settings {
+    /// Reads the variables with `get`.
+    ///
+    /// # Errors
+    /// If one has a value that it cannot have: its name, what was found, what was expected.
+    pub fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let text = |name: &str| get(name).filter(|value| !value.is_empty());
+        let value = |name: &str| {
+            let default = VARIABLES.iter().find(|variable| variable.name == name).map_or("", |v| v.default);
+            text(name).unwrap_or_else(|| default.to_string())
+        };
+        let wrong = |name: &str, expected: &str| format!("{name} is {:?}, expected {expected}", value(name));
+        let number = |name: &str| -> Result<u64, String> {
+            value(name).parse().map_err(|_| wrong(name, "a whole number"))
+        };
+        let buffer = bytes(&value("REPLAY_BUFFER"))
+            .filter(|bytes| (256 << 10..=16 << 20).contains(bytes))
+            .ok_or_else(|| wrong("REPLAY_BUFFER", "a size from 256K to 16M"))?;
+        let depth = number("REPLAY_DEPTH")?.min(1024) as u32;
+        let sample = number("REPLAY_SAMPLE")?;
+        if sample > 10_000 {
+            return Err(wrong("REPLAY_SAMPLE", "at most 10000 samples a second"));
+        }
+        let clock = match value("REPLAY_CLOCK").as_str() {
+            "auto" => Clock::Auto,
+            "tsc" => Clock::Tsc,
+            "monotonic" => Clock::Monotonic,
+            _ => return Err(wrong("REPLAY_CLOCK", "auto, tsc or monotonic")),
+        };
+        let profile = match value("REPLAY_PROFILE").as_str() {
+            "0" => Profile::No,
+            "1" => Profile::Report,
+            "estimate" => Profile::Estimate,
+            _ => return Err(wrong("REPLAY_PROFILE", "0, 1 or estimate")),
+        };
+        let clock_interval = value("REPLAY_CLOCK_INTERVAL")
+            .parse()
+            .ok()
+            .filter(|&seconds: &f64| seconds >= 0.0)
+            .ok_or_else(|| wrong("REPLAY_CLOCK_INTERVAL", "seconds"))?;
+        let mut rounds = Rounds { every: number("REPLAY_EVERY")?, ..Rounds::ALL };
+        if rounds.every == 0 {
+            return Err(wrong("REPLAY_EVERY", "1 or more"));
+        }
+        if let Some(window) = text("REPLAY_WINDOW") {
+            let parsed = window.split_once('-').and_then(|(first, last)| {
+                Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?))
+            });
+            let Some((first, last)) = parsed.filter(|(first, last)| first <= last) else {
+                return Err(wrong("REPLAY_WINDOW", "FIRST-LAST, such as 100-199"));
+            };
+            (rounds.first, rounds.end) = (first, last.saturating_add(1));
+        }
+        if text("REPLAY_FIRST").is_some() {
+            rounds.end = rounds.end.min(rounds.first.saturating_add(number("REPLAY_FIRST")?));
+        }
+        Ok(Settings {
+            output: text("REPLAY_OUTPUT").map(PathBuf::from),
+            buffer,
+            depth,
+            functions: value("REPLAY_FUNCTIONS"),
+            profile,
+            filter: text("REPLAY_FILTER").map(PathBuf::from),
+            sample: sample as u32,
+            clock,
+            clock_interval,
+            rounds,
+        })
+    }
+}
+
+/// A number of bytes such as `1M`, `256K` or `300000`.
+pub fn bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.trim().trim_end_matches(['b', 'B']).trim_end_matches('i') {
+        text if text.ends_with(['k', 'K']) => (&text[..text.len() - 1], 1 << 10),
+        text if text.ends_with(['m', 'M']) => (&text[..text.len() - 1], 1 << 20),
+        text if text.ends_with(['g', 'G']) => (&text[..text.len() - 1], 1 << 30),
+        text => (text, 1),
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
+        })
+    }
+
+    #[test]
+    fn nothing_set_means_the_defaults() {
+        let settings = read(&[]).unwrap();
+        assert_eq!((settings.buffer, settings.depth, settings.sample), (1 << 20, 64, 0));
+        assert_eq!((settings.clock, settings.rounds, settings.output), (Clock::Auto, Rounds::ALL, None));
+    }
+
+    #[test]
+    fn window_and_every_and_first_choose_rounds() {
+        let rounds = read(&[("REPLAY_WINDOW", "10-19"), ("REPLAY_EVERY", "5")]).unwrap().rounds;
+        let chosen: Vec<u64> = (0..30).filter(|&round| rounds.contains(round)).collect();
+        assert_eq!(chosen, [10, 15]);
+        let rounds = read(&[("REPLAY_FIRST", "3")]).unwrap().rounds;
+        assert!(rounds.contains(2) && !rounds.contains(3));
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        for (name, value) in [
+            ("REPLAY_BUFFER", "1"),
+            ("REPLAY_BUFFER", "x"),
+            ("REPLAY_DEPTH", "-1"),
+            ("REPLAY_SAMPLE", "1000000"),
+            ("REPLAY_CLOCK", "sun"),
+            ("REPLAY_CLOCK_INTERVAL", "-1"),
+            ("REPLAY_EVERY", "0"),
+            ("REPLAY_WINDOW", "5"),
+            ("REPLAY_WINDOW", "5-1"),
+            ("REPLAY_FIRST", "some"),
+        ] {
+            let message = read(&[(name, value)]).unwrap_err();
+            assert!(message.contains(name) && message.contains(value), "{message}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("256K"), Some(256 << 10));
+        assert_eq!(bytes("2MiB"), Some(2 << 20));
+        assert_eq!(bytes("17"), Some(17));
+        assert_eq!(bytes("1.5M"), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! A mapped file that grows.
+//!
+//! It grows by segments, each of which is given disk space before it is mapped: writing into a mapping of a full disk
+//! would end the program by SIGBUS. Addresses for all segments are reserved at the beginning, so nothing ever moves.
+
+use crate::file_limit::unsignalled;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+/// Bytes by which a file grows. A multiple of the page size of every system.
+pub(crate) const SEGMENT: usize = 256 << 10;
+
+/// A mapped file of zeros that grows. Calls no allocator once it is there, and takes no lock.
+///
+/// A process that was forked has the same file mapped: it must not go on with what its parent writes there.
+#[derive(Debug)]
+pub struct GrowingFile {
+    pub(crate) file: File,
+    /// The first of `most` bytes of address space, of which the first `mapped` are mapped.
+    start: NonNull<u8>,
+    mapped: usize,
+    most: usize,
+}
+
+// SAFETY: the mapping and the file belong to this value alone.
+unsafe impl Send for GrowingFile {}
+
+impl GrowingFile {
+    /// A new file of one segment that may grow to `most` bytes, rounded up to segments.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be created, or there is no space for it on the disk or no memory.
+    pub fn create(path: &Path, most: usize) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let most = most.max(1).next_multiple_of(SEGMENT);
+        // SAFETY: new addresses of the kernel's choice, without any memory behind them as yet.
+        let start = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                most,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        let start = match NonNull::new(start) {
+            Some(start) if start.as_ptr() != libc::MAP_FAILED => start.cast(),
+            _ => return Err(io::Error::last_os_error()),
+        };
+        let mut growing = Self { file, start, mapped: 0, most };
+        growing.grow()?;
+        Ok(growing)
+    }
+
+    /// Maps one more segment.
+    ///
+    /// # Errors
+    /// If the file has all it may have, or the disk is full.
+    pub fn grow(&mut self) -> io::Result<()> {
+        if self.mapped >= self.most {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let (offset, descriptor) = (self.mapped as libc::off_t, self.file.as_raw_fd());
+        // SAFETY: the file is open.
+        let answer =
+            unsignalled(|| unsafe { libc::posix_fallocate(descriptor, offset, SEGMENT as libc::off_t) });
+        if answer != 0 {
+            return Err(io::Error::from_raw_os_error(answer));
+        }
+        // SAFETY: the addresses were reserved by this value, and nothing is mapped there.
+        let segment = unsafe {
+            libc::mmap(
+                self.start.as_ptr().add(self.mapped).cast(),
+                SEGMENT,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_FIXED,
+                descriptor,
+                offset,
+            )
+        };
+        if segment == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        self.mapped += SEGMENT;
+        Ok(())
+    }
+
+    /// Where the first byte is; it stays there.
+    #[inline]
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// How many bytes are mapped behind [`Self::start`].
+    #[inline]
+    pub fn mapped(&self) -> usize {
+        self.mapped
+    }
+}
+
+impl Drop for GrowingFile {
+    fn drop(&mut self) {
+        // SAFETY: the addresses were reserved by this value, and nobody refers to them any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.most) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_in_place_up_to_its_limit() {
+        let path = std::env::temp_dir().join(format!("growing-{}", std::process::id()));
+        let mut growing = GrowingFile::create(&path, SEGMENT + 1).unwrap();
+        let start = growing.start();
+        assert_eq!(growing.mapped(), SEGMENT);
+        growing.grow().unwrap();
+        assert_eq!((growing.start(), growing.mapped()), (start, 2 * SEGMENT));
+        // SAFETY: two segments are mapped.
+        unsafe { start.as_ptr().add(2 * SEGMENT - 1).write(7) };
+        assert!(growing.grow().is_err());
+        assert!(GrowingFile::create(&path, 1).is_err(), "it exists");
+        drop(growing);
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((bytes.len(), bytes[0], bytes[2 * SEGMENT - 1]), (2 * SEGMENT, 0, 7));
+    }
+}

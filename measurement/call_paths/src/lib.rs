@@ -1,0 +1,48 @@
+//! Where in a program a call is made: the call path of the calling thread.
+//!
+//! A thread has [`CallPaths`], which finds the functions that are active by what compilers have written into
+//! `.eh_frame`, so that programs need neither frame pointers nor debugging information, and numbers the paths in a
+//! [`PathTable`], a file in the format of [`recording::paths`]. Paths are remembered: one that is known costs a load
+//! and a comparison a function. All threads share the process's [`Modules`].
+//!
+//! ```no_run
+//! use call_paths::{CallPaths, Module, Modules, PathTable, Registers};
+//!
+//! static MODULES: Modules = Modules::new(|module: &Module| println!("{}", module.path));
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let table = PathTable::create("recording/0.paths".as_ref())?;
+//! let mut paths = CallPaths::new(&MODULES, table, 64)?;
+//! let barrier = 17;
+//! let node = paths.at_call(Registers::here(), None, barrier);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Unwinding is done here rather than by a library for three reasons: the memo needs to know every word that an answer
+//! depends on and no other; functions that align their stack, as those with vector instructions do, have to be got
+//! over; and code that no table covers has to end a path instead of being guessed at.
+
+mod architecture;
+mod call_paths;
+mod file_limit;
+mod growing;
+mod index;
+mod memo;
+mod modules;
+mod objects;
+mod pages;
+mod registers;
+mod roles;
+mod rules;
+mod stack;
+mod table;
+mod unwind;
+
+pub use call_paths::{Base, CallPaths, Statistics};
+pub use file_limit::unsignalled;
+pub use growing::GrowingFile;
+pub use modules::{Module, Modules};
+pub use registers::Registers;
+pub use roles::set_linked_recorder;
+pub use table::PathTable;

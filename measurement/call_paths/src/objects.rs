@@ -1,0 +1,188 @@
+//! What the dynamic loader says of the files that are mapped into the process.
+
+use crate::modules::Module;
+use crate::roles;
+use std::ffi::{CStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// How often objects were loaded and unloaded so far; it never has the same value twice.
+pub(crate) type Loads = (u64, u64);
+
+/// How often objects were loaded and unloaded. Takes a lock of the loader for a moment.
+pub(crate) fn loads() -> Loads {
+    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, answer: *mut c_void) -> c_int {
+        // SAFETY: the loader gives a valid object, and `answer` is what was given to it below.
+        unsafe { *answer.cast::<Loads>() = ((*info).dlpi_adds, (*info).dlpi_subs) };
+        1
+    }
+    let mut loads = (0, 0);
+    // SAFETY: the function above is made for this argument.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut loads).cast()) };
+    loads
+}
+
+/// All mappings with code, in no particular order, and the number of loads that they belong to.
+pub(crate) fn all() -> (Loads, Vec<Module>) {
+    struct Found {
+        loads: Loads,
+        modules: Vec<Module>,
+    }
+    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: the loader gives a valid object, and `found` is what was given to it below.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
+        found.loads = (info.dlpi_adds, info.dlpi_subs);
+        // SAFETY: the object is mapped while the loader shows it.
+        unsafe { modules_of(info, &mut found.modules) };
+        0
+    }
+    let mut found = Found { loads: (0, 0), modules: Vec::new() };
+    // SAFETY: the function above is made for this argument.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
+    (found.loads, found.modules)
+}
+
+/// Adds the mappings with code of one object.
+///
+/// # Safety
+/// The object must be mapped as its headers say.
+unsafe fn modules_of(info: &libc::dl_phdr_info, modules: &mut Vec<Module>) {
+    if info.dlpi_phdr.is_null() {
+        return;
+    }
+    // SAFETY: the caller's.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    // SAFETY: the name is a string of the loader, or missing.
+    let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
+    let path = path_of(name);
+    let of_kind = |kind| headers.iter().filter(move |header| header.p_type == kind);
+    // SAFETY: the caller's.
+    let bytes =
+        |header: &libc::Elf64_Phdr| unsafe { bytes_from(info, headers, header.p_vaddr, header.p_memsz) };
+    let build_id = of_kind(libc::PT_NOTE).find_map(|header| build_id(bytes(header)?, header.p_align));
+    let table = of_kind(libc::PT_GNU_EH_FRAME).find_map(bytes);
+    for header in of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0) {
+        let begin = info.dlpi_addr.wrapping_add(header.p_vaddr);
+        let end = begin.saturating_add(header.p_memsz);
+        modules.push(Module {
+            begin,
+            end,
+            bias: info.dlpi_addr,
+            build_id: build_id.clone(),
+            role: roles::of(&path, begin..end),
+            path: path.clone(),
+            table,
+            // SAFETY: the caller's.
+            frames: table.and_then(|table| unsafe { frames(info, headers, table) }),
+        });
+    }
+}
+
+/// The main program has no name; a name that is not absolute is told from the working directory as it is now.
+fn path_of(name: &CStr) -> String {
+    let path = if name.is_empty() {
+        std::fs::read_link("/proc/self/exe").unwrap_or_default()
+    } else {
+        let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
+        // The kernel's own object has a name that is no path.
+        if name.to_bytes().contains(&b'/') {
+            std::path::absolute(path).unwrap_or(path.into())
+        } else {
+            path.into()
+        }
+    };
+    path.to_string_lossy().into_owned()
+}
+
+/// Bytes of the object at an address of its own, if they are within one of its mappings.
+///
+/// # Safety
+/// The object must be mapped as its headers say, for as long as the bytes are used.
+unsafe fn bytes_from(
+    info: &libc::dl_phdr_info,
+    headers: &[libc::Elf64_Phdr],
+    address: u64,
+    size: u64,
+) -> Option<&'static [u8]> {
+    let end = address.checked_add(size)?;
+    let within = |header: &&libc::Elf64_Phdr| {
+        header.p_type == libc::PT_LOAD
+            && header.p_flags & libc::PF_R != 0
+            && header.p_vaddr <= address
+            // Of what is beyond the file's part, pages may be missing in the middle of a file that was cut.
+            && header.p_vaddr.checked_add(header.p_filesz).is_some_and(|last| end <= last)
+    };
+    headers.iter().find(within)?;
+    let start = info.dlpi_addr.wrapping_add(address) as *const u8;
+    // SAFETY: the caller's, and the range is within a readable mapping.
+    (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start, size as usize) })
+}
+
+/// The section that the table of `PT_GNU_EH_FRAME` points to, which is somewhere in the same mappings; where it ends is
+/// not told, so it goes on to the end of the mapping.
+///
+/// # Safety
+/// As for [`bytes_from`].
+unsafe fn frames(
+    info: &libc::dl_phdr_info,
+    headers: &[libc::Elf64_Phdr],
+    table: &'static [u8],
+) -> Option<&'static [u8]> {
+    let start = crate::rules::start_of_frames(table)?.wrapping_sub(info.dlpi_addr);
+    let end = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD)
+        .filter_map(|header| Some(header.p_vaddr..header.p_vaddr.checked_add(header.p_filesz)?))
+        .find(|range| range.contains(&start))?
+        .end;
+    // SAFETY: the caller's.
+    unsafe { bytes_from(info, headers, start, end - start) }
+}
+
+/// The GNU build id among notes, in hexadecimal digits.
+fn build_id(mut notes: &[u8], align: u64) -> Option<String> {
+    const GNU_BUILD_ID: u32 = 3;
+    let align = if align == 8 { 8 } else { 4 };
+    loop {
+        let word = |at: usize| Some(u32::from_ne_bytes(notes.get(at..at + 4)?.try_into().ok()?));
+        let (name, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
+        let contents = 12_usize.checked_add(name)?.checked_next_multiple_of(align)?;
+        let end = contents.checked_add(size)?;
+        if kind == GNU_BUILD_ID && notes.get(12..12 + name)? == b"GNU\0" {
+            return Some(notes.get(contents..end)?.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        notes = notes.get(end.checked_next_multiple_of(align)?..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_id_is_found_behind_other_notes() {
+        let note = |name: &[u8], kind: u32, contents: &[u8]| {
+            let mut bytes = Vec::new();
+            for word in [name.len() as u32, contents.len() as u32, kind] {
+                bytes.extend(word.to_ne_bytes());
+            }
+            for part in [name, contents] {
+                bytes.extend(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+            bytes
+        };
+        let mut notes = note(b"GNU\0", 1, &[1, 2, 3]);
+        assert_eq!(build_id(&notes, 4), None);
+        notes.extend(note(b"GNU\0", 3, &[0xab, 0x01]));
+        assert_eq!(build_id(&notes, 4).as_deref(), Some("ab01"));
+        assert_eq!(build_id(&notes[..notes.len() - 4], 4), None, "cut off");
+        assert_eq!(build_id(&[0xff; 40], 4), None, "sizes that cannot be");
+    }
+
+    #[test]
+    fn loading_is_noticed() {
+        let before = loads();
+        assert_eq!(before, all().0);
+    }
+}

@@ -1,0 +1,190 @@
+//! How to get from a function to its caller, as the compiler has written it into `.eh_frame`.
+//!
+//! A rule is all that a row of that table says of the registers that matter, in 24 bytes. What compilers write as
+//! expressions (functions that align their stack, signal handlers' return, the procedure linkage table) has few forms,
+//! all of which fit; so unwinding needs no interpreter, and every rule can be kept.
+
+use crate::architecture::{RETURN, SAVED, STACK};
+use crate::modules::{Module, Snapshot};
+use crate::roles::{Role, is_in_linked_recorder};
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, NativeEndian, Pointer, Reader, Register,
+    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
+};
+
+/// In [`Rule::saved`]: the register still has the caller's value.
+pub(crate) const KEPT: i16 = i16::MAX;
+/// In [`Rule::saved`]: the caller's value is lost.
+pub(crate) const LOST: i16 = i16::MIN;
+
+/// What the rule is good for.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Nothing: there is no such code, or it does not tell.
+    #[default]
+    Unknown,
+    /// The function has no caller.
+    Outermost,
+    /// An ordinary function.
+    Ordinary,
+    /// The code that a signal handler returns to: its caller was interrupted, at the address that is found.
+    Signal,
+}
+
+/// How to get from a function, at some place in its code, to its caller.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Rule {
+    pub(crate) kind: Kind,
+    /// Of the module that the function is in.
+    pub(crate) role: Role,
+    /// The register from which everything is counted: 0 for the stack pointer, else 1 + its place in [`SAVED`].
+    pub(crate) from: u8,
+    /// Whether the caller's stack pointer is the word at `offset` rather than the sum itself.
+    pub(crate) indirect: bool,
+    /// From the register to the caller's stack pointer, in bytes.
+    pub(crate) offset: i32,
+    /// Bits for those of `saved` (and [`SAVED`]`.len()` for the return address) that are counted from the register
+    /// rather than from the caller's stack pointer.
+    pub(crate) from_register: u16,
+    /// Where the return address is, in words; [`KEPT`] if it is still in the link register.
+    pub(crate) return_address: i16,
+    /// Where the caller's values of registers are, in words, or [`KEPT`] or [`LOST`].
+    pub(crate) saved: [i16; SAVED.len()],
+}
+
+/// Memory for working out a row; it is set up once so that nothing is allocated later.
+#[derive(Default)]
+pub(crate) struct Storage;
+
+impl UnwindContextStorage<usize> for Storage {
+    type Rules = [(Register, RegisterRule<usize>); 64];
+    type Stack = [UnwindTableRow<usize, Self>; 6];
+}
+
+/// Memory for working out a row.
+pub(crate) type Context = UnwindContext<usize, Storage>;
+
+type Bytes = EndianSlice<'static, NativeEndian>;
+
+/// The address of `.eh_frame` according to the table of `PT_GNU_EH_FRAME`, which is at its own address.
+pub(crate) fn start_of_frames(table: &'static [u8]) -> Option<u64> {
+    let bases = BaseAddresses::default().set_eh_frame_hdr(table.as_ptr() as u64);
+    match EhFrameHdr::new(table, NativeEndian).parse(&bases, 8).ok()?.eh_frame_ptr() {
+        Pointer::Direct(address) => Some(address),
+        Pointer::Indirect(_) => None,
+    }
+}
+
+/// The rule for an address in the code; never fails, but may be of no use.
+pub(crate) fn rule_at(snapshot: &Snapshot, context: &mut Context, address: u64) -> Rule {
+    let Some(module) = snapshot.find(address) else { return Rule::default() };
+    let rule = look_up(module, context, address).unwrap_or_default();
+    let role = if is_in_linked_recorder(address) { Role::Measured } else { module.role };
+    Rule { role, ..rule }
+}
+
+fn look_up(module: &Module, context: &mut Context, address: u64) -> Option<Rule> {
+    let (table, frames) = (module.table?, module.frames?);
+    let bases = BaseAddresses::default()
+        .set_eh_frame_hdr(table.as_ptr() as u64)
+        .set_eh_frame(frames.as_ptr() as u64)
+        .set_text(module.begin);
+    let table = EhFrameHdr::new(table, NativeEndian).parse(&bases, 8).ok()?;
+    let mut section = EhFrame::from(EndianSlice::new(frames, NativeEndian));
+    section.set_address_size(8);
+    let table = table.table()?;
+    let offset = table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()?;
+    let entry = section.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
+    let row = entry.unwind_info_for_address(&section, &bases, context, address).ok()?;
+    let kind = if entry.is_signal_trampoline() { Kind::Signal } else { Kind::Ordinary };
+    rule_of(row, &section, address, kind)
+}
+
+fn rule_of(
+    row: &UnwindTableRow<usize, Storage>,
+    section: &EhFrame<Bytes>,
+    address: u64,
+    kind: Kind,
+) -> Option<Rule> {
+    let (register, offset, indirect) = match row.cfa() {
+        CfaRule::RegisterAndOffset { register, offset } => (*register, *offset, false),
+        CfaRule::Expression(expression) => cfa_expression(bytes_of(expression, section)?, address)?,
+    };
+    let from = match register {
+        STACK => 0,
+        register => 1 + SAVED.iter().position(|saved| *saved == register)? as u8,
+    };
+    let mut rule = Rule { kind, from, indirect, offset: i32::try_from(offset).ok()?, ..Rule::default() };
+    for (i, &saved) in SAVED.iter().chain([&RETURN]).enumerate() {
+        let place = match row.register(saved) {
+            None | Some(RegisterRule::SameValue) if saved != RETURN => KEPT,
+            // On x86-64 this is how the first function of a thread is marked; elsewhere the default is the link register.
+            None | Some(RegisterRule::SameValue) if cfg!(not(target_arch = "x86_64")) => KEPT,
+            None | Some(RegisterRule::Undefined) if saved == RETURN => {
+                return Some(Rule { kind: Kind::Outermost, ..Rule::default() });
+            }
+            Some(RegisterRule::Offset(offset)) => words(offset).unwrap_or(LOST),
+            Some(RegisterRule::Expression(expression)) => {
+                match bytes_of(&expression, section).and_then(sum_expression) {
+                    Some((base, offset, [])) if base == register => {
+                        rule.from_register |= 1 << i;
+                        words(offset).unwrap_or(LOST)
+                    }
+                    _ => LOST,
+                }
+            }
+            _ => LOST,
+        };
+        match rule.saved.get_mut(i) {
+            Some(saved) => *saved = place,
+            None => rule.return_address = place,
+        }
+    }
+    (rule.return_address != LOST).then_some(rule)
+}
+
+/// An offset in words, if it is one and fits.
+fn words(bytes: i64) -> Option<i16> {
+    (bytes % 8 == 0)
+        .then(|| i16::try_from(bytes / 8).ok())
+        .flatten()
+        .filter(|words| ![KEPT, LOST].contains(words))
+}
+
+fn bytes_of(expression: &UnwindExpression<usize>, section: &EhFrame<Bytes>) -> Option<&'static [u8]> {
+    Some(expression.get(section).ok()?.0.slice())
+}
+
+/// Register and offset that an expression begins with, and the rest of it.
+fn sum_expression(expression: &'static [u8]) -> Option<(Register, i64, &'static [u8])> {
+    let (first, rest) = expression.split_first()?;
+    let register = first.checked_sub(gimli::constants::DW_OP_breg0.0).filter(|register| *register < 32)?;
+    let mut rest = EndianSlice::new(rest, NativeEndian);
+    let offset = rest.read_sleb128().ok()?;
+    Some((Register(register.into()), offset, rest.slice()))
+}
+
+/// The caller's stack pointer as register, offset, and whether it is the word there.
+fn cfa_expression(expression: &'static [u8], address: u64) -> Option<(Register, i64, bool)> {
+    use gimli::constants::*;
+    let (register, offset, rest) = sum_expression(expression)?;
+    let linkage = |least: u8| {
+        // The procedure linkage table: an entry pushes a word in its first instructions, `least` bytes long.
+        let pushed = address & 15 >= u64::from(least.wrapping_sub(DW_OP_lit0.0));
+        (register, offset.wrapping_add(if pushed { 8 } else { 0 }), false)
+    };
+    let (breg, lit15, and, ge) = (DW_OP_breg0.0 + 16, DW_OP_lit15.0, DW_OP_and.0, DW_OP_ge.0);
+    match *rest {
+        [] => Some((register, offset, false)),
+        [deref] if deref == DW_OP_deref.0 => Some((register, offset, true)),
+        [ip, 0, mask, a, least, b, three, shift, plus]
+            if (ip, mask, a, b) == (breg, lit15, and, ge)
+                && (three, shift, plus) == (DW_OP_lit3.0, DW_OP_shl.0, DW_OP_plus.0)
+                && cfg!(target_arch = "x86_64") =>
+        {
+            Some(linkage(least))
+        }
+        _ => None,
+    }
+}

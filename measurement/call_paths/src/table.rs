@@ -1,0 +1,148 @@
+//! The table of a thread's call paths: the file that [`recording::paths`] describes, mapped.
+
+use crate::growing::GrowingFile;
+use crate::index::Index;
+use recording::paths::{Header, MAGIC, NO_PARENT, Node};
+use std::io;
+use std::mem::size_of;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most bytes of a file: a million nodes.
+const MOST: usize = 16 << 20;
+
+/// The call paths of one thread, numbered, in a mapped file.
+///
+/// A table belongs to one thread. [`Self::intern`] calls no allocator and takes no lock, so a signal handler of that
+/// thread may call it, unless it has interrupted the thread within.
+///
+/// A process that was forked has the same file mapped: it must not go on with its parent's tables.
+pub struct PathTable {
+    file: GrowingFile,
+    nodes: u32,
+    index: Index,
+    cut: bool,
+}
+
+impl std::fmt::Debug for PathTable {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PathTable")
+            .field("nodes", &self.nodes)
+            .field("cut", &self.cut)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PathTable {
+    /// An empty table in a new file.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be created, or there is no space for it on the disk or no memory.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::with_limit(path, MOST)
+    }
+
+    pub(crate) fn with_limit(path: &Path, most: usize) -> io::Result<Self> {
+        let file = GrowingFile::create(path, most)?;
+        // SAFETY: the file is larger than a header.
+        unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, nodes: 0 }) };
+        Ok(Self { file, nodes: 0, index: Index::new()?, cut: false })
+    }
+
+    /// The number of the node with that parent, kind and target (see [`recording::paths`]); it is added if it is new.
+    ///
+    /// If it is new and there is no space for it, the answer is the parent, which may be [`NO_PARENT`]: the path is cut
+    /// short, and [`Self::is_cut`] from then on. A parent that does not exist counts as none.
+    pub fn intern(&mut self, parent: u32, kind: u32, target: u64) -> u32 {
+        let parent = if parent < self.nodes { parent } else { NO_PARENT };
+        let node = Node { target, parent, kind };
+        let start = self.file.start();
+        // SAFETY: the index holds numbers of nodes that are complete.
+        let read = |number| unsafe { place(start, number).read() };
+        let slot = match self.index.find(&node, read) {
+            Ok(number) => return number,
+            Err(slot) => slot,
+        };
+        let number = self.nodes;
+        let end = size_of::<Header>() + (number as usize + 1) * size_of::<Node>();
+        if end > self.file.mapped() && self.file.grow().is_err() {
+            self.cut = true;
+            return parent;
+        }
+        // SAFETY: the place is mapped, as was just made sure of.
+        unsafe { place(start, number).write(node) };
+        self.nodes = number + 1;
+        // SAFETY: the header is mapped, aligned, and after its creation only accessed here.
+        let nodes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>().as_ptr()).nodes) };
+        // Behind the node itself: whoever reads the file finds only nodes that are complete.
+        nodes.store(u64::from(self.nodes), Ordering::Release);
+        if !self.index.insert(slot, number, read) {
+            // Without the index the node would be added again and again.
+            self.cut = true;
+        }
+        number
+    }
+
+    /// Number of nodes.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> u32 {
+        self.nodes
+    }
+
+    /// The node with that number, if there is one.
+    #[inline]
+    pub fn node(&self, number: u32) -> Option<Node> {
+        // SAFETY: the first `nodes` nodes are complete.
+        (number < self.nodes).then(|| unsafe { place(self.file.start(), number).read() })
+    }
+
+    /// Whether paths were cut short because the table or the disk was full.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The unwind distance of OTF2 for a thread that comes from one path to another: 1 and the number of nodes of the
+    /// new path that are not on the one before. If the new path ends in something that was entered (anything but a
+    /// frame or a sample) it is at least 2, as that is new even if the thread was there before.
+    ///
+    /// Either may be [`NO_PARENT`] for an empty path.
+    #[inline]
+    pub fn distance(&self, previous: u32, node: u32) -> u32 {
+        let Some(entered) = self.node(node) else { return 1 };
+        let least = match entered.kind {
+            recording::paths::FRAME | recording::paths::SAMPLE => 1,
+            _ => 2,
+        };
+        // One call after the other in one function, the most frequent case.
+        if previous != node && entered.parent == self.parent(previous) && previous != NO_PARENT {
+            return 2;
+        }
+        let (mut previous, mut node, mut distance) = (previous, node, 1);
+        // A parent has a smaller number than its children, so the larger one cannot be on the other's path.
+        while node != previous {
+            if previous == NO_PARENT || (node > previous && node != NO_PARENT) {
+                node = self.parent(node);
+                distance += 1;
+            } else {
+                previous = self.parent(previous);
+            }
+        }
+        distance.max(least)
+    }
+
+    fn parent(&self, number: u32) -> u32 {
+        self.node(number).map_or(NO_PARENT, |node| node.parent)
+    }
+}
+
+/// Where a node is or will be, mapped or not.
+fn place(start: NonNull<u8>, number: u32) -> *mut Node {
+    let offset = size_of::<Header>() + number as usize * size_of::<Node>();
+    start.as_ptr().wrapping_add(offset).cast()
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

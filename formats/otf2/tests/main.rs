@@ -4,6 +4,7 @@ mod archives; // real archives are written again byte by byte
 mod chunks; // records meet the ends of chunks
 mod damage; // cut and corrupt files are errors, never panics
 mod fields; // records as flat lists of values, as other readers print them
+mod lines; // whole archives as lines, of two readers
 mod open; // which file is the archive
 mod records; // one record of every kind, for the others
 mod reference_reader; // the OTF2 library reads what is written here

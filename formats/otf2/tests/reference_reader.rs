@@ -3,89 +3,10 @@
 //! Needs `otf2-print`, or a Python (`$REPLAY_PYTHON`, else `python3`) with the package `otf2`. Without, the tests say so
 //! on standard error and pass.
 
-use crate::fields::{numbers, of_definition, of_event};
+use crate::lines::{difference, output, own_lines, python, reference_lines};
 use crate::support::{every_record, fresh, global_events, some_archives};
-use otf2::{Archive, ByteOrder, Definition, Error, Event, MappingType, Timestamp};
-use std::path::{Path, PathBuf};
+use otf2::{Archive, ByteOrder};
 use std::process::Command;
-
-/// Runs a program and answers what it prints; `None` if it is not there.
-pub(crate) fn output(command: &mut Command) -> Option<String> {
-    let Ok(output) = command.output() else {
-        eprintln!("skipped: {} cannot be started", command.get_program().display());
-        return None;
-    };
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed: {errors}");
-    Some(String::from_utf8(output.stdout).unwrap())
-}
-
-/// A Python with the package `otf2`, if there is one.
-pub(crate) fn python() -> Option<PathBuf> {
-    let python = std::env::var_os("REPLAY_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
-    let imports = Command::new(&python).args(["-c", "import otf2"]).output();
-    if imports.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: {} has no package otf2 (choose another Python with REPLAY_PYTHON)", python.display());
-    None
-}
-
-/// What the Python bindings print for an archive, sorted.
-fn reference_lines(python: &Path, anchor: &Path) -> Option<Vec<String>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference_reader.py");
-    let text = output(Command::new(python).arg(script).arg(anchor))?;
-    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
-    lines.sort();
-    Some(lines)
-}
-
-/// The same, decoded here.
-fn own_lines(archive: &Archive) -> Result<Vec<String>, Error> {
-    let mut lines = Vec::new();
-    let file = archive.definition_file()?;
-    let mut definitions = archive.definition_records(&file);
-    let mut locations = Vec::new();
-    while let Some(record) = definitions.next()? {
-        let definition = record.definition;
-        if let Definition::Location { reference, .. } = definition {
-            locations.push(reference);
-        }
-        lines.push(["D", definition.name()].into_iter().map(str::to_owned).chain(of_definition(&definition)));
-    }
-    let mut lines: Vec<String> = lines.into_iter().map(|words| words.collect::<Vec<_>>().join(" ")).collect();
-    for location in locations {
-        let mut local = archive.local_definitions(location)?;
-        let file = archive.event_file(location)?;
-        let mut events = archive.events(&file);
-        while let Some(record) = events.next()? {
-            let time = local.clock.correct(record.time);
-            let mut arguments = Vec::new();
-            let event = match record.event.map(&local.mappings) {
-                Event::BufferFlush { stop_time } => {
-                    Event::BufferFlush { stop_time: Timestamp(local.clock.correct(stop_time.0)) }
-                }
-                Event::ProgramBegin { program_name, program_arguments } => {
-                    let strings = |argument| local.mappings.global(MappingType::String, argument);
-                    arguments.extend(program_arguments.iter().map(strings));
-                    Event::ProgramBegin { program_name, program_arguments: arguments.as_slice().into() }
-                }
-                event => event,
-            };
-            let mut words = vec!["E".into(), location.to_string(), time.to_string(), event.name().into()];
-            words.extend(of_event(&event));
-            if !record.attributes.is_empty() {
-                words.push("A".into());
-            }
-            for attribute in record.attributes {
-                words.extend(numbers(&format!("{:?}", attribute.map(&local.mappings))));
-            }
-            lines.push(words.join(" "));
-        }
-    }
-    lines.sort();
-    Ok(lines)
-}
 
 #[test]
 fn otf2_print_accepts_every_record() {
@@ -114,8 +35,7 @@ fn python_reads_the_same_values_of_real_archives() {
     for path in some_archives() {
         let own = own_lines(&Archive::open(&path).unwrap()).unwrap();
         let Some(reference) = reference_lines(&python, &path.join("traces.otf2")) else { return };
-        let differs = own.iter().zip(&reference).find(|(own, reference)| own != reference);
-        assert!(own.len() == reference.len() && differs.is_none(), "{}: {differs:?}", path.display());
+        assert_eq!(difference(&own, &reference), None, "{}", path.display());
     }
 }
 

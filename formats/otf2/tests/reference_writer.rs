@@ -1,7 +1,7 @@
 //! The OTF2 library and this crate write the same bytes where the format leaves a choice to a table: legacy codes.
 
 use crate::archives::{assert_equal_files, reencode};
-use crate::reference_reader::{output, python};
+use crate::lines::{output, python};
 use crate::support::fresh;
 use std::path::Path;
 use std::process::Command;

@@ -50,6 +50,28 @@ fn folder_of_locations_that_exists_is_not_written_into() {
 }
 
 #[test]
+fn archive_with_events_of_somebody_else_is_completed_once() {
+    let path = fresh("completed").join("traces.otf2");
+    let folder = path.with_extension("");
+    fs::create_dir(&folder).unwrap();
+    let mut events = otf2::EventWriter::create(folder.join("7.evt"), &Anchor::default()).unwrap();
+    events.write(5, otf2::Event::MpiCollectiveBegin {}, otf2::Attributes::EMPTY).unwrap();
+    events.finish().unwrap();
+    let before = fs::read(folder.join("7.evt")).unwrap();
+    // The second attempt finds what the first has left.
+    for _ in 0..2 {
+        let mut writer = ArchiveWriter::complete(&path, Anchor::default()).unwrap();
+        writer.define(Definition::String { reference: 0, string: b"a" }).unwrap();
+        writer.local_definitions(7).unwrap().finish().unwrap();
+    }
+    assert!(!path.exists(), "nobody has finished it");
+    ArchiveWriter::complete(&path, Anchor::default()).unwrap().finish().unwrap();
+    assert_eq!(fs::read(folder.join("7.evt")).unwrap(), before);
+    let again = ArchiveWriter::complete(&path, Anchor::default());
+    refused(again, &path, "cannot create an archive: there is one already");
+}
+
+#[test]
 fn formats_that_are_not_written_are_refused() {
     let path = fresh("formats").join("traces.otf2");
     let reason = "cannot write an archive but in trace format 2 and anchor format 1 to 3";

@@ -8,6 +8,7 @@ use crate::anchor::Anchor;
 use crate::definition::Definition;
 use crate::record::FileKind;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes an archive.
@@ -32,7 +33,23 @@ impl ArchiveWriter {
     /// # Errors
     /// If there is an archive of that name, the anchor asks for the impossible, or files cannot be created.
     pub fn create(path: impl Into<PathBuf>, anchor: Anchor) -> Result<Self, Error> {
-        let anchor_path = path.into();
+        ArchiveWriter::begin(path.into(), anchor, fs::create_dir)
+    }
+
+    /// The same where the directory of the locations exists, with event files that somebody else has written. They
+    /// stay as they are; definitions that an earlier attempt left are replaced.
+    ///
+    /// # Errors
+    /// As for [`create`](ArchiveWriter::create): an archive that has an anchor is never touched.
+    pub fn complete(path: impl Into<PathBuf>, anchor: Anchor) -> Result<Self, Error> {
+        ArchiveWriter::begin(path.into(), anchor, fs::create_dir_all)
+    }
+
+    fn begin(
+        anchor_path: PathBuf,
+        anchor: Anchor,
+        make_directory: fn(PathBuf) -> io::Result<()>,
+    ) -> Result<Self, Error> {
         check(&anchor, &anchor_path)?;
         let directory = anchor_path.with_extension("");
         if directory == anchor_path || anchor_path.extension().is_none_or(|extension| extension != "otf2") {
@@ -47,7 +64,8 @@ impl ArchiveWriter {
         if let Some(parent) = anchor_path.parent() {
             fs::create_dir_all(parent).map_err(|cause| Error::io(parent, "create the directory", cause))?;
         }
-        fs::create_dir(&directory).map_err(|cause| Error::io(&directory, "create the directory", cause))?;
+        make_directory(directory.clone())
+            .map_err(|cause| Error::io(&directory, "create the directory", cause))?;
         let path = anchor_path.with_extension("def");
         let definitions = DefinitionWriter::create(path, &anchor, FileKind::GlobalDefinitions)?;
         let anchor = Anchor { locations: 0, definitions: 0, snapshots: 0, thumbnails: 0, ..anchor };

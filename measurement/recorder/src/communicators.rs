@@ -1,0 +1,272 @@
+//! Communicators: what the recorder knows of each, and the keys by which processes agree on them.
+//!
+//! MPI has collective calls on a communicator in the same order on all its members (MPI 4.0, 6.1). So all members of a
+//! new communicator know, without a message, the key of its parent, the number of the call among those that create
+//! something from the parent, and the first member: the new key.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use recording::journal::{Entry, ranges};
+
+use crate::handles::Handles;
+use crate::key;
+use crate::memory::Scratch;
+use crate::mpi::{Mpi, UNDEFINED};
+use crate::process::Process;
+
+/// The number of `MPI_COMM_WORLD`.
+pub(crate) const WORLD: u32 = 0;
+/// The number of `MPI_COMM_SELF`.
+pub(crate) const MYSELF: u32 = 1;
+
+/// A communicator.
+#[derive(Clone, Copy)]
+pub(crate) struct Communicator {
+    /// Its number in the process.
+    pub(crate) number: u32,
+    /// Its size; of an inter-communicator the size of the other group.
+    pub(crate) size: u32,
+    /// The rank of the process in it.
+    pub(crate) rank: u32,
+    /// Whether it connects two groups.
+    pub(crate) is_inter: bool,
+    pub(crate) key: u64,
+    /// How many communicators, windows and files have been made of it.
+    children: u64,
+}
+
+/// All communicators of the process.
+pub(crate) struct Communicators {
+    known: Handles<Communicator>,
+    world: usize,
+    /// The group of the world, to translate ranks.
+    world_group: usize,
+    in_world: Communicator,
+    next: AtomicU32,
+    /// Creations that are collective over the members of a group only, by the key of the group.
+    of_groups: Handles<u64>,
+    children_of_world: AtomicU64,
+}
+
+impl Communicators {
+    pub(crate) fn new(mpi: &Mpi, rank: u32, size: u32) -> Communicators {
+        let mut world_group = 0;
+        // SAFETY: the world exists between MPI_Init and MPI_Finalize.
+        unsafe { (mpi.comm_group)(mpi.world, &mut world_group) };
+        let in_world = Communicator { number: WORLD, size, rank, is_inter: false, key: 1, children: 0 };
+        let known = Handles::new();
+        let myself = Communicator {
+            number: MYSELF,
+            size: 1,
+            rank: 0,
+            is_inter: false,
+            key: key::of(&[2, rank.into()]),
+            children: 0,
+        };
+        known.insert(mpi.myself, myself);
+        Communicators {
+            known,
+            world: mpi.world,
+            world_group,
+            in_world,
+            next: AtomicU32::new(2),
+            of_groups: Handles::new(),
+            children_of_world: AtomicU64::new(0),
+        }
+    }
+
+    /// Tells the journal of the predefined ones.
+    pub(crate) fn enter_predefined(&self, process: &Process) {
+        let members = match process.size {
+            1 => "0".to_string(),
+            size => format!("0-{}", size - 1),
+        };
+        let predefined = [
+            (WORLD, self.in_world.key, "MPI_COMM_WORLD", (process.rank == 0).then_some(members)),
+            (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
+        ];
+        for (communicator, key, name, members) in predefined {
+            process.enter(&Entry::Communicator {
+                communicator,
+                key,
+                name: name.into(),
+                parent: None,
+                members,
+                remote: None,
+            });
+        }
+    }
+
+    /// What is known of a communicator; `None` of one that leads to processes outside of the world.
+    #[inline]
+    pub(crate) fn find(&self, handle: usize) -> Option<Communicator> {
+        if handle == self.world { Some(self.in_world) } else { self.known.find(handle).copied() }
+    }
+
+    /// A number for something that is being made of a communicator: unlike all others of its parent, and the same on all
+    /// of its members, which make it together.
+    pub(crate) fn next_child(&self, handle: usize) -> u64 {
+        if handle == self.world {
+            return self.children_of_world.fetch_add(1, Ordering::Relaxed);
+        }
+        let Some(communicator) = self.known.find(handle) else { return 0 };
+        communicator.children += 1;
+        communicator.children - 1
+    }
+
+    /// The same for what the members of a group make together, while others of the parent do not take part.
+    pub(crate) fn next_of_group(&self, group: u64) -> u64 {
+        let slot = group as usize;
+        match self.of_groups.find(slot) {
+            Some(count) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.of_groups.insert(slot, 0);
+                0
+            }
+        }
+    }
+
+    /// The ranks of a group's members in the world; `None` if one is not in it.
+    pub(crate) fn members(&self, mpi: &Mpi, group: usize) -> Option<Vec<u32>> {
+        let mut size: c_int = 0;
+        // SAFETY: the group exists, there is room for all its ranks.
+        unsafe {
+            (mpi.group_size)(group, &mut size);
+            let ranks: Vec<c_int> = (0..size).collect();
+            let mut members: Vec<c_int> = vec![UNDEFINED; ranks.len()];
+            (mpi.group_translate_ranks)(group, size, ranks.as_ptr(), self.world_group, members.as_mut_ptr());
+            members.into_iter().map(|member| u32::try_from(member).ok()).collect()
+        }
+    }
+
+    /// The same in memory that is there already, for calls that are made often.
+    pub(crate) fn members_in<'a>(&self, mpi: &Mpi, group: usize, room: &'a mut Scratch) -> Option<&'a [u32]> {
+        let mut size: c_int = 0;
+        // SAFETY: the group exists.
+        unsafe { (mpi.group_size)(group, &mut size) };
+        let count = size.max(0) as usize;
+        let first = room.address(2 * count.max(1) * size_of::<c_int>()) as *mut c_int;
+        if first.is_null() {
+            return None;
+        }
+        // SAFETY: there is room for all ranks twice; a rank, or MPI_UNDEFINED, is an `int`.
+        let members = unsafe {
+            let members = first.add(count);
+            for rank in 0..count {
+                first.add(rank).write(rank as c_int);
+                members.add(rank).write(UNDEFINED);
+            }
+            (mpi.group_translate_ranks)(group, size, first, self.world_group, members);
+            std::slice::from_raw_parts(members.cast::<u32>(), count)
+        };
+        members.iter().all(|&member| member as c_int >= 0).then_some(members)
+    }
+
+    /// The rank in the world of a group's first member.
+    fn first_member(&self, mpi: &Mpi, group: usize) -> Option<u32> {
+        let mut size: c_int = 0;
+        let mut first = UNDEFINED;
+        // SAFETY: the group exists.
+        unsafe {
+            (mpi.group_size)(group, &mut size);
+            if size > 0 {
+                (mpi.group_translate_ranks)(group, 1, &0, self.world_group, &mut first);
+            }
+        }
+        u32::try_from(first).ok()
+    }
+
+    /// A communicator has been created. `origin` is what its members have in common that is unlike all others: the key
+    /// of the parent and the number of the creation. Answers its number, `None` if it leads out of the world.
+    pub(crate) fn enter(
+        &self,
+        process: &Process,
+        handle: usize,
+        origin: u64,
+        parent: Option<u32>,
+    ) -> Option<u32> {
+        let mpi = &process.mpi;
+        let (mut is_inter, mut rank, mut size) = (0, 0, 0);
+        let (mut group, mut other_group) = (0, 0);
+        // SAFETY: the communicator has just been created.
+        unsafe {
+            (mpi.comm_test_inter)(handle, &mut is_inter);
+            (mpi.comm_rank)(handle, &mut rank);
+            (mpi.comm_size)(handle, &mut size);
+            (mpi.comm_group)(handle, &mut group);
+            if is_inter != 0 {
+                (mpi.comm_remote_group)(handle, &mut other_group);
+                (mpi.group_size)(other_group, &mut size);
+            }
+        }
+        let entered = self.enter_with(process, handle, origin, parent, (rank, size), (group, other_group));
+        // SAFETY: groups of our own.
+        unsafe {
+            (mpi.group_free)(&mut group);
+            if is_inter != 0 {
+                (mpi.group_free)(&mut other_group);
+            }
+        }
+        entered
+    }
+
+    fn enter_with(
+        &self,
+        process: &Process,
+        handle: usize,
+        origin: u64,
+        parent: Option<u32>,
+        (rank, size): (c_int, c_int),
+        (group, other_group): (usize, usize),
+    ) -> Option<u32> {
+        let mpi = &process.mpi;
+        let is_inter = other_group != 0;
+        let mut first = self.first_member(mpi, group)?;
+        // The members of a group tell who they are once: its first one does.
+        let tell = |group: usize| self.members(mpi, group).map(|members| ranges(&members));
+        let members = if rank == 0 { Some(tell(group)?) } else { None };
+        let mut remote = None;
+        if is_inter {
+            first = first.min(self.first_member(mpi, other_group)?);
+            remote = if rank == 0 { Some(tell(other_group)?) } else { None };
+        }
+        let key = key::of(&[origin, first.into(), u64::from(is_inter)]);
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let communicator =
+            Communicator { number, size: size as u32, rank: rank as u32, is_inter, key, children: 0 };
+        self.known.insert(handle, communicator);
+        process.enter(&Entry::Communicator {
+            communicator: number,
+            key,
+            name: String::new(),
+            parent,
+            members,
+            remote,
+        });
+        Some(number)
+    }
+
+    /// What the members of both groups of an inter-communicator know: the first members of the two.
+    pub(crate) fn groups_key(&self, mpi: &Mpi, handle: usize) -> Option<u64> {
+        let (mut group, mut other) = (0, 0);
+        // SAFETY: the communicator has just been created; groups of our own.
+        unsafe {
+            (mpi.comm_group)(handle, &mut group);
+            (mpi.comm_remote_group)(handle, &mut other);
+            let firsts = (self.first_member(mpi, group), self.first_member(mpi, other));
+            (mpi.group_free)(&mut group);
+            (mpi.group_free)(&mut other);
+            let (first, second) = (firsts.0?, firsts.1?);
+            Some(key::of(&[first.min(second).into(), first.max(second).into()]))
+        }
+    }
+
+    /// A communicator is freed.
+    pub(crate) fn remove(&self, handle: usize) {
+        self.known.remove(handle);
+    }
+}

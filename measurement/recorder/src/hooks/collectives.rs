@@ -1,0 +1,57 @@
+//! Blocking collective operations (MPI 4.0, chapter 6).
+
+use crate::call::Call;
+use crate::communicators::WORLD;
+use crate::record;
+use crate::volumes;
+use crate::wrappers::Arguments;
+
+macro_rules! blocking {
+    ($($name:ident $arguments:literal;)*) => {
+        $(
+            #[doc = concat!("See [`volumes::", stringify!($name), "`] for the parameters.")]
+            pub(crate) fn $name(
+                call: &mut Call,
+                arguments: Arguments<$arguments>,
+                real: impl FnOnce([usize; $arguments]) -> usize,
+            ) -> usize {
+                let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
+                let Some(volume) = volume else { return real(arguments.values) };
+                record::collective_begin(&mut call.thread.events, call.begin);
+                let result = real(arguments.values);
+                let time = call.end();
+                record::collective_end(
+                    &mut call.thread.events,
+                    time,
+                    volume.operation,
+                    volume.communicator.number.into(),
+                    volume.root,
+                    volume.sent,
+                    volume.received,
+                );
+                call.ends_round = volume.communicator.number == WORLD;
+                result
+            }
+        )*
+    };
+}
+
+blocking! {
+    barrier 1;
+    bcast 5;
+    gather 8;
+    gatherv 9;
+    scatter 8;
+    scatterv 9;
+    allgather 7;
+    allgatherv 8;
+    alltoall 7;
+    alltoallv 9;
+    alltoallw 9;
+    allreduce 6;
+    reduce 7;
+    reduce_scatter 6;
+    reduce_scatter_block 6;
+    scan 6;
+    exscan 6;
+}

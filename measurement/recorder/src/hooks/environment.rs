@@ -1,0 +1,43 @@
+//! The beginning and the end of MPI (MPI 4.0, chapter 11).
+
+use crate::call::Call;
+use crate::communicators::{MYSELF, WORLD};
+use crate::record;
+use crate::synchronize;
+use crate::volumes::ROOT_NONE;
+use crate::wrappers::Arguments;
+
+const DESTROY_HANDLE: u8 = 18;
+
+/// `MPI_Finalize`. Clocks are compared for the last time before it, and the recorder's communicator is freed.
+pub(crate) fn finalize(
+    call: &mut Call,
+    arguments: Arguments<0>,
+    real: impl FnOnce([usize; 0]) -> usize,
+) -> usize {
+    record::collective_begin(&mut call.thread.events, call.begin);
+    let process = call.thread.process;
+    synchronize::measure(process);
+    synchronize::calibrate(process);
+    let mut own = process.communicator;
+    // SAFETY: our own communicator, which nothing uses any more.
+    unsafe { (process.mpi.comm_free)(&mut own) };
+    let result = real(arguments.values);
+    let time = call.end();
+    let events = &mut call.thread.events;
+    for communicator in [WORLD, MYSELF] {
+        record::comm_destroy(events, time, communicator.into());
+    }
+    record::collective_end(events, time, DESTROY_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
+    result
+}
+
+/// `MPI_Abort`: (communicator, code). It does not return; what has been recorded is in the buffers.
+pub(crate) fn abort(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    call.thread.process.notice(&format!("it called MPI_Abort with code {}", arguments.values[1] as i32));
+    real(arguments.values)
+}

@@ -1,0 +1,21 @@
+//! What calls of MPI do besides being entered and left: one file for each chapter of the standard.
+//!
+//! A hook is a function around the call. It gets the call, its arguments, and a closure that makes it:
+//!
+//! * What happens at the call (a message is sent, a receive is posted) is recorded before it, at `call.begin`.
+//! * What the call completes is recorded behind it, at `call.end()`, which is to be asked for first of all.
+//!
+//! `functions.txt` says which hook a function has.
+
+pub(crate) mod collectives;
+pub(crate) mod communicators;
+pub(crate) mod environment;
+pub(crate) mod epochs;
+pub(crate) mod files;
+pub(crate) mod non_blocking_collectives;
+pub(crate) mod one_sided;
+pub(crate) mod passive_targets;
+pub(crate) mod point_to_point;
+pub(crate) mod requests;
+pub(crate) mod transfers;
+pub(crate) mod windows;

@@ -1,0 +1,202 @@
+//! Messages (MPI 4.0, chapter 3).
+
+use crate::call::Call;
+use crate::mpi::{self, STATUS_BYTES, is_status_ignore, proc_null, status_at};
+use crate::record;
+use crate::requests::{Kind, Operation};
+use crate::wrappers::Arguments;
+
+/// `MPI_Send`, `Bsend`, `Rsend`, `Ssend`: (buffer, count, type, destination, tag, communicator).
+#[inline]
+pub(crate) fn send(
+    call: &mut Call,
+    arguments: Arguments<6>,
+    real: impl FnOnce([usize; 6]) -> usize,
+) -> usize {
+    let [_, count, datatype, destination, tag, communicator] = arguments.values;
+    sent(call, (count, datatype), (destination, tag), communicator);
+    real(arguments.values)
+}
+
+/// `MPI_Recv`: (buffer, count, type, source, tag, communicator, status).
+#[inline]
+pub(crate) fn receive(
+    call: &mut Call,
+    arguments: Arguments<7>,
+    real: impl FnOnce([usize; 7]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    own_status(call, &mut values[6]);
+    let result = real(values);
+    call.end();
+    if result as i32 == 0 {
+        received(call, values[3], values[5], values[6]);
+    }
+    result
+}
+
+/// `MPI_Sendrecv`: (buffer, count, type, destination, tag, buffer, count, type, source, tag, communicator, status).
+#[inline]
+pub(crate) fn send_receive(
+    call: &mut Call,
+    arguments: Arguments<12>,
+    real: impl FnOnce([usize; 12]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    sent(call, (values[1], values[2]), (values[3], values[4]), values[10]);
+    own_status(call, &mut values[11]);
+    let result = real(values);
+    call.end();
+    if result as i32 == 0 {
+        received(call, values[8], values[10], values[11]);
+    }
+    result
+}
+
+/// `MPI_Sendrecv_replace`: (buffer, count, type, destination, tag, source, tag, communicator, status).
+#[inline]
+pub(crate) fn send_receive_replace(
+    call: &mut Call,
+    arguments: Arguments<9>,
+    real: impl FnOnce([usize; 9]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    sent(call, (values[1], values[2]), (values[3], values[4]), values[7]);
+    own_status(call, &mut values[8]);
+    let result = real(values);
+    call.end();
+    if result as i32 == 0 {
+        received(call, values[5], values[7], values[8]);
+    }
+    result
+}
+
+/// `MPI_Mrecv`: (buffer, count, type, message, status). The message says from where it is, but not in which communicator
+/// that is: the probe has noted that.
+pub(crate) fn matched_receive(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    // SAFETY: the program passes the address of its handle.
+    let probed = call.thread.process.requests.known.remove(unsafe { mpi::handle_at(values[3], 0) });
+    own_status(call, &mut values[4]);
+    let result = real(values);
+    let time = call.end();
+    if let Some(probed) = probed.filter(|_| result as i32 == 0) {
+        // SAFETY: the call has filled in the status.
+        let status = unsafe { status_at(values[4], 0) };
+        let (source, tag) = (status.source as u32, status.tag as u32);
+        record::mpi_recv(
+            &mut call.thread.events,
+            time,
+            source.into(),
+            probed.scope.into(),
+            tag.into(),
+            status.bytes,
+        );
+    }
+    result
+}
+
+/// `MPI_Mprobe`: (source, tag, communicator, message, status).
+pub(crate) fn matched_probe(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let result = real(arguments.values);
+    let [_, _, communicator, message, _] = arguments.values;
+    if result as i32 == 0 {
+        probed(call, communicator, message);
+    }
+    result
+}
+
+/// `MPI_Improbe`: (source, tag, communicator, flag, message, status).
+pub(crate) fn matched_test(
+    call: &mut Call,
+    arguments: Arguments<6>,
+    real: impl FnOnce([usize; 6]) -> usize,
+) -> usize {
+    let result = real(arguments.values);
+    let [_, _, communicator, flag, message, _] = arguments.values;
+    // SAFETY: the call has filled in the flag.
+    if result as i32 == 0 && unsafe { *(flag as *const i32) } != 0 {
+        probed(call, communicator, message);
+    }
+    result
+}
+
+fn probed(call: &mut Call, communicator: usize, message: usize) {
+    let process = call.thread.process;
+    // SAFETY: the call has filled in the handle.
+    let message = unsafe { mpi::handle_at(message, 0) };
+    let Some(communicator) = process.communicators.find(communicator) else { return };
+    if message != process.mpi.message_no_proc {
+        process.requests.known.insert(message, Operation::new(Kind::Receive, communicator.number, 0));
+    }
+}
+
+/// A message leaves for a rank.
+#[inline]
+fn sent(
+    call: &mut Call,
+    (count, datatype): (usize, usize),
+    (destination, tag): (usize, usize),
+    communicator: usize,
+) {
+    let process = call.thread.process;
+    if destination as i32 == proc_null() {
+        return;
+    }
+    let Some(communicator) = process.communicators.find(communicator) else { return };
+    let bytes = process.mpi.bytes(count as i64, datatype);
+    record::mpi_send(
+        &mut call.thread.events,
+        call.begin,
+        destination as u32 as u64,
+        communicator.number.into(),
+        tag as u32 as u64,
+        bytes,
+    );
+}
+
+/// A message has arrived, as the status says, which is at that address.
+#[inline]
+fn received(call: &mut Call, source: usize, communicator: usize, status: usize) {
+    let process = call.thread.process;
+    if source as i32 == proc_null() {
+        return;
+    }
+    let Some(communicator) = process.communicators.find(communicator) else { return };
+    let time = call.end();
+    // SAFETY: the call has filled in the status.
+    let status = unsafe { status_at(status, 0) };
+    if status.source == proc_null() {
+        return;
+    }
+    record::mpi_recv(
+        &mut call.thread.events,
+        time,
+        status.source as u32 as u64,
+        communicator.number.into(),
+        status.tag as u32 as u64,
+        status.bytes,
+    );
+}
+
+/// Sees to it that there is a status: one of ours if the program wants none.
+#[inline]
+pub(crate) fn own_status(call: &mut Call, status: &mut usize) {
+    own_statuses(call, status, 1);
+}
+
+/// The same for an array of statuses.
+#[inline]
+pub(crate) fn own_statuses(call: &mut Call, statuses: &mut usize, count: usize) {
+    if is_status_ignore(*statuses) {
+        *statuses = call.thread.statuses.address(count.max(1) * STATUS_BYTES);
+    }
+}

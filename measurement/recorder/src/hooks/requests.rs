@@ -1,0 +1,440 @@
+//! Non-blocking and persistent operations, and their completion (MPI 4.0, 3.7 and 3.9).
+//!
+//! The handles of completed requests are overwritten by the call, so they are copied before it.
+
+use crate::call::Call;
+use crate::hooks::point_to_point::{own_status, own_statuses};
+use crate::mpi::{Status, UNDEFINED, handle_at, proc_null, status_at};
+use crate::record;
+use crate::requests::{Kind, Operation, complete, incomplete};
+use crate::wrappers::Arguments;
+
+/// `MPI_Isend`, `Ibsend`, `Irsend`, `Issend`: (buffer, count, type, destination, tag, communicator, request).
+#[inline]
+pub(crate) fn send(
+    call: &mut Call,
+    arguments: Arguments<7>,
+    real: impl FnOnce([usize; 7]) -> usize,
+) -> usize {
+    let operation = sending(call, &arguments.values);
+    if let Some(operation) = &operation {
+        started(call, operation);
+    }
+    let result = real(arguments.values);
+    keep(call, operation, arguments.values[6], result);
+    result
+}
+
+/// `MPI_Irecv`: (buffer, count, type, source, tag, communicator, request).
+#[inline]
+pub(crate) fn receive(
+    call: &mut Call,
+    arguments: Arguments<7>,
+    real: impl FnOnce([usize; 7]) -> usize,
+) -> usize {
+    let operation = receiving(call, &arguments.values);
+    if let Some(operation) = &operation {
+        started(call, operation);
+    }
+    let result = real(arguments.values);
+    keep(call, operation, arguments.values[6], result);
+    result
+}
+
+/// `MPI_Imrecv`: (buffer, count, type, message, request).
+pub(crate) fn matched_receive(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    // SAFETY: the program passes the address of its handle.
+    let message = unsafe { handle_at(arguments.values[3], 0) };
+    let probed = call.thread.process.requests.known.remove(message);
+    let operation = probed.map(|probed| Operation { number: call.thread.next_request(), ..probed });
+    if let Some(operation) = &operation {
+        started(call, operation);
+    }
+    let result = real(arguments.values);
+    keep(call, operation, arguments.values[4], result);
+    result
+}
+
+/// `MPI_Send_init`, `Bsend_init`, …: parameters as for `MPI_Isend`.
+pub(crate) fn send_init(
+    call: &mut Call,
+    arguments: Arguments<7>,
+    real: impl FnOnce([usize; 7]) -> usize,
+) -> usize {
+    let operation = sending(call, &arguments.values);
+    let result = real(arguments.values);
+    keep_persistent(call, operation, arguments.values[6], result);
+    result
+}
+
+/// `MPI_Recv_init`: parameters as for `MPI_Irecv`.
+pub(crate) fn receive_init(
+    call: &mut Call,
+    arguments: Arguments<7>,
+    real: impl FnOnce([usize; 7]) -> usize,
+) -> usize {
+    let operation = receiving(call, &arguments.values);
+    let result = real(arguments.values);
+    keep_persistent(call, operation, arguments.values[6], result);
+    result
+}
+
+/// `MPI_Start`: (request).
+pub(crate) fn start(
+    call: &mut Call,
+    arguments: Arguments<1>,
+    real: impl FnOnce([usize; 1]) -> usize,
+) -> usize {
+    restart(call, arguments.values[0], 1);
+    real(arguments.values)
+}
+
+/// `MPI_Startall`: (count, requests).
+pub(crate) fn start_all(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    restart(call, arguments.values[1], arguments.values[0]);
+    real(arguments.values)
+}
+
+/// `MPI_Wait`: (request, status).
+#[inline]
+pub(crate) fn wait(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, 1, values[0]);
+    own_status(call, &mut values[1]);
+    let result = real(values);
+    call.end();
+    taken.complete(call, 0, values[1], 0);
+    result
+}
+
+/// `MPI_Waitall`: (count, requests, statuses).
+#[inline]
+pub(crate) fn wait_all(
+    call: &mut Call,
+    arguments: Arguments<3>,
+    real: impl FnOnce([usize; 3]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, values[0], values[1]);
+    own_statuses(call, &mut values[2], taken.count);
+    let result = real(values);
+    call.end();
+    taken.complete_all(call, values[2]);
+    result
+}
+
+/// `MPI_Waitany`: (count, requests, index, status).
+pub(crate) fn wait_any(
+    call: &mut Call,
+    arguments: Arguments<4>,
+    real: impl FnOnce([usize; 4]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, values[0], values[1]);
+    own_status(call, &mut values[3]);
+    let result = real(values);
+    call.end();
+    // SAFETY: the call has filled in the index.
+    let index = unsafe { *(values[2] as *const i32) };
+    if index != UNDEFINED {
+        taken.complete(call, index as usize, values[3], 0);
+    }
+    taken.put_back(call);
+    result
+}
+
+/// `MPI_Waitsome`, `MPI_Testsome`: (count, requests, completed, indices, statuses).
+pub(crate) fn some(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, values[0], values[1]);
+    own_statuses(call, &mut values[4], taken.count);
+    let result = real(values);
+    call.end();
+    // SAFETY: the call has filled in how many are complete, and their indices.
+    let done = unsafe { *(values[2] as *const i32) };
+    for at in 0..done.max(0) as usize {
+        // SAFETY: as above.
+        let index = unsafe { *(values[3] as *const i32).add(at) } as usize;
+        taken.complete(call, index, values[4], at);
+    }
+    if done == 0 {
+        taken.incomplete(call);
+    }
+    taken.put_back(call);
+    result
+}
+
+/// `MPI_Test`: (request, flag, status).
+pub(crate) fn test(
+    call: &mut Call,
+    arguments: Arguments<3>,
+    real: impl FnOnce([usize; 3]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, 1, values[0]);
+    own_status(call, &mut values[2]);
+    let result = real(values);
+    call.end();
+    // SAFETY: the call has filled in the flag.
+    if unsafe { *(values[1] as *const i32) } != 0 {
+        taken.complete(call, 0, values[2], 0);
+    } else {
+        taken.incomplete(call);
+        taken.put_back(call);
+    }
+    result
+}
+
+/// `MPI_Testall`: (count, requests, flag, statuses).
+pub(crate) fn test_all(
+    call: &mut Call,
+    arguments: Arguments<4>,
+    real: impl FnOnce([usize; 4]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, values[0], values[1]);
+    own_statuses(call, &mut values[3], taken.count);
+    let result = real(values);
+    call.end();
+    // SAFETY: the call has filled in the flag.
+    if unsafe { *(values[2] as *const i32) } != 0 {
+        taken.complete_all(call, values[3]);
+    } else {
+        taken.incomplete(call);
+        taken.put_back(call);
+    }
+    result
+}
+
+/// `MPI_Testany`: (count, requests, index, flag, status).
+pub(crate) fn test_any(
+    call: &mut Call,
+    arguments: Arguments<5>,
+    real: impl FnOnce([usize; 5]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    let mut taken = Taken::take(call, values[0], values[1]);
+    own_status(call, &mut values[4]);
+    let result = real(values);
+    call.end();
+    // SAFETY: the call has filled in index and flag.
+    let (index, flag) = unsafe { (*(values[2] as *const i32), *(values[3] as *const i32)) };
+    if flag == 0 {
+        taken.incomplete(call);
+    } else if index != UNDEFINED {
+        taken.complete(call, index as usize, values[4], 0);
+    }
+    taken.put_back(call);
+    result
+}
+
+/// `MPI_Request_get_status`: (request, flag, status). Tells of completion without completing the request.
+pub(crate) fn get_status(
+    call: &mut Call,
+    arguments: Arguments<3>,
+    real: impl FnOnce([usize; 3]) -> usize,
+) -> usize {
+    let result = real(arguments.values);
+    call.end();
+    // SAFETY: the call has filled in the flag.
+    if unsafe { *(arguments.values[1] as *const i32) } == 0 {
+        let requests = &call.thread.process.requests;
+        if let Some(operation) = requests.known.find(arguments.values[0]).copied() {
+            incomplete(call, &operation);
+        }
+    }
+    result
+}
+
+/// `MPI_Request_free`: (request). The program will not hear of its completion: to the trace a send that is freed is
+/// complete, a receive cancelled.
+pub(crate) fn free(
+    call: &mut Call,
+    arguments: Arguments<1>,
+    real: impl FnOnce([usize; 1]) -> usize,
+) -> usize {
+    // SAFETY: the program passes the address of its handle.
+    let request = unsafe { handle_at(arguments.values[0], 0) };
+    let freed = call.thread.process.requests.known.remove(request);
+    let result = real(arguments.values);
+    let time = call.end();
+    if let Some(operation) = freed.filter(|operation| operation.is_active) {
+        let events = &mut call.thread.events;
+        match operation.kind {
+            Kind::Send => record::mpi_isend_complete(events, time, operation.number),
+            Kind::Receive => record::mpi_request_cancelled(events, time, operation.number),
+            _ => {}
+        }
+    }
+    result
+}
+
+/// The operations of the requests that a call was given, taken out before it.
+struct Taken {
+    first: *mut (usize, Option<Operation>),
+    count: usize,
+}
+
+impl Taken {
+    #[inline]
+    fn take(call: &mut Call, count: usize, handles: usize) -> Taken {
+        let count = (count as i32).max(0) as usize;
+        let room = call.thread.handles.address(count.max(1) * size_of::<(usize, Option<Operation>)>());
+        let first = room as *mut (usize, Option<Operation>);
+        if first.is_null() {
+            return Taken { first, count: 0 };
+        }
+        for at in 0..count {
+            // SAFETY: the program passes so many handles, and there is room for so many entries.
+            unsafe {
+                let handle = handle_at(handles, at);
+                first.add(at).write((handle, call.thread.process.requests.take(handle)));
+            }
+        }
+        Taken { first, count }
+    }
+
+    #[inline]
+    fn entries(&mut self) -> &mut [(usize, Option<Operation>)] {
+        if self.count == 0 {
+            return &mut [];
+        }
+        // SAFETY: written by `take`; the room is the thread's, and this call its only user.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.count) }
+    }
+
+    /// The request at `at` is complete, as the status at `place` of `statuses` says.
+    #[inline]
+    fn complete(&mut self, call: &mut Call, at: usize, statuses: usize, place: usize) {
+        let Some(entry) = self.entries().get_mut(at).filter(|_| statuses != 0) else { return };
+        if let (handle, Some(operation)) = (entry.0, entry.1.take()) {
+            // SAFETY: the call has filled in the status.
+            complete(call, handle, &operation, unsafe { status_at(statuses, place) });
+        }
+    }
+
+    #[inline]
+    fn complete_all(&mut self, call: &mut Call, statuses: usize) {
+        for at in 0..self.count {
+            self.complete(call, at, statuses, at);
+        }
+    }
+
+    fn incomplete(&mut self, call: &mut Call) {
+        for (_, operation) in self.entries() {
+            if let Some(operation) = operation {
+                incomplete(call, operation);
+            }
+        }
+    }
+
+    /// Puts back what was not completed.
+    fn put_back(&mut self, call: &mut Call) {
+        for (handle, operation) in self.entries() {
+            if let Some(operation) = operation.take() {
+                call.thread.process.requests.put_back(*handle, operation);
+            }
+        }
+    }
+}
+
+#[inline]
+fn sending(
+    call: &mut Call,
+    [_, count, datatype, destination, tag, communicator, _]: &[usize; 7],
+) -> Option<Operation> {
+    let process = call.thread.process;
+    if *destination as i32 == proc_null() {
+        return None;
+    }
+    let communicator = process.communicators.find(*communicator)?;
+    let number = call.thread.next_request();
+    Some(Operation {
+        peer: *destination as u32,
+        tag: *tag as u32,
+        bytes: process.mpi.bytes(*count as i64, *datatype),
+        ..Operation::new(Kind::Send, communicator.number, number)
+    })
+}
+
+#[inline]
+fn receiving(call: &mut Call, [_, _, _, source, _, communicator, _]: &[usize; 7]) -> Option<Operation> {
+    let process = call.thread.process;
+    if *source as i32 == proc_null() {
+        return None;
+    }
+    let communicator = process.communicators.find(*communicator)?;
+    let number = call.thread.next_request();
+    Some(Operation::new(Kind::Receive, communicator.number, number))
+}
+
+/// Records that an operation is started.
+#[inline]
+fn started(call: &mut Call, operation: &Operation) {
+    let events = &mut call.thread.events;
+    match operation.kind {
+        Kind::Send => record::mpi_isend(
+            events,
+            call.begin,
+            operation.peer.into(),
+            operation.scope.into(),
+            operation.tag.into(),
+            operation.bytes,
+            operation.number,
+        ),
+        Kind::Receive => record::mpi_irecv_request(events, call.begin, operation.number),
+        Kind::Collective(_) => record::non_blocking_collective_request(events, call.begin, operation.number),
+        _ => {}
+    }
+}
+
+/// Keeps an operation for the request that the call has made. One that is complete already has a request that it shares
+/// with others: its completion is recorded here, there is no other moment at which it could be told from theirs.
+#[inline]
+pub(crate) fn keep(call: &mut Call, operation: Option<Operation>, request: usize, result: usize) {
+    let Some(operation) = operation.filter(|_| result as i32 == 0) else { return };
+    let process = call.thread.process;
+    // SAFETY: the call has filled in the handle.
+    let request = unsafe { handle_at(request, 0) };
+    if !process.mpi.is_shared_request(request) {
+        process.requests.known.insert(request, operation);
+    } else if operation.kind != Kind::Receive {
+        complete(call, request, &operation, Status::UNKNOWN);
+    }
+}
+
+/// The same for a persistent request, which waits to be started.
+pub(crate) fn keep_persistent(call: &mut Call, operation: Option<Operation>, request: usize, result: usize) {
+    let operation =
+        operation.map(|operation| Operation { is_persistent: true, is_active: false, ..operation });
+    keep(call, operation, request, result);
+}
+
+fn restart(call: &mut Call, requests: usize, count: usize) {
+    for at in 0..(count as i32).max(0) as usize {
+        // SAFETY: the program passes so many handles.
+        let request = unsafe { handle_at(requests, at) };
+        let number = call.thread.next_request();
+        let Some(operation) = call.thread.process.requests.known.find(request) else { continue };
+        operation.number = number;
+        operation.is_active = true;
+        let operation = *operation;
+        started(call, &operation);
+    }
+}

@@ -1,0 +1,170 @@
+//! Files are read and written (MPI 4.0, 14.4).
+//!
+//! A transfer begins with its call and is complete when the status is there: at the end of the call, of the call that
+//! completes its request, or of the other half of a split collective operation. It is recorded behind the call, with the
+//! time of its begin: errors of files are usually returned (14.7), and to ask for the size of a type that the call has
+//! refused would end the program.
+//!
+//! Functions with an explicit offset have one parameter more than the others, behind the file.
+
+use recording::attributes::OFFSET;
+
+use crate::call::Call;
+use crate::hooks::files::UINT64;
+use crate::hooks::point_to_point::own_status;
+use crate::hooks::requests::keep;
+use crate::mpi::status_at;
+use crate::record;
+use crate::requests::{Kind, Operation};
+use crate::wrappers::Arguments;
+
+/// OTF2's `IoOperationMode`.
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+pub(crate) const FLUSH: u8 = 2;
+
+/// Bits of OTF2's `IoOperationFlag`.
+const NON_BLOCKING: u64 = 1;
+pub(crate) const COLLECTIVE: u64 = 2;
+
+/// A number of bytes that nobody knows.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+/// Parameters of blocking and non-blocking functions without an offset: (file, buffer, count, type, status or request).
+const WHOLE: usize = 5;
+/// Parameters of the first half of a split collective operation without an offset: (file, buffer, count, type).
+const HALF: usize = 4;
+
+macro_rules! transfers {
+    ($($(#[$doc:meta])* $name:ident: $how:ident($mode:ident, $flags:expr);)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) fn $name<const N: usize>(
+                call: &mut Call,
+                arguments: Arguments<N>,
+                real: impl FnOnce([usize; N]) -> usize,
+            ) -> usize {
+                $how(call, arguments, ($mode, $flags), real)
+            }
+        )*
+    };
+}
+
+transfers! {
+    /// `MPI_File_read`, `_at`, `_shared`.
+    read: blocking(READ, 0);
+    /// `MPI_File_read_all`, `_at_all`, `_ordered`.
+    read_all: blocking(READ, COLLECTIVE);
+    /// `MPI_File_write`, `_at`, `_shared`.
+    write: blocking(WRITE, 0);
+    /// `MPI_File_write_all`, `_at_all`, `_ordered`.
+    write_all: blocking(WRITE, COLLECTIVE);
+    /// `MPI_File_iread`, `_at`, `_shared`.
+    iread: non_blocking(READ, NON_BLOCKING);
+    /// `MPI_File_iread_all`, `_at_all`.
+    iread_all: non_blocking(READ, NON_BLOCKING | COLLECTIVE);
+    /// `MPI_File_iwrite`, `_at`, `_shared`.
+    iwrite: non_blocking(WRITE, NON_BLOCKING);
+    /// `MPI_File_iwrite_all`, `_at_all`.
+    iwrite_all: non_blocking(WRITE, NON_BLOCKING | COLLECTIVE);
+    /// `MPI_File_read_all_begin`, `_at_all_begin`, `_ordered_begin`.
+    read_begin: split(READ, NON_BLOCKING | COLLECTIVE);
+    /// `MPI_File_write_all_begin`, `_at_all_begin`, `_ordered_begin`.
+    write_begin: split(WRITE, NON_BLOCKING | COLLECTIVE);
+}
+
+/// `MPI_File_read_all_end`, `MPI_File_write_all_end`, …: (file, buffer, status).
+pub(crate) fn end(call: &mut Call, arguments: Arguments<3>, real: impl FnOnce([usize; 3]) -> usize) -> usize {
+    let mut values = arguments.values;
+    let known = call.thread.process.files.find(values[0]);
+    let begun = known.and_then(|file| file.split.take().map(|number| (u64::from(file.number), number)));
+    own_status(call, &mut values[2]);
+    let result = real(values);
+    call.end();
+    completed(call, begun, result, values[2]);
+    result
+}
+
+fn blocking<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    kind: (u8, u64),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let mut values = arguments.values;
+    own_status(call, &mut values[N - 1]);
+    let result = real(values);
+    call.end();
+    let begun = begun(call, &values, N > WHOLE, kind, result);
+    completed(call, begun, result, values[N - 1]);
+    result
+}
+
+fn non_blocking<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    kind: (u8, u64),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let result = real(arguments.values);
+    let time = call.end();
+    if let Some((file, number)) = begun(call, &arguments.values, N > WHOLE, kind, result) {
+        record::io_issued(&mut call.thread.events, time, file, number);
+        let operation = Operation::new(Kind::File, file as u32, number);
+        keep(call, Some(operation), arguments.values[N - 1], result);
+    }
+    result
+}
+
+fn split<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    kind: (u8, u64),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let result = real(arguments.values);
+    let time = call.end();
+    if let Some((file, number)) = begun(call, &arguments.values, N > HALF, kind, result) {
+        record::io_issued(&mut call.thread.events, time, file, number);
+        if let Some(known) = call.thread.process.files.find(arguments.values[0]) {
+            known.split = Some(number);
+        }
+    }
+    result
+}
+
+/// Records that a transfer has begun, unless the call failed; answers the numbers of the file and of the operation.
+fn begun(
+    call: &mut Call,
+    values: &[usize],
+    has_offset: bool,
+    (mode, flags): (u8, u64),
+    result: usize,
+) -> Option<(u64, u64)> {
+    if result as i32 != 0 {
+        return None;
+    }
+    let process = call.thread.process;
+    let file = u64::from(process.files.find(values[0])?.number);
+    let number = call.thread.next_request();
+    let events = &mut call.thread.events;
+    let count = 2 + usize::from(has_offset);
+    let bytes = process.mpi.bytes(values[count] as i64, values[count + 1]);
+    if has_offset {
+        events.attributes(call.begin, &[(OFFSET, UINT64, values[1] as u64)]);
+    }
+    record::io_begin(events, call.begin, file, mode, flags, bytes, number);
+    Some((file, number))
+}
+
+/// Records that a transfer is complete, as the status says. A second half that failed has completed it nonetheless, with
+/// nothing.
+fn completed(call: &mut Call, begun: Option<(u64, u64)>, result: usize, status: usize) {
+    let time = call.end();
+    if let Some((file, number)) = begun {
+        let has_moved = result as i32 == 0 && status != 0;
+        // SAFETY: the call has filled in the status.
+        let bytes = if has_moved { unsafe { status_at(status, 0) }.bytes } else { 0 };
+        record::io_complete(&mut call.thread.events, time, file, bytes, number);
+    }
+}

@@ -1,0 +1,136 @@
+//! Windows are created, named and freed (MPI 4.0, 12.2).
+
+use std::ffi::{CStr, c_char};
+
+use recording::journal::Entry;
+
+use crate::call::Call;
+use crate::mpi::handle_at;
+use crate::record;
+use crate::volumes::ROOT_NONE;
+use crate::wrappers::Arguments;
+
+const CREATE_HANDLE: u8 = 17;
+const DESTROY_HANDLE: u8 = 18;
+const CREATE_HANDLE_AND_ALLOCATE: u8 = 21;
+const DESTROY_HANDLE_AND_DEALLOCATE: u8 = 22;
+
+/// Bits of OTF2's `RmaSyncLevel`: what a synchronization is of.
+pub(crate) const PROCESS: u64 = 1;
+pub(crate) const MEMORY: u64 = 2;
+
+/// `MPI_Win_create`: (base, size, unit, info, communicator, window).
+pub(crate) fn create(
+    call: &mut Call,
+    arguments: Arguments<6>,
+    real: impl FnOnce([usize; 6]) -> usize,
+) -> usize {
+    make(call, arguments, 4, ("MPI_Win_create window", false), real)
+}
+
+/// `MPI_Win_allocate`: (size, unit, info, communicator, base, window).
+pub(crate) fn allocate(
+    call: &mut Call,
+    arguments: Arguments<6>,
+    real: impl FnOnce([usize; 6]) -> usize,
+) -> usize {
+    make(call, arguments, 3, ("MPI_Win_allocate window", true), real)
+}
+
+/// `MPI_Win_allocate_shared`: parameters as for `MPI_Win_allocate`.
+pub(crate) fn allocate_shared(
+    call: &mut Call,
+    arguments: Arguments<6>,
+    real: impl FnOnce([usize; 6]) -> usize,
+) -> usize {
+    make(call, arguments, 3, ("MPI_Win_allocate_shared window", true), real)
+}
+
+/// `MPI_Win_create_dynamic`: (info, communicator, window).
+pub(crate) fn create_dynamic(
+    call: &mut Call,
+    arguments: Arguments<3>,
+    real: impl FnOnce([usize; 3]) -> usize,
+) -> usize {
+    make(call, arguments, 1, ("MPI_Win_create_dynamic window", false), real)
+}
+
+/// `MPI_Win_free`: (window).
+pub(crate) fn free(
+    call: &mut Call,
+    arguments: Arguments<1>,
+    real: impl FnOnce([usize; 1]) -> usize,
+) -> usize {
+    let windows = &call.thread.process.windows;
+    // SAFETY: the program passes the address of its handle.
+    let handle = unsafe { handle_at(arguments.values[0], 0) };
+    let Some(window) = windows.find(handle) else { return real(arguments.values) };
+    record::rma_collective_begin(&mut call.thread.events, call.begin);
+    // Another thread may get the handle for a new one as soon as it is free.
+    windows.remove(handle);
+    let result = real(arguments.values);
+    let time = call.end();
+    record::rma_win_destroy(&mut call.thread.events, time, window.number.into());
+    ended(
+        call,
+        if window.is_allocated { DESTROY_HANDLE_AND_DEALLOCATE } else { DESTROY_HANDLE },
+        window.number,
+    );
+    result
+}
+
+/// `MPI_Win_set_name`: (window, name).
+pub(crate) fn set_name(
+    call: &mut Call,
+    arguments: Arguments<2>,
+    real: impl FnOnce([usize; 2]) -> usize,
+) -> usize {
+    let process = call.thread.process;
+    let [handle, name] = arguments.values;
+    if let Some(window) = process.windows.find(handle) {
+        // SAFETY: the program passes a string.
+        let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
+        process.enter(&Entry::Name { of: "window".into(), number: window.number, name });
+    }
+    real(arguments.values)
+}
+
+/// A creation on the communicator at that place of the arguments. All of it is recorded behind the call: one that fails
+/// leaves no window that the end of the operation could refer to.
+fn make<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    place: usize,
+    kind: (&str, bool),
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    let process = call.thread.process;
+    let parent = arguments.values[place];
+    // Members count creations alike if they count those that fail.
+    let origin =
+        process.communicators.find(parent).map(|known| (known, process.communicators.next_child(parent)));
+    let result = real(arguments.values);
+    let time = call.end();
+    let Some((communicator, child)) = origin.filter(|_| result as i32 == 0) else { return result };
+    // SAFETY: the call has filled in the handle.
+    let handle = unsafe { handle_at(arguments.values[N - 1], 0) };
+    let number = process.windows.enter(process, handle, (&communicator, child), kind);
+    record::rma_collective_begin(&mut call.thread.events, call.begin);
+    record::rma_win_create(&mut call.thread.events, time, number.into());
+    ended(call, if kind.1 { CREATE_HANDLE_AND_ALLOCATE } else { CREATE_HANDLE }, number);
+    result
+}
+
+fn ended(call: &mut Call, operation: u8, window: u32) {
+    let time = call.end();
+    record::rma_collective_end(
+        &mut call.thread.events,
+        time,
+        operation,
+        PROCESS,
+        window.into(),
+        ROOT_NONE,
+        0,
+        0,
+    );
+}

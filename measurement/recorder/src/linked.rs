@@ -1,0 +1,103 @@
+//! The functions behind ours where the recorder is linked into the program: the MPI library's `PMPI_X`.
+//!
+//! Functions that not every library has are weak references: a library that has them takes them along with others.
+
+use std::ffi::CStr;
+
+use crate::wrappers::{COUNT, NAMES};
+
+/// Which of the two names a function was called by. Here that makes no difference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// `MPI_X`.
+    Mpi = 0,
+}
+
+include!(concat!(env!("OUT_DIR"), "/addresses.rs"));
+
+// The objects of Open MPI, none of which MPICH has.
+std::arch::global_asm!(
+    ".section .data.rel.ro.replay_objects,\"aw\"",
+    ".balign 8",
+    "replay_objects:",
+    ".weak ompi_mpi_comm_world",
+    ".quad ompi_mpi_comm_world",
+    ".weak ompi_mpi_comm_self",
+    ".quad ompi_mpi_comm_self",
+    ".weak ompi_mpi_comm_null",
+    ".quad ompi_mpi_comm_null",
+    ".weak ompi_request_empty",
+    ".quad ompi_request_empty",
+    ".weak ompi_message_no_proc",
+    ".quad ompi_message_no_proc",
+    ".weak ompi_mpi_byte",
+    ".quad ompi_mpi_byte",
+    ".weak ompi_mpi_int",
+    ".quad ompi_mpi_int",
+    ".weak ompi_mpi_op_min",
+    ".quad ompi_mpi_op_min",
+    ".weak ompi_mpi_op_no_op",
+    ".quad ompi_mpi_op_no_op",
+    ".previous",
+);
+
+/// Their names, in the order of the addresses above.
+const OBJECTS: [&CStr; 9] = [
+    c"ompi_mpi_comm_world",
+    c"ompi_mpi_comm_self",
+    c"ompi_mpi_comm_null",
+    c"ompi_request_empty",
+    c"ompi_message_no_proc",
+    c"ompi_mpi_byte",
+    c"ompi_mpi_int",
+    c"ompi_mpi_op_min",
+    c"ompi_mpi_op_no_op",
+];
+
+unsafe extern "C" {
+    static replay_functions: [usize; COUNT];
+    static replay_objects: [usize; OBJECTS.len()];
+    // The linker makes these for any section with such a name.
+    #[link_name = "__start_replay_wrappers"]
+    static FIRST_WRAPPER: u8;
+    #[link_name = "__stop_replay_wrappers"]
+    static BEHIND_WRAPPERS: u8;
+}
+
+/// The address of the function of that number.
+#[inline]
+pub(crate) fn next(_: Layer, number: u32) -> usize {
+    // SAFETY: filled in by the linker.
+    let address = unsafe { replay_functions[number as usize] };
+    if address != 0 { address } else { missing as *const () as usize }
+}
+
+/// Stands for a function that the MPI library does not have. `MPI_ERR_OTHER` is 15 or 16; it is an error in any MPI.
+unsafe extern "C" fn missing() -> usize {
+    16
+}
+
+/// The address of a function of the MPI library by its `PMPI_` name.
+pub(crate) fn symbol(name: &CStr) -> Option<usize> {
+    let number = NAMES.iter().position(|(_, profiling)| *profiling == name)?;
+    // SAFETY: filled in by the linker.
+    Some(unsafe { replay_functions[number] }).filter(|&address| address != 0)
+}
+
+/// The address of an MPI library's variable.
+pub(crate) fn variable(name: &CStr) -> Option<usize> {
+    let number = OBJECTS.iter().position(|object| *object == name)?;
+    // SAFETY: filled in by the linker.
+    Some(unsafe { replay_objects[number] }).filter(|&address| address != 0)
+}
+
+/// Tells where the wrappers are, which are no part of call paths. Answers whether the program is to be recorded: it always
+/// has the recorder in it, so it takes a word of the user.
+pub(crate) fn prepare() -> bool {
+    let (first, behind) = (&raw const FIRST_WRAPPER as u64, &raw const BEHIND_WRAPPERS as u64);
+    call_paths::set_linked_recorder(first..behind);
+    // The program calls MPI_Init; another thread that reads the environment at this moment would be very odd.
+    // SAFETY: as said.
+    unsafe { std::env::set_var(recording::layout::LINKED_VARIABLE, std::process::id().to_string()) };
+    [recording::layout::NOTE_VARIABLE, "REPLAY_OUTPUT"].iter().any(|name| std::env::var_os(name).is_some())
+}

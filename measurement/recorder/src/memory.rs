@@ -1,0 +1,43 @@
+//! Memory that does not come from the program's allocator.
+
+use std::ptr::null_mut;
+
+/// Fresh zeroed memory; `None` if there is none.
+pub(crate) fn anonymous(bytes: usize) -> Option<*mut u8> {
+    // SAFETY: a new mapping, nothing existing is touched.
+    let address = unsafe {
+        libc::mmap(
+            null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    (address != libc::MAP_FAILED).then_some(address.cast())
+}
+
+/// Memory of one thread that grows on demand, for copies that a call needs.
+pub(crate) struct Scratch {
+    address: *mut u8,
+    bytes: usize,
+}
+
+impl Scratch {
+    pub(crate) const EMPTY: Scratch = Scratch { address: null_mut(), bytes: 0 };
+
+    /// At least that many bytes, with whatever was in them; 0 if there is no memory.
+    pub(crate) fn address(&mut self, bytes: usize) -> usize {
+        if bytes > self.bytes {
+            let wanted = bytes.next_power_of_two().max(1 << 16);
+            let Some(address) = anonymous(wanted) else { return 0 };
+            if !self.address.is_null() {
+                // SAFETY: our own mapping, which nobody uses any more.
+                unsafe { libc::munmap(self.address.cast(), self.bytes) };
+            }
+            (self.address, self.bytes) = (address, wanted);
+        }
+        self.address as usize
+    }
+}

@@ -1,0 +1,107 @@
+//! The functions behind ours: the next `MPI_X` or `PMPI_X` in the order of symbol lookup.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::wrappers::{COUNT, NAMES};
+
+/// Which of the two names a function was called by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// `MPI_X`: goes to the next tool, or to the MPI library.
+    Mpi = 0,
+    /// `PMPI_X`: goes to the MPI library.
+    Profiling = 1,
+}
+
+static FUNCTIONS: [[AtomicUsize; COUNT]; 2] = [const { [const { AtomicUsize::new(0) }; COUNT] }; 2];
+
+/// The address of the next function of that number.
+#[inline]
+pub(crate) fn next(layer: Layer, number: u32) -> usize {
+    // The slot of a function is written once with one value: no order matters.
+    let address = FUNCTIONS[layer as usize][number as usize].load(Ordering::Relaxed);
+    if address != 0 { address } else { find_once(layer, number) }
+}
+
+#[cold]
+fn find_once(layer: Layer, number: u32) -> usize {
+    let (mpi, profiling) = NAMES[number as usize];
+    let name = if layer == Layer::Mpi { mpi } else { profiling };
+    let address = symbol(name).unwrap_or(missing as *const () as usize);
+    FUNCTIONS[layer as usize][number as usize].store(address, Ordering::Relaxed);
+    address
+}
+
+/// Stands for a function that the MPI library does not have. `MPI_ERR_OTHER` is 15 or 16; it is an error in any MPI.
+unsafe extern "C" fn missing() -> usize {
+    16
+}
+
+/// Tells the loader what an optional function is: the wrapper if the MPI library has the function, else nothing. It may
+/// run while a program is being loaded.
+pub(crate) extern "C" fn resolve(number: u32, wrapper: usize) -> usize {
+    let known = NAMES.get(number as usize).is_some_and(|(_, profiling)| symbol(profiling).is_some());
+    if known { wrapper } else { 0 }
+}
+
+/// The address of a symbol behind this library: by the usual order, or in an MPI library that was loaded for one
+/// module only (Python loads it so).
+pub(crate) fn symbol(name: &CStr) -> Option<usize> {
+    look_up(libc::RTLD_NEXT, name)
+}
+
+/// The address of an MPI library's variable. Where the program refers to it, the variable is in the program itself (a
+/// copy relocation), before this library in the order of lookup.
+pub(crate) fn variable(name: &CStr) -> Option<usize> {
+    look_up(libc::RTLD_DEFAULT, name)
+}
+
+fn look_up(from: *mut c_void, name: &CStr) -> Option<usize> {
+    // SAFETY: a plain lookup by name.
+    let found = unsafe { libc::dlsym(from, name.as_ptr()) };
+    if !found.is_null() {
+        return Some(found as usize);
+    }
+    let mut search = Search { name, found: std::ptr::null_mut() };
+    // SAFETY: the callback gets the search, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(search_object), (&raw mut search).cast()) };
+    (!search.found.is_null()).then_some(search.found as usize)
+}
+
+struct Search<'a> {
+    name: &'a CStr,
+    found: *mut c_void,
+}
+
+/// Looks the symbol up in an object whose name says that it is an MPI library; stops at the first that has it.
+unsafe extern "C" fn search_object(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the loader gives a valid description; `data` is the search of `symbol`.
+    let (path, search) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Search<'_>>()) };
+    if path.is_null() || !is_mpi_library(path) {
+        return 0;
+    }
+    // SAFETY: the object is loaded; this only counts one more user of it, for good.
+    let object = unsafe { libc::dlopen(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if !object.is_null() {
+        // SAFETY: a plain lookup.
+        search.found = unsafe { libc::dlsym(object, search.name.as_ptr()) };
+    }
+    c_int::from(!search.found.is_null())
+}
+
+/// Answers whether the program is to be recorded by this library: who preloads the recorder wants that, unless another
+/// one is linked into the program.
+pub(crate) fn prepare() -> bool {
+    let linked = std::env::var(recording::layout::LINKED_VARIABLE).ok();
+    linked.is_none_or(|process| process != std::process::id().to_string())
+}
+
+fn is_mpi_library(path: *const c_char) -> bool {
+    // SAFETY: the loader's path is a string.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    [&b"libmpi.so"[..], b"libmpich.so", b"libmpi_abi.so", b"libpmpi.so"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}

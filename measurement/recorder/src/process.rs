@@ -1,0 +1,230 @@
+//! What the recorder keeps for the process, from `MPI_Init` to its end.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use call_paths::unsignalled;
+use recording::functions;
+use recording::journal::Entry;
+use recording::layout;
+use recording::settings::Settings;
+
+use crate::communicators::Communicators;
+use crate::events::open;
+use crate::files::Files;
+use crate::filter::Filter;
+use crate::mpi::Mpi;
+use crate::requests::Requests;
+use crate::rounds::Rounds;
+use crate::selection::Selection;
+use crate::thread::{self, Thread};
+use crate::windows::Windows;
+
+/// The process under recording.
+pub(crate) struct Process {
+    pub(crate) mpi: Mpi,
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    pub(crate) directory: PathBuf,
+    pub(crate) settings: Settings,
+    /// The recorder's own communicator.
+    pub(crate) communicator: usize,
+    /// Whose clock is used, see `synchronize`.
+    pub(crate) clocks: crate::synchronize::Clocks,
+    pub(crate) communicators: Communicators,
+    pub(crate) requests: Requests,
+    pub(crate) windows: Windows,
+    pub(crate) files: Files,
+    pub(crate) rounds: Rounds,
+    pub(crate) selection: Selection,
+    /// Which regions of the program are recorded.
+    pub(crate) filter: Filter,
+    journal: Mutex<i32>,
+    threads: AtomicU32,
+    next_request: AtomicU64,
+    has_stopped: AtomicBool,
+    end_of_thread: libc::pthread_key_t,
+}
+
+static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
+
+/// The process, once recording has begun.
+#[inline]
+pub(crate) fn current() -> Option<&'static Process> {
+    // SAFETY: published once complete, never freed.
+    unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
+}
+
+/// Stops recording for a reason, which the journal and the user are told; the program goes on.
+pub(crate) fn stop(cause: &str) {
+    if let Some(process) = current() {
+        process.stop(cause);
+    }
+}
+
+/// What a process has when it begins to be recorded; see [`Process`].
+pub(crate) struct Beginning {
+    pub(crate) mpi: Mpi,
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    pub(crate) directory: PathBuf,
+    pub(crate) settings: Settings,
+    pub(crate) communicator: usize,
+    pub(crate) clocks: crate::synchronize::Clocks,
+}
+
+/// Makes the process ready to be recorded.
+///
+/// Answers what failed, as a sentence, with what the processes need to talk to each other.
+pub(crate) fn begin(beginning: Beginning) -> Result<&'static Process, Box<(Mpi, usize, String)>> {
+    let Beginning { mpi, rank, size, directory, settings, communicator, clocks } = beginning;
+    let prepared = prepare(&directory, rank, &settings);
+    let (journal, filter, end_of_thread) = match prepared {
+        Ok(prepared) => prepared,
+        Err(cause) => return Err(Box::new((mpi, communicator, cause))),
+    };
+    Ok(Box::leak(Box::new(Process {
+        communicators: Communicators::new(&mpi, rank, size),
+        rounds: Rounds::new(settings.rounds),
+        selection: Selection::new(&settings.functions, &functions::all()),
+        filter,
+        mpi,
+        rank,
+        size,
+        directory,
+        settings,
+        communicator,
+        clocks,
+        requests: Requests::new(),
+        windows: Windows::new(),
+        files: Files::new(),
+        journal: Mutex::new(journal),
+        threads: AtomicU32::new(0),
+        next_request: AtomicU64::new(1),
+        has_stopped: AtomicBool::new(false),
+        end_of_thread,
+    })))
+}
+
+fn prepare(
+    directory: &Path,
+    rank: u32,
+    settings: &Settings,
+) -> Result<(i32, Filter, libc::pthread_key_t), String> {
+    let filter = settings.filter.as_deref().map_or_else(|| Ok(Filter::default()), Filter::read)?;
+    let journal = layout::journal(directory, rank);
+    let journal = open(&journal, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND)?;
+    let mut key = 0;
+    // SAFETY: the function gets a location when one of its threads ends, or is never called.
+    if unsafe { libc::pthread_key_create(&mut key, Some(end_of_thread)) } != 0 {
+        return Err("no key for threads is left".into());
+    }
+    Ok((journal, filter, key))
+}
+
+/// Makes it the process that is recorded.
+pub(crate) fn publish(process: &'static Process) {
+    // SAFETY: the handler only forgets the process.
+    unsafe { libc::pthread_atfork(None, None, Some(forget_after_fork)) };
+    PROCESS.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
+}
+
+/// The child of a fork shares files and buffers with its parent: it must not record.
+unsafe extern "C" fn forget_after_fork() {
+    PROCESS.store(null_mut(), Ordering::Release);
+    thread::forget();
+}
+
+unsafe extern "C" fn end_of_thread(thread: *mut libc::c_void) {
+    // SAFETY: the value of the key is the location of the thread that ends.
+    unsafe { thread::end(thread.cast()) };
+}
+
+impl Process {
+    /// Appends an entry to the journal.
+    pub(crate) fn enter(&self, entry: &Entry) {
+        let line = entry.to_line();
+        let written = {
+            let journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            // One call for a line: it is there as a whole or not at all.
+            // SAFETY: the line's bytes.
+            unsignalled(|| unsafe { libc::write(*journal, line.as_ptr().cast(), line.len()) })
+        };
+        if written != line.len() as isize {
+            self.stop("the journal cannot be written");
+        }
+    }
+
+    /// Tells the user something that limits the trace.
+    pub(crate) fn notice(&self, text: &str) {
+        self.enter(&Entry::Notice { text: text.into() });
+    }
+
+    /// Stops recording for a reason; the program goes on.
+    pub(crate) fn stop(&self, cause: &str) {
+        if self.has_stopped.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let text = format!("rank {} is not recorded any more: {cause}", self.rank);
+        crate::say(&text);
+        self.enter(&Entry::Notice { text });
+    }
+
+    /// Whether the process records nothing any more.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Relaxed)
+    }
+
+    /// The program ends by itself: tells the trace, and writes out what the calling thread has recorded. Other threads
+    /// may still be running; what they have recorded stays in their buffers.
+    pub(crate) fn end(&self, status: i32) {
+        let thread = thread::current();
+        // SAFETY: the calling thread's own location.
+        if let Some(thread) = unsafe { thread.as_mut() } {
+            // Not from inside of a call that has ended the program.
+            if thread.enter_recorder() {
+                thread.end_program(status);
+            }
+        }
+        self.enter(&Entry::End { status });
+    }
+
+    /// The number of a new thread.
+    pub(crate) fn next_thread(&self) -> Option<u32> {
+        let number = self.threads.fetch_add(1, Ordering::Relaxed);
+        (number < u32::MAX / 2).then_some(number)
+    }
+
+    /// Tells the journal of the calling thread.
+    pub(crate) fn enter_thread(&self, thread: u32) {
+        let mut name = [0u8; 64];
+        // SAFETY: the calling thread, and room for its name.
+        let known =
+            unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), 64) } == 0;
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let name = String::from_utf8_lossy(name).into_owned();
+        let is_own = known && thread > 0 && name != program_name();
+        self.enter(&Entry::Thread { thread, name: is_own.then_some(name) });
+    }
+
+    /// Has the thread's location ended with the thread.
+    pub(crate) fn announce_end_of_thread(&self, thread: *mut Thread) {
+        // SAFETY: the key is ours.
+        unsafe { libc::pthread_setspecific(self.end_of_thread, thread.cast()) };
+    }
+
+    /// Takes some numbers for requests; answers the first.
+    pub(crate) fn take_requests(&self, numbers: u64) -> u64 {
+        self.next_request.fetch_add(numbers, Ordering::Relaxed)
+    }
+}
+
+/// What the kernel calls the program's first thread: the first 15 bytes of the program's name.
+fn program_name() -> String {
+    let name = std::env::current_exe().unwrap_or_default();
+    let name = name.file_name().map(|name| name.as_bytes().to_vec()).unwrap_or_default();
+    String::from_utf8_lossy(&name[..name.len().min(15)]).into_owned()
+}

@@ -1,0 +1,114 @@
+//! The records that the recorder writes, with the fields that OTF2 gives them (`formats/otf2/src/event.rs`).
+
+use crate::events::Events;
+
+macro_rules! records {
+    ($(
+        $(#[$doc:meta])*
+        $id:literal $name:ident($($field:ident: $class:ident),*) $(=> $($way:ident: $bytes:ident),+)?;
+    )*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            #[allow(clippy::too_many_arguments)] // As many as the record has fields.
+            pub(crate) fn $name(events: &mut Events, time: u64, $($field: records!(@type $class)),*) {
+                $($(events.moved.$way = events.moved.$way.wrapping_add($bytes);)+)?
+                events.framed(time, $id, |fields| fields$(.$class($field))*);
+            }
+        )*
+    };
+    (@type number) => { u64 };
+    (@type optional) => { u32 };
+    (@type byte) => { u8 };
+}
+
+macro_rules! singletons {
+    ($($(#[$doc:meta])* $id:literal $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub(crate) fn $name(events: &mut Events, time: u64, value: u64) {
+                events.singleton(time, $id, value);
+            }
+        )*
+    };
+}
+
+// Behind an arrow: which data have been moved where, for whoever counts them (`counts`).
+records! {
+    14 mpi_send(receiver: number, communicator: number, tag: number, bytes: number) => sent: bytes;
+    15 mpi_isend(receiver: number, communicator: number, tag: number, bytes: number, request: number) => sent: bytes;
+    18 mpi_recv(sender: number, communicator: number, tag: number, bytes: number) => received: bytes;
+    19 mpi_irecv(sender: number, communicator: number, tag: number, bytes: number, request: number) => received: bytes;
+    11 measurement_on_off(mode: byte);
+    22 collective_begin();
+    23 collective_end(operation: byte, communicator: number, root: optional, sent: number, received: number) => outgoing: sent, incoming: received;
+    35 rma_win_create(window: number);
+    36 rma_win_destroy(window: number);
+    37 rma_collective_begin();
+    38 rma_collective_end(operation: byte, level: number, window: number, root: optional, sent: number, received: number);
+    39 rma_group_sync(level: number, window: number, group: number);
+    40 rma_request_lock(window: number, remote: optional, lock: number, kind: byte);
+    43 rma_release_lock(window: number, remote: optional, lock: number);
+    44 rma_sync(window: number, remote: number, kind: byte);
+    46 rma_put(window: number, remote: number, bytes: number, matching: number);
+    47 rma_get(window: number, remote: number, bytes: number, matching: number);
+    48 rma_atomic(window: number, remote: number, kind: byte, sent: number, received: number, matching: number);
+    50 rma_complete_non_blocking(window: number, matching: number);
+    51 rma_test(window: number, matching: number);
+    52 rma_complete_remote(window: number, matching: number);
+    66 calling_context_enter_fields(context: number, distance: number);
+    67 calling_context_leave_fields(context: number);
+    68 calling_context_sample(context: number, distance: number, generator: number);
+    69 io_create_handle(handle: number, mode: byte, creation: number, status: number);
+    70 io_destroy_handle(handle: number);
+    72 io_seek(handle: number, offset: number, whence: byte, result: number);
+    74 io_delete_file(paradigm: byte, file: number);
+    75 io_begin(handle: number, mode: byte, flags: number, bytes: number, matching: number);
+    76 io_test(handle: number, matching: number);
+    77 io_issued(handle: number, matching: number);
+    78 io_complete(handle: number, bytes: number, matching: number);
+    84 program_end(status: number);
+    85 non_blocking_collective_request(request: number);
+    86 non_blocking_collective_complete(operation: byte, communicator: number, root: optional, sent: number, received: number, request: number) => outgoing: sent, incoming: received;
+    87 comm_create(communicator: number);
+    88 comm_destroy(communicator: number);
+}
+
+singletons! {
+    16 mpi_isend_complete;
+    17 mpi_irecv_request;
+    20 mpi_request_test;
+    21 mpi_request_cancelled;
+}
+
+/// A call path is entered; `distance` as `CallPaths::distance` tells it.
+#[inline]
+pub(crate) fn calling_context_enter(events: &mut Events, time: u64, context: u32, distance: u32) {
+    calling_context_enter_fields(events, time, context.into(), distance.into());
+}
+
+/// A call path is left.
+#[inline]
+pub(crate) fn calling_context_leave(events: &mut Events, time: u64, context: u32) {
+    calling_context_leave_fields(events, time, context.into());
+}
+
+/// `MeasurementMode` of OTF2.
+pub(crate) const ON: u8 = 1;
+/// `MeasurementMode` of OTF2.
+pub(crate) const OFF: u8 = 2;
+
+/// `ProgramBegin`: the name is the string 0 of the process, its arguments are the next ones.
+pub(crate) fn program_begin(events: &mut Events, time: u64, arguments: usize) {
+    let mut body = Vec::with_capacity(16 + 5 * arguments);
+    let number = |body: &mut Vec<u8>, value: u32| {
+        let bytes = (39 - value.leading_zeros() as usize) / 8;
+        body.push(bytes as u8);
+        body.extend_from_slice(&value.to_le_bytes()[..bytes]);
+    };
+    number(&mut body, 0);
+    number(&mut body, arguments as u32);
+    (1..=arguments).for_each(|argument| number(&mut body, argument as u32));
+    events.long(time, 83, &body);
+}

@@ -1,0 +1,267 @@
+//! What the program itself tells: named regions and phases (`measurement/include`), recording on and off, and the begin
+//! and end of every function that is compiled with `-finstrument-functions`.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use call_paths::Registers;
+use recording::journal::Entry;
+use recording::paths;
+
+use crate::clock;
+use crate::handles::Handles;
+use crate::key;
+use crate::process;
+use crate::rounds;
+use crate::thread::{self, OpenRegion, Thread};
+
+/// Numbers of regions by their keys.
+static NUMBERS: Handles<u32> = Handles::new();
+static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Functions that are kept which were entered before `MPI_Init`.
+const EARLIER: usize = 256;
+
+/// A function that was entered before `MPI_Init`.
+#[derive(Clone, Copy)]
+struct Earlier {
+    function: u64,
+    time: u64,
+    /// The stack pointer in it.
+    stack_pointer: u64,
+}
+
+thread_local! {
+    static ENTERED_EARLIER: RefCell<Vec<Earlier>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The calling thread's location, in which the recorder is now at work; `None` if it is inside of MPI, or there is no
+/// recording.
+fn outside() -> Option<&'static mut Thread> {
+    let mut thread = thread::current();
+    if thread.is_null() {
+        thread = thread::begin(process::current()?);
+    }
+    // SAFETY: only its own thread gets at it, and not from inside of a call.
+    let thread = unsafe { &mut *thread };
+    if !thread.enter_recorder() {
+        return None;
+    }
+    rounds::follow(thread);
+    Some(thread)
+}
+
+fn enter(thread: &mut Thread, registers: Registers, key: u64, kind: u32, target: u64) {
+    let base = thread.base();
+    if let Some(paths) = &mut thread.paths {
+        let base = paths.at_region(registers, base, kind, target);
+        if thread.open_region(OpenRegion { key, base }) {
+            let time = clock::now();
+            thread.enter_path(time, base.node);
+        }
+    }
+    thread.events.relieve();
+    thread.leave_recorder();
+}
+
+fn leave(thread: &mut Thread, key: u64) {
+    let time = clock::now();
+    thread.close_regions(key, |thread, path| thread.leave_path(time, path));
+    thread.events.relieve();
+    thread.leave_recorder();
+}
+
+/// # Safety
+/// Name and file are strings; the file may be null.
+unsafe fn begin_named(
+    registers: Registers,
+    name: *const c_char,
+    file: *const c_char,
+    line: c_int,
+    is_phase: bool,
+) {
+    if name.is_null() {
+        return;
+    }
+    let Some(thread) = outside() else { return };
+    // SAFETY: by the caller.
+    let (name, file) =
+        unsafe { (CStr::from_ptr(name), if file.is_null() { None } else { Some(CStr::from_ptr(file)) }) };
+    let of_name = key::of_bytes(name.to_bytes());
+    let whole = key::of(&[of_name, file.map_or(0, |file| key::of_bytes(file.to_bytes())), line as u64]);
+    if !thread.process.filter.admits(name, file) {
+        thread.leave_recorder();
+        return;
+    }
+    let number = match NUMBERS.find(whole as usize) {
+        Some(number) => *number,
+        None => {
+            let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            NUMBERS.insert(whole as usize, number);
+            thread.process.enter(&Entry::Region {
+                region: number,
+                name: name.to_string_lossy().into_owned(),
+                file: file.map(|file| file.to_string_lossy().into_owned()),
+                line: line.max(0) as u32,
+                phase: is_phase,
+            });
+            number
+        }
+    };
+    enter(thread, registers, of_name, paths::REGION, number.into());
+}
+
+/// # Safety
+/// The name is a string.
+unsafe fn end_named(name: *const c_char) {
+    if name.is_null() {
+        return;
+    }
+    if let Some(thread) = outside() {
+        // SAFETY: by the caller.
+        leave(thread, key::of_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()));
+    }
+}
+
+/// A named region begins.
+///
+/// # Safety
+/// Name and file are strings; the file may be null.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn replay_region_begin(name: *const c_char, file: *const c_char, line: c_int) {
+    // SAFETY: by the caller.
+    unsafe { begin_named(Registers::here(), name, file, line, false) };
+}
+
+/// The innermost region of that name ends, and with it those that were begun in it.
+///
+/// # Safety
+/// The name is a string.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn replay_region_end(name: *const c_char) {
+    // SAFETY: by the caller.
+    unsafe { end_named(name) };
+}
+
+/// A phase begins: a region that is analyzed as a whole.
+///
+/// # Safety
+/// As for [`replay_region_begin`].
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn replay_phase_begin(name: *const c_char, file: *const c_char, line: c_int) {
+    // SAFETY: by the caller.
+    unsafe { begin_named(Registers::here(), name, file, line, true) };
+}
+
+/// A phase ends.
+///
+/// # Safety
+/// The name is a string.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn replay_phase_end(name: *const c_char) {
+    // SAFETY: by the caller.
+    unsafe { end_named(name) };
+}
+
+/// The process records from here on.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn replay_recording_on() {
+    if let Some(process) = process::current() {
+        process.rounds.switch(true);
+        follow();
+    }
+}
+
+/// The process records nothing from here on.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn replay_recording_off() {
+    if let Some(process) = process::current() {
+        process.rounds.switch(false);
+        follow();
+    }
+}
+
+/// Has the calling thread switched at once.
+fn follow() {
+    if let Some(thread) = outside() {
+        thread.leave_recorder();
+    }
+}
+
+/// Whether the process records.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn replay_recording_is_on() -> c_int {
+    process::current().is_some_and(|process| !process.has_stopped() && process.rounds.is_recorded()).into()
+}
+
+/// A function that was compiled with `-finstrument-functions` begins. Passes on the stack pointer of that function, which
+/// is lost in any function that has a frame of its own.
+///
+/// # Safety
+/// Called by the compiler's code only.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __cyg_profile_func_enter(function: *mut c_void, site: *mut c_void) {
+    std::arch::naked_asm!("lea rdx, [rsp + 8]", "jmp {}", sym function_enter)
+}
+
+/// The same.
+///
+/// # Safety
+/// Called by the compiler's code only.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __cyg_profile_func_enter(function: *mut c_void, site: *mut c_void) {
+    std::arch::naked_asm!("mov x2, sp", "b {}", sym function_enter)
+}
+
+extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
+    match outside() {
+        Some(thread) => enter(thread, Registers::here(), function, paths::FUNCTION, function),
+        None if process::current().is_none() => {
+            clock::ensure_chosen();
+            let _ = ENTERED_EARLIER.try_with(|entered| {
+                let mut entered = entered.borrow_mut();
+                if entered.len() < EARLIER {
+                    entered.push(Earlier { function, time: clock::now(), stack_pointer });
+                }
+            });
+        }
+        None => {}
+    }
+}
+
+/// A function that was compiled with `-finstrument-functions` ends.
+///
+/// # Safety
+/// Called by the compiler's code only.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _site: *mut c_void) {
+    match outside() {
+        Some(thread) => leave(thread, function as u64),
+        None if process::current().is_none() => {
+            let _ = ENTERED_EARLIER.try_with(|entered| {
+                let mut entered = entered.borrow_mut();
+                if entered.last().is_some_and(|last| last.function == function as u64) {
+                    entered.pop();
+                }
+            });
+        }
+        None => {}
+    }
+}
+
+/// Records the functions that were entered before recording began and are still active.
+pub(crate) fn enter_earlier(thread: &mut Thread, until: u64) {
+    let entered = ENTERED_EARLIER.try_with(|entered| std::mem::take(&mut *entered.borrow_mut()));
+    for Earlier { function, time, stack_pointer } in entered.unwrap_or_default() {
+        let base = thread.base();
+        let Some(paths) = &mut thread.paths else { return };
+        let base = paths.at_earlier_region(base, stack_pointer, paths::FUNCTION, function);
+        if thread.open_region(OpenRegion { key: function, base }) {
+            thread.enter_path(time.min(until), base.node);
+        }
+    }
+}

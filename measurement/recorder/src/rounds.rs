@@ -1,0 +1,91 @@
+//! Rounds: the stretches of a run between collective calls on `MPI_COMM_WORLD`, of which some may be recorded only.
+//!
+//! All processes count the same calls, so they open and close the window at the same ones, without talking to each other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use recording::settings;
+
+use crate::clock::now;
+use crate::record;
+use crate::thread::Thread;
+
+/// Which round the process is in, and whether it is recorded.
+pub(crate) struct Rounds {
+    chosen: settings::Rounds,
+    round: AtomicU64,
+    /// Whether the program has switched recording off.
+    is_off: AtomicBool,
+    /// Whether events are wanted now; follows from the others.
+    is_recorded: AtomicBool,
+}
+
+impl Rounds {
+    pub(crate) fn new(chosen: settings::Rounds) -> Rounds {
+        Rounds {
+            chosen,
+            round: AtomicU64::new(0),
+            is_off: AtomicBool::new(false),
+            is_recorded: AtomicBool::new(chosen.contains(0)),
+        }
+    }
+
+    /// Whether events are wanted now.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.is_recorded.load(Ordering::Relaxed)
+    }
+
+    /// A round ends with a collective call on the world.
+    pub(crate) fn next(&self) {
+        self.round.fetch_add(1, Ordering::Relaxed);
+        self.decide();
+    }
+
+    /// How many rounds have ended.
+    pub(crate) fn count(&self) -> u64 {
+        self.round.load(Ordering::Relaxed)
+    }
+
+    /// The program switches recording on or off.
+    pub(crate) fn switch(&self, on: bool) {
+        self.is_off.store(!on, Ordering::Relaxed);
+        self.decide();
+    }
+
+    fn decide(&self) {
+        let round = self.round.load(Ordering::Relaxed);
+        let wanted = self.chosen.contains(round) && !self.is_off.load(Ordering::Relaxed);
+        self.is_recorded.store(wanted, Ordering::Relaxed);
+    }
+}
+
+/// Makes the calling thread record, or not, as the round and the program want it, and says so in the trace. Not inside
+/// of a call.
+#[inline]
+pub(crate) fn follow(thread: &mut Thread) {
+    if thread.process.rounds.is_recorded() == thread.events.is_muted() && !thread.events.has_failed() {
+        change(thread);
+    }
+}
+
+/// Goes on with recording, if it has not failed: the program ends, which belongs to any trace.
+pub(crate) fn resume(thread: &mut Thread) {
+    if thread.events.is_muted() && !thread.events.has_failed() {
+        change(thread);
+    }
+}
+
+#[cold]
+fn change(thread: &mut Thread) {
+    let time = now();
+    if thread.events.is_muted() {
+        thread.events.mute(false);
+        record::measurement_on_off(&mut thread.events, time, record::ON);
+        thread.enter_again(time);
+    } else {
+        record::measurement_on_off(&mut thread.events, time, record::OFF);
+        thread.remember_regions();
+        thread.events.mute(true);
+    }
+}

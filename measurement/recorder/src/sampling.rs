@@ -1,0 +1,117 @@
+//! Samples between MPI calls: where a thread is, so many times for a second of its processor time.
+//!
+//! Each thread has a timer of its own processor time. It cannot expire while the thread sleeps, so no system call of the
+//! program is interrupted by it; and no sample is taken inside of MPI, where the call path is known.
+
+use std::ffi::{c_int, c_void};
+use std::mem::zeroed;
+use std::ptr::null_mut;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use call_paths::Registers;
+
+use crate::clock;
+use crate::process::Process;
+use crate::thread::{self, Thread};
+
+/// The timer of a thread.
+pub(crate) type Timer = libc::timer_t;
+
+/// OTF2's number of the generator of samples.
+const GENERATOR: u64 = 0;
+
+static IS_READY: AtomicBool = AtomicBool::new(false);
+static PREPARE: Once = Once::new();
+
+/// Begins to sample the calling thread, if the user wants that and the system can.
+pub(crate) fn begin(process: &Process) -> Option<Timer> {
+    let rate = process.settings.sample;
+    if rate == 0 {
+        return None;
+    }
+    PREPARE.call_once(|| match prepare() {
+        true => IS_READY.store(true, Ordering::Release),
+        false => process.notice("no samples: the program uses the signal SIGPROF itself"),
+    });
+    if !IS_READY.load(Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: plain data of the system, all zero is valid; the timer is the thread's own.
+    unsafe {
+        let mut event: libc::sigevent = zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = libc::SIGPROF;
+        event.sigev_notify_thread_id = libc::syscall(libc::SYS_gettid) as c_int;
+        let mut timer: Timer = null_mut();
+        if libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &mut event, &mut timer) != 0 {
+            process.notice("a thread is not sampled: the system has no timer for it");
+            return None;
+        }
+        let nanoseconds = 1_000_000_000 / i64::from(rate);
+        let period =
+            libc::timespec { tv_sec: nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000 };
+        let every = libc::itimerspec { it_interval: period, it_value: period };
+        libc::timer_settime(timer, 0, &every, null_mut());
+        Some(timer)
+    }
+}
+
+/// Ends it.
+pub(crate) fn end(timer: Timer) {
+    // SAFETY: the thread's own timer, which is not used any more.
+    unsafe { libc::timer_delete(timer) };
+}
+
+/// Installs the handler, unless the program has one.
+fn prepare() -> bool {
+    // SAFETY: plain data of the system, all zero is valid; the handler stays.
+    unsafe {
+        let mut before: libc::sigaction = zeroed();
+        libc::sigaction(libc::SIGPROF, std::ptr::null(), &mut before);
+        if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN {
+            return false;
+        }
+        let mut action: libc::sigaction = zeroed();
+        action.sa_sigaction = sample as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(libc::SIGPROF, &action, null_mut()) == 0
+    }
+}
+
+unsafe extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes the interrupted context.
+    let registers = unsafe { registers(&*context.cast::<libc::ucontext_t>()) };
+    // SAFETY: the calling thread's own location; what was interrupted does not use it unless it says so.
+    let Some(thread) = (unsafe { thread::current().as_mut() }) else { return };
+    if thread.enter_recorder() {
+        // SAFETY: the address of the thread's own error number, which the program is not to see changed.
+        let error = unsafe { *libc::__errno_location() };
+        take(thread, registers);
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = error };
+        thread.leave_recorder();
+    }
+}
+
+fn take(thread: &mut Thread, registers: Registers) {
+    let base = thread.base();
+    let Some(path) = thread.paths.as_mut().and_then(|paths| paths.at_sample(registers, base)) else { return };
+    thread.sample(clock::now(), path, GENERATOR);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(context: &libc::ucontext_t) -> Registers {
+    let general = &context.uc_mcontext.gregs;
+    Registers {
+        instruction: general[libc::REG_RIP as usize] as u64,
+        stack: general[libc::REG_RSP as usize] as u64,
+        frame: general[libc::REG_RBP as usize] as u64,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn registers(_: &libc::ucontext_t) -> Registers {
+    Registers { instruction: 0, stack: 0, frame: 0 }
+}

@@ -1,0 +1,277 @@
+//! The beginning of a recording, in `MPI_Init`.
+//!
+//! Whatever goes wrong on one process: all processes make the same exchanges here, and all record or none does.
+
+use std::ffi::{CString, OsStr, c_char};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use call_paths::{Registers, unsignalled};
+use recording::journal::Entry;
+use recording::layout;
+use recording::settings::{Profile, Settings};
+
+use crate::clock;
+use crate::communicators::{MYSELF, WORLD};
+use crate::key;
+use crate::mpi::Mpi;
+use crate::next;
+use crate::process::{self, Beginning, Process};
+use crate::record;
+use crate::synchronize;
+use crate::thread;
+use crate::volumes::ROOT_NONE;
+
+const CREATE_HANDLE: u8 = 17;
+/// Room for the path of the experiment directory.
+const PATH: usize = 4096;
+
+/// Around `MPI_Init` and `MPI_Init_thread`.
+pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
+    if process::current().is_some() || !next::prepare() {
+        return real();
+    }
+    let settings = Settings::read(|name| std::env::var(name).ok());
+    clock::choose(settings.as_ref().map_or(recording::settings::Clock::Auto, |settings| settings.clock));
+    let begin = clock::now();
+    let registers = Registers::here();
+    let result = real();
+    if result as i32 == 0 {
+        let end = clock::now();
+        match start(settings) {
+            Ok(process) => enter_beginning(process, function, (begin, end), registers),
+            // Every process knows the reason; one of them says it.
+            Err(Some(cause)) => crate::say(&format!("nothing is recorded: {cause}")),
+            Err(None) => {}
+        }
+    }
+    result
+}
+
+/// Makes everything ready; all processes do the same. An error is said by the process that has a cause to tell.
+fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<String>> {
+    let mpi = Mpi::find().ok_or_else(|| Some("this MPI library lacks functions of MPI 3".to_string()))?;
+    let (mut rank, mut size, mut communicator) = (0, 0, 0);
+    // SAFETY: MPI has been initialized, nobody else has been told.
+    unsafe {
+        (mpi.comm_rank)(mpi.world, &mut rank);
+        (mpi.comm_size)(mpi.world, &mut size);
+        (mpi.comm_dup)(mpi.world, &mut communicator);
+    }
+    // What all must have in common, or they would wait for each other.
+    let common = settings.as_ref().map_or(0, |settings| {
+        let Settings { functions, rounds, clock_interval, buffer, profile, .. } = settings;
+        let text = format!("{functions} {rounds:?} {clock_interval} {buffer} {profile:?}");
+        key::of_bytes(text.as_bytes()) as i32 >> 1
+    });
+    let mut least = [i32::from(settings.is_ok()), common, -common];
+    agree(&mpi, communicator, &mut least);
+    if least[0] == 0 {
+        return Err(settings.err());
+    }
+    if least[1] != -least[2] {
+        let cause = "the processes have different settings (REPLAY_ variables)";
+        return Err((rank == 0).then(|| cause.to_string()));
+    }
+    let settings = settings.map_err(Some)?;
+    let directory = choose_directory(&mpi, communicator, rank, size, &settings)?;
+    let clocks = synchronize::find_clocks(&mpi, communicator, rank as u32, size as u32);
+    let (rank, size) = (rank as u32, size as u32);
+    let begun = process::begin(Beginning { mpi, rank, size, directory, settings, communicator, clocks });
+    let (mpi, communicator) = match &begun {
+        Ok(process) => (&process.mpi, process.communicator),
+        Err(failed) => (&failed.0, failed.1),
+    };
+    let mut least = [i32::from(begun.is_ok()), 0, 0];
+    agree(mpi, communicator, &mut least);
+    match begun {
+        Ok(process) if least[0] != 0 => {
+            process::publish(process);
+            Ok(process)
+        }
+        Ok(_) => Err(None),
+        Err(failed) => Err(Some(failed.2)),
+    }
+}
+
+/// The least of what the processes have to say.
+fn agree(mpi: &Mpi, communicator: usize, values: &mut [i32; 3]) {
+    let mine = *values;
+    // SAFETY: three numbers each.
+    unsafe { (mpi.allreduce)(mine.as_ptr(), values.as_mut_ptr(), 3, mpi.int, mpi.min, communicator) };
+}
+
+/// Rank 0 chooses and makes the experiment directory, the others are told.
+fn choose_directory(
+    mpi: &Mpi,
+    communicator: usize,
+    rank: i32,
+    size: i32,
+    settings: &Settings,
+) -> Result<PathBuf, Option<String>> {
+    let mut told = vec![0u8; PATH];
+    let mut cause = None;
+    if rank == 0 {
+        match make_directory(settings.output.as_deref(), size) {
+            Ok(path) => {
+                let path = path.into_os_string().into_vec();
+                if path.len() < PATH {
+                    told[..path.len()].copy_from_slice(&path);
+                } else {
+                    cause = Some("the path of the experiment directory is too long".to_string());
+                }
+            }
+            Err(failed) => cause = Some(failed),
+        }
+    }
+    // SAFETY: there is room for a path everywhere.
+    unsafe { (mpi.bcast)(told.as_mut_ptr(), PATH as i32, mpi.byte, 0, communicator) };
+    let path = told.split(|&byte| byte == 0).next().unwrap_or_default();
+    if path.is_empty() { Err(cause) } else { Ok(PathBuf::from(OsStr::from_bytes(path))) }
+}
+
+fn make_directory(wanted: Option<&Path>, size: i32) -> Result<PathBuf, String> {
+    let working = std::env::current_dir().map_err(|cause| format!("the working directory: {cause}"))?;
+    let failure = |path: &Path, cause| format!("cannot make the directory {}: {cause}", path.display());
+    let first = working.join(wanted.map_or_else(|| default_name(size).into(), Path::to_path_buf));
+    if let Some(parent) = first.parent() {
+        fs::create_dir_all(parent).map_err(|cause| failure(parent, cause))?;
+    }
+    let mut path = first.clone();
+    for number in 2.. {
+        match fs::create_dir(&path) {
+            Ok(()) => break,
+            Err(cause) if cause.kind() == std::io::ErrorKind::AlreadyExists && number < 100_000 => {
+                let mut name = first.clone().into_os_string();
+                name.push(format!("_{number}"));
+                path = name.into();
+            }
+            Err(cause) => return Err(failure(&path, cause)),
+        }
+    }
+    for folder in [layout::TRACES, layout::RECORDING] {
+        let folder = path.join(folder);
+        fs::create_dir(&folder).map_err(|cause| failure(&folder, cause))?;
+    }
+    Ok(path)
+}
+
+/// `replay_<program>_<ranks>x<threads>[_<job>]`
+fn default_name(size: i32) -> String {
+    let (program, arguments) = program();
+    let mut name = base(&program);
+    if name.starts_with("python")
+        && let Some(script) = arguments.iter().find(|argument| argument.ends_with(".py"))
+    {
+        name = base(script).trim_end_matches(".py").to_string();
+    }
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let threads =
+        variable("OMP_NUM_THREADS").and_then(|value| value.split(',').next()?.parse().ok()).unwrap_or(1u32);
+    let job = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"].iter().find_map(|name| variable(name));
+    let job = job.map(|job| format!("_{job}")).unwrap_or_default();
+    let clean = |text: String| -> String {
+        let keep = |c: char| if c.is_ascii_alphanumeric() || "._-+".contains(c) { c } else { '_' };
+        text.chars().map(keep).collect()
+    };
+    clean(format!("replay_{name}_{size}x{threads}{job}"))
+}
+
+fn base(path: &str) -> String {
+    Path::new(path).file_name().map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The program and its arguments, from the kernel: MPI may have taken its own out of `argv`.
+fn program() -> (String, Vec<String>) {
+    let line = fs::read("/proc/self/cmdline").unwrap_or_default();
+    let mut words = line.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+    let called = words.next().unwrap_or_default();
+    let mut arguments: Vec<String> = words.collect();
+    // The last one ends with a zero, too.
+    arguments.pop();
+    let program = fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned());
+    (program.unwrap_or(called), arguments)
+}
+
+/// The first entries of the journal and the first events.
+fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64, u64), registers: Registers) {
+    let (program, arguments) = program();
+    process.enter(&Entry::Process {
+        version: env!("CARGO_PKG_VERSION").into(),
+        rank: process.rank,
+        size: process.size,
+        host: host(),
+        process: std::process::id(),
+        program,
+        arguments: arguments.clone(),
+        mpi: library(&process.mpi),
+        chunk_size: process.settings.buffer,
+        clock: clock::name().into(),
+        sample: process.settings.sample,
+    });
+    let Settings { profile, output, .. } = &process.settings;
+    if *profile != Profile::No {
+        let estimate = *profile == Profile::Estimate;
+        process.enter(&Entry::Profile { estimate, keep: !estimate || output.is_some() });
+    }
+    process.communicators.enter_predefined(process);
+    note(&process.directory);
+    thread::find_modules();
+    let thread = thread::current();
+    let thread = if thread.is_null() { thread::begin(process) } else { thread };
+    // SAFETY: the calling thread's own location.
+    let thread = unsafe { &mut *thread };
+    thread.enter_recorder();
+    synchronize::calibrate(process);
+    synchronize::measure(process);
+    let loaded = begin.min(clock::loaded());
+    record::program_begin(&mut thread.events, loaded, arguments.len());
+    thread.note(loaded);
+    crate::regions::enter_earlier(thread, begin);
+    let path = thread.enter(registers, function);
+    thread.enter_path(begin, path);
+    let events = &mut thread.events;
+    record::collective_begin(events, begin);
+    for communicator in [WORLD, MYSELF] {
+        record::comm_create(events, end, communicator.into());
+    }
+    record::collective_end(events, end, CREATE_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
+    thread.leave_path(end, path);
+    // What the recorder did since then is not the program's time.
+    thread.events.disturb(end, clock::now());
+    thread.leave_recorder();
+}
+
+fn host() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: there is room for the name; the last byte stays zero.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+/// The first line of what the MPI library says of itself.
+fn library(mpi: &Mpi) -> String {
+    let mut text = vec![0u8; 16 * 1024];
+    let mut length = 0;
+    // SAFETY: MPI_MAX_LIBRARY_VERSION_STRING is 256 in Open MPI and 8192 in MPICH.
+    unsafe { (mpi.get_library_version)(text.as_mut_ptr().cast::<c_char>(), &mut length) };
+    let text = text.split(|&byte| byte == 0 || byte == b'\n').next().unwrap_or_default();
+    String::from_utf8_lossy(text).trim().to_string()
+}
+
+/// Tells the launcher where the experiment is.
+fn note(directory: &Path) {
+    let Some(note) = std::env::var_os(layout::NOTE_VARIABLE) else { return };
+    let Ok(name) = CString::new(note.as_bytes()) else { return };
+    let mut line = directory.as_os_str().as_bytes().to_vec();
+    line.push(b'\n');
+    // SAFETY: a file that exists already or is not written at all; the line's bytes.
+    unsafe {
+        let file = libc::open(name.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);
+        if file >= 0 {
+            unsignalled(|| libc::write(file, line.as_ptr().cast(), line.len()));
+            libc::close(file);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! How the clocks of the processes differ (Cristian 1989): of many round trips between a process and rank 0 the shortest
+//! tells best, for what rank 0 says was the time in its middle.
+//!
+//! Processes that read the same clock are compared once, through one of them; if all do (one node), nobody talks at all.
+//! All that is exchanged here is exchanged by all processes at the same calls: in `MPI_Init`, in `MPI_Finalize`, and in
+//! between behind collective calls on `MPI_COMM_WORLD`, of which all processes count the same number.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use recording::journal::Entry;
+
+use crate::clock;
+use crate::mpi::Mpi;
+use crate::process::Process;
+use crate::thread::Thread;
+
+/// Round trips of one comparison.
+const ROUND_TRIPS: usize = 64;
+/// The tag of messages in the recorder's own communicator.
+const TAG: i32 = 1;
+/// Collective calls before it is first asked whether it is time for a comparison.
+const FIRST_ASKED: u64 = 256;
+
+/// Whose clock a process reads, and when clocks are compared next.
+pub(crate) struct Clocks {
+    /// The first process that reads the same clock.
+    leader: u32,
+    /// At rank 0: all leaders but itself.
+    leaders: Vec<u32>,
+    /// Whether there is more than one clock.
+    differ: bool,
+    /// At rank 0: when clocks were compared last.
+    last: AtomicU64,
+    /// Number of the collective call at which rank 0 is asked next.
+    next_asked: AtomicU64,
+}
+
+/// Finds out who reads the same clock. To be called by all processes.
+pub(crate) fn find_clocks(mpi: &Mpi, communicator: usize, rank: u32, size: u32) -> Clocks {
+    let domain = clock::domain();
+    let mut domains = vec![0u64; if rank == 0 { size as usize } else { 1 }];
+    let mut mine = [0u32; 2];
+    let mut told = vec![[0u32; 2]; if rank == 0 { size as usize } else { 1 }];
+    let mut leaders = Vec::new();
+    // SAFETY: rank 0 has room for what everybody sends, everybody for what is sent to it.
+    unsafe {
+        (mpi.gather)(
+            (&raw const domain).cast(),
+            8,
+            mpi.byte,
+            domains.as_mut_ptr().cast(),
+            8,
+            mpi.byte,
+            0,
+            communicator,
+        );
+        if rank == 0 {
+            let mut first_of = std::collections::HashMap::new();
+            for (at, domain) in domains.iter().enumerate() {
+                told[at][0] = *first_of.entry(*domain).or_insert(at as u32);
+            }
+            let differ = u32::from(first_of.len() > 1);
+            told.iter_mut().for_each(|told| told[1] = differ);
+            leaders = first_of.into_values().filter(|&leader| leader != 0).collect();
+            leaders.sort_unstable();
+        }
+        (mpi.scatter)(
+            told.as_ptr().cast(),
+            8,
+            mpi.byte,
+            mine.as_mut_ptr().cast(),
+            8,
+            mpi.byte,
+            0,
+            communicator,
+        );
+    }
+    Clocks {
+        leader: mine[0],
+        leaders,
+        differ: mine[1] != 0,
+        last: AtomicU64::new(clock::monotonic()),
+        next_asked: AtomicU64::new(FIRST_ASKED),
+    }
+}
+
+/// Compares the clocks of all processes and tells the journals. To be called by all processes.
+pub(crate) fn measure(process: &Process) {
+    let clocks = &process.clocks;
+    if clocks.leader == 0 {
+        let ticks = clock::now();
+        process.enter(&Entry::Offset { ticks, reference: ticks, round_trip: 0 });
+    }
+    if !clocks.differ {
+        return;
+    }
+    let (mpi, communicator) = (&process.mpi, process.communicator);
+    let mut found = [0u64; 3];
+    if process.rank == 0 {
+        clocks.leaders.iter().for_each(|&leader| answer(mpi, communicator, leader));
+        clocks.last.store(clock::monotonic(), Ordering::Relaxed);
+    } else if clocks.leader == process.rank {
+        found = ask(mpi, communicator);
+    }
+    let everybody = if process.rank == 0 { process.size as usize } else { 1 };
+    let mut all = vec![[0u64; 3]; everybody];
+    // Everybody has to know whom to follow: rank 0 hands on what the leaders found.
+    let mut leader_of = vec![0u32; everybody];
+    // SAFETY: rank 0 has room for what everybody sends, everybody for what is sent to it.
+    unsafe {
+        (mpi.gather)(
+            found.as_ptr().cast(),
+            24,
+            mpi.byte,
+            all.as_mut_ptr().cast(),
+            24,
+            mpi.byte,
+            0,
+            communicator,
+        );
+        let leader = (&raw const clocks.leader).cast();
+        (mpi.gather)(leader, 4, mpi.byte, leader_of.as_mut_ptr().cast(), 4, mpi.byte, 0, communicator);
+        let told: Vec<[u64; 3]> =
+            leader_of.iter().map(|&leader| all.get(leader as usize).copied().unwrap_or_default()).collect();
+        (mpi.scatter)(
+            told.as_ptr().cast(),
+            24,
+            mpi.byte,
+            found.as_mut_ptr().cast(),
+            24,
+            mpi.byte,
+            0,
+            communicator,
+        );
+    }
+    if clocks.leader != 0 {
+        let [ticks, reference, round_trip] = found;
+        process.enter(&Entry::Offset { ticks, reference, round_trip });
+    }
+}
+
+/// Rank 0's part: says what time it is, again and again.
+fn answer(mpi: &Mpi, communicator: usize, leader: u32) {
+    let mut nothing = 0u8;
+    for _ in 0..ROUND_TRIPS {
+        // SAFETY: room for one byte, eight bytes to send.
+        unsafe {
+            (mpi.recv)(&raw mut nothing, 1, mpi.byte, leader as i32, TAG, communicator, mpi.status_ignore());
+            let now = clock::now();
+            (mpi.send)((&raw const now).cast(), 8, mpi.byte, leader as i32, TAG, communicator);
+        }
+    }
+}
+
+/// A leader's part; answers its time in the middle of the shortest round trip, rank 0's time then, and how long it took.
+fn ask(mpi: &Mpi, communicator: usize) -> [u64; 3] {
+    let mut best = [0, 0, u64::MAX];
+    for _ in 0..ROUND_TRIPS {
+        let (nothing, mut reference) = (0u8, 0u64);
+        let begin = clock::now();
+        // SAFETY: one byte to send, room for eight.
+        unsafe {
+            (mpi.send)(&raw const nothing, 1, mpi.byte, 0, TAG, communicator);
+            (mpi.recv)((&raw mut reference).cast(), 8, mpi.byte, 0, TAG, communicator, mpi.status_ignore());
+        }
+        let round_trip = clock::now().saturating_sub(begin);
+        if round_trip < best[2] {
+            best = [begin + round_trip / 2, reference, round_trip];
+        }
+    }
+    best
+}
+
+/// Compares clocks behind a collective call of all processes, if it is time. Whether it is, rank 0 decides; it is asked
+/// seldom, at calls that all processes know beforehand.
+pub(crate) fn between(thread: &mut Thread) {
+    let process = thread.process;
+    let clocks = &process.clocks;
+    let interval = process.settings.clock_interval;
+    if !clocks.differ || interval <= 0.0 {
+        return;
+    }
+    let call = process.rounds.count();
+    if call != clocks.next_asked.load(Ordering::Relaxed) {
+        return;
+    }
+    let begin = clock::now();
+    let elapsed = clock::monotonic().saturating_sub(clocks.last.load(Ordering::Relaxed)) as f64 / 1e9;
+    // How many calls it takes until then, at the pace so far.
+    let is_due = elapsed >= interval / 2.0;
+    let calls = (call as f64 * interval / elapsed.max(1e-3)).clamp(1.0, 1e9) as u64;
+    let mut told = [u64::from(is_due), call + calls];
+    // SAFETY: sixteen bytes everywhere.
+    unsafe { (process.mpi.bcast)(told.as_mut_ptr().cast(), 16, process.mpi.byte, 0, process.communicator) };
+    clocks.next_asked.store(told[1], Ordering::Relaxed);
+    if told[0] != 0 {
+        measure(process);
+    }
+    thread.events.disturb(begin, clock::now());
+}
+
+/// Tells the journal what the clocks show now.
+pub(crate) fn calibrate(process: &Process) {
+    let before = clock::now();
+    let (nanoseconds, realtime) = (clock::monotonic(), clock::realtime());
+    let after = clock::now();
+    process.enter(&Entry::Calibration { ticks: before + (after - before) / 2, nanoseconds, realtime });
+}

@@ -1,0 +1,279 @@
+//! Who takes part in a collective operation and how many bytes it sends and receives, as Score-P counts them: what a
+//! process would send and receive if everybody talked to everybody directly, itself included; data in place
+//! (`MPI_IN_PLACE`) are not sent to itself.
+//!
+//! Each function has the name of the blocking operation and reads the arguments that all its variants begin with.
+
+use crate::communicators::Communicator;
+use crate::mpi::{self, handle_at, in_place};
+use crate::process::Process;
+
+/// No root (OTF2's `CollectiveRoot`).
+pub(crate) const ROOT_NONE: u32 = u32::MAX;
+/// The process itself is the root, in an inter-communicator.
+const ROOT_SELF: u32 = u32::MAX - 1;
+/// The root is another process of the own group, in an inter-communicator.
+const ROOT_THIS_GROUP: u32 = u32::MAX - 2;
+
+/// One process's part in a collective operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Volume {
+    /// OTF2's `CollectiveOp`.
+    pub(crate) operation: u8,
+    /// Where it takes place.
+    pub(crate) communicator: Communicator,
+    /// Rank of the root, or one of OTF2's special values.
+    pub(crate) root: u32,
+    /// Bytes.
+    pub(crate) sent: u64,
+    /// Bytes.
+    pub(crate) received: u64,
+}
+
+/// What the volume of an operation is computed from: the process, the arguments, whether arrays of counts are wide.
+type Input<'a> = (&'a Process, &'a [usize], bool);
+
+struct Root {
+    reference: u32,
+    is_me: bool,
+    /// Whether the process neither sends nor receives.
+    is_idle: bool,
+}
+
+fn root(communicator: &Communicator, root: usize) -> Root {
+    let root = root as i32;
+    if !communicator.is_inter {
+        return Root { reference: root as u32, is_me: root as u32 == communicator.rank, is_idle: false };
+    }
+    if root == mpi::root() {
+        return Root { reference: ROOT_SELF, is_me: true, is_idle: false };
+    }
+    if root == mpi::proc_null() {
+        return Root { reference: ROOT_THIS_GROUP, is_me: false, is_idle: true };
+    }
+    Root { reference: root as u32, is_me: false, is_idle: false }
+}
+
+/// Processes that one process sends to: all, but not itself if its data are in place.
+fn partners(communicator: &Communicator, buffer: usize) -> u64 {
+    u64::from(communicator.size) - u64::from(buffer == in_place())
+}
+
+fn rootless(
+    (process, _, _): Input<'_>,
+    operation: u8,
+    communicator: usize,
+    volume: impl FnOnce(&Communicator) -> (u64, u64),
+) -> Option<Volume> {
+    let communicator = process.communicators.find(communicator)?;
+    let (sent, received) = volume(&communicator);
+    Some(Volume { operation, communicator, root: ROOT_NONE, sent, received })
+}
+
+fn rooted(
+    (process, _, _): Input<'_>,
+    operation: u8,
+    (root_argument, communicator): (usize, usize),
+    volume: impl FnOnce(&Communicator, bool) -> (u64, u64),
+) -> Option<Volume> {
+    let communicator = process.communicators.find(communicator)?;
+    let root = root(&communicator, root_argument);
+    let (sent, received) = if root.is_idle { (0, 0) } else { volume(&communicator, root.is_me) };
+    Some(Volume { operation, communicator, root: root.reference, sent, received })
+}
+
+/// The count at a position of an array.
+fn count_at(array: usize, at: usize, wide: bool) -> i64 {
+    // SAFETY: the program passes a count for each member.
+    unsafe { if wide { *(array as *const i64).add(at) } else { (*(array as *const i32).add(at)).into() } }
+}
+
+fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
+    (0..communicator.size as usize).map(|at| count_at(counts, at, wide)).sum()
+}
+
+/// (communicator)
+pub(crate) fn barrier(input: Input<'_>) -> Option<Volume> {
+    rootless(input, 0, input.1[0], |_| (0, 0))
+}
+
+/// (buffer, count, type, root, communicator)
+pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rooted(input, 1, (a[3], a[4]), |communicator, is_root| {
+        let bytes = process.mpi.bytes(a[1] as i64, a[2]);
+        let sent = if is_root { bytes * u64::from(communicator.size) } else { 0 };
+        (sent, if is_root && communicator.is_inter { 0 } else { bytes })
+    })
+}
+
+/// (send buffer, count, type, receive buffer, count, type, root, communicator)
+pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rooted(input, 2, (a[6], a[7]), |communicator, is_root| {
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
+        let received = || process.mpi.bytes(a[4] as i64, a[5]) * partners(communicator, a[0]);
+        (sent, if is_root { received() } else { 0 })
+    })
+}
+
+/// (send buffer, count, type, receive buffer, counts, displacements, type, root, communicator)
+pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rooted(input, 3, (a[7], a[8]), |communicator, is_root| {
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
+        let received = || {
+            let own = if a[0] == in_place() { count_at(a[4], communicator.rank as usize, wide) } else { 0 };
+            process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6])
+        };
+        (sent, if is_root { received() } else { 0 })
+    })
+}
+
+/// (send buffer, count, type, receive buffer, count, type, root, communicator)
+pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rooted(input, 4, (a[6], a[7]), |communicator, is_root| {
+        let receives = a[3] != in_place() && !(is_root && communicator.is_inter);
+        let received = if receives { process.mpi.bytes(a[4] as i64, a[5]) } else { 0 };
+        let sent = || process.mpi.bytes(a[1] as i64, a[2]) * partners(communicator, a[3]);
+        (if is_root { sent() } else { 0 }, received)
+    })
+}
+
+/// (send buffer, counts, displacements, type, receive buffer, count, type, root, communicator)
+pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rooted(input, 5, (a[7], a[8]), |communicator, is_root| {
+        let receives = a[4] != in_place() && !(is_root && communicator.is_inter);
+        let received = if receives { process.mpi.bytes(a[5] as i64, a[6]) } else { 0 };
+        let sent = || {
+            let own = if a[4] == in_place() { count_at(a[1], communicator.rank as usize, wide) } else { 0 };
+            process.mpi.bytes(sum(a[1], communicator, wide) - own, a[3])
+        };
+        (if is_root { sent() } else { 0 }, received)
+    })
+}
+
+/// (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn allgather(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rootless(input, 6, a[6], |communicator| {
+        let received = process.mpi.bytes(a[4] as i64, a[5]);
+        // In place the count and type to send are those to receive.
+        let sent = if a[0] == in_place() { received } else { process.mpi.bytes(a[1] as i64, a[2]) };
+        let partners = partners(communicator, a[0]);
+        (sent * partners, received * partners)
+    })
+}
+
+/// (send buffer, count, type, receive buffer, counts, displacements, type, communicator)
+pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rootless(input, 7, a[7], |communicator| {
+        let is_in_place = a[0] == in_place();
+        let own = if is_in_place { count_at(a[4], communicator.rank as usize, wide) } else { 0 };
+        let sent =
+            if is_in_place { process.mpi.bytes(own, a[6]) } else { process.mpi.bytes(a[1] as i64, a[2]) };
+        let received = process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6]);
+        (sent * partners(communicator, a[0]), received)
+    })
+}
+
+/// (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn alltoall(input: Input<'_>) -> Option<Volume> {
+    Some(Volume { operation: 8, ..allgather(input)? })
+}
+
+/// (send buffer, counts, displacements, type, receive buffer, counts, displacements, type, communicator)
+pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rootless(input, 9, a[8], |communicator| {
+        let is_in_place = a[0] == in_place();
+        let own = if is_in_place { count_at(a[5], communicator.rank as usize, wide) } else { 0 };
+        let received = process.mpi.bytes(sum(a[5], communicator, wide) - own, a[7]);
+        let sent =
+            if is_in_place { received } else { process.mpi.bytes(sum(a[1], communicator, wide), a[3]) };
+        (sent, received)
+    })
+}
+
+/// (send buffer, counts, displacements, types, receive buffer, counts, displacements, types, communicator)
+pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rootless(input, 10, a[8], |communicator| {
+        let is_in_place = a[0] == in_place();
+        let bytes = |counts: usize, types: usize| -> u64 {
+            (0..communicator.size as usize)
+                .filter(|&at| !(is_in_place && at == communicator.rank as usize))
+                // SAFETY: the program passes a type for each member.
+                .map(|at| process.mpi.bytes(count_at(counts, at, wide), unsafe { handle_at(types, at) }))
+                .sum()
+        };
+        let received = bytes(a[5], a[7]);
+        (if is_in_place { received } else { bytes(a[1], a[3]) }, received)
+    })
+}
+
+/// (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn allreduce(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rootless(input, 11, a[5], |communicator| {
+        let bytes = process.mpi.bytes(a[2] as i64, a[3]) * partners(communicator, a[0]);
+        (bytes, bytes)
+    })
+}
+
+/// (send buffer, receive buffer, count, type, operation, root, communicator)
+pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rooted(input, 12, (a[5], a[6]), |communicator, is_root| {
+        let bytes = process.mpi.bytes(a[2] as i64, a[3]);
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let received = if is_root { bytes * partners(communicator, a[0]) } else { 0 };
+        (if sends { bytes } else { 0 }, received)
+    })
+}
+
+/// (send buffer, receive buffer, counts, type, operation, communicator)
+pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
+    let (process, a, wide) = input;
+    rootless(input, 13, a[5], |communicator| {
+        // The counts are those of the own group.
+        let members =
+            if communicator.is_inter { communicator.rank as usize + 1 } else { communicator.size as usize };
+        let all: i64 = (0..members).map(|at| count_at(a[2], at, wide)).sum();
+        let own = count_at(a[2], communicator.rank as usize, wide);
+        let kept = if a[0] == in_place() { own } else { 0 };
+        let received = process.mpi.bytes(own, a[3]) * partners(communicator, a[0]);
+        (process.mpi.bytes(all - kept, a[3]), received)
+    })
+}
+
+/// (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn reduce_scatter_block(input: Input<'_>) -> Option<Volume> {
+    Some(Volume { operation: 16, ..allreduce(input)? })
+}
+
+/// (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rootless(input, 14, a[5], |communicator| {
+        let bytes = process.mpi.bytes(a[2] as i64, a[3]);
+        let own = u64::from(a[0] != in_place());
+        let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
+        ((size - rank - 1 + own) * bytes, (rank + own) * bytes)
+    })
+}
+
+/// (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn exscan(input: Input<'_>) -> Option<Volume> {
+    let (process, a, _) = input;
+    rootless(input, 15, a[5], |communicator| {
+        let bytes = process.mpi.bytes(a[2] as i64, a[3]);
+        let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
+        ((size - rank - 1) * bytes, rank * bytes)
+    })
+}

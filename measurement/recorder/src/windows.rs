@@ -1,0 +1,143 @@
+//! Windows: what the recorder knows of each. Keys are made as those of communicators.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use recording::journal::{Entry, ranges};
+
+use crate::communicators::Communicator;
+use crate::handles::Handles;
+use crate::key;
+use crate::pending::Pending;
+use crate::process::Process;
+use crate::thread::Thread;
+
+/// No group.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
+
+/// A window.
+#[derive(Clone, Copy)]
+pub(crate) struct Window {
+    /// Its number in the process.
+    pub(crate) number: u32,
+    /// How many processes share it.
+    pub(crate) size: u32,
+    /// The rank of the process in it.
+    pub(crate) rank: u32,
+    /// Whether its memory came with it.
+    pub(crate) is_allocated: bool,
+    pub(crate) epochs: &'static Epochs,
+}
+
+/// What is under way on a window.
+pub(crate) struct Epochs {
+    /// The group that `MPI_Win_start` named, until `MPI_Win_complete`.
+    pub(crate) access: AtomicU32,
+    /// The group that `MPI_Win_post` named, until `MPI_Win_wait`.
+    pub(crate) exposure: AtomicU32,
+    /// Threads may access one window at a time, and one may complete what another has begun: unlike what a thread records
+    /// this is shared, so there is a lock. Without a second thread it costs two atomic operations and no system call.
+    pending: Mutex<Pending>,
+}
+
+impl Epochs {
+    pub(crate) fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All windows of the process.
+pub(crate) struct Windows {
+    known: Handles<Window>,
+    next: AtomicU32,
+    /// Left by windows that were freed, for those to come.
+    unused: Mutex<Vec<&'static Epochs>>,
+    /// Numbers of groups by keys of their members.
+    groups: Handles<u32>,
+    next_group: AtomicU32,
+    has_overflowed: AtomicBool,
+}
+
+impl Windows {
+    pub(crate) fn new() -> Windows {
+        Windows {
+            known: Handles::new(),
+            next: AtomicU32::new(0),
+            unused: Mutex::new(Vec::new()),
+            groups: Handles::new(),
+            next_group: AtomicU32::new(0),
+            has_overflowed: AtomicBool::new(false),
+        }
+    }
+
+    /// What is known of a window.
+    #[inline]
+    pub(crate) fn find(&self, handle: usize) -> Option<Window> {
+        self.known.find(handle).copied()
+    }
+
+    /// A window has been created on a communicator, whose child of that number it is. Answers its number.
+    pub(crate) fn enter(
+        &self,
+        process: &Process,
+        handle: usize,
+        (communicator, child): (&Communicator, u64),
+        (name, is_allocated): (&str, bool),
+    ) -> u32 {
+        let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let epochs = unused.unwrap_or_else(|| {
+            Box::leak(Box::new(Epochs {
+                access: AtomicU32::new(NO_GROUP),
+                exposure: AtomicU32::new(NO_GROUP),
+                pending: Mutex::new(Pending::EMPTY),
+            }))
+        });
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let Communicator { size, rank, .. } = *communicator;
+        epochs.pending().clear(size as usize);
+        self.known.insert(handle, Window { number, size, rank, is_allocated, epochs });
+        process.enter(&Entry::Window {
+            window: number,
+            key: key::of(&[communicator.key, child]),
+            communicator: communicator.number,
+            name: name.into(),
+        });
+        number
+    }
+
+    /// A window is about to be freed.
+    pub(crate) fn remove(&self, handle: usize) {
+        let Some(window) = self.known.remove(handle) else { return };
+        window.epochs.access.store(NO_GROUP, Ordering::Relaxed);
+        window.epochs.exposure.store(NO_GROUP, Ordering::Relaxed);
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner).push(window.epochs);
+    }
+
+    /// The number of the group with the members of that one; [`NO_GROUP`] if a member is not in the world.
+    pub(crate) fn group(&self, thread: &mut Thread, group: usize) -> u32 {
+        let process = thread.process;
+        let Some(members) = process.communicators.members_in(&process.mpi, group, &mut thread.handles) else {
+            return NO_GROUP;
+        };
+        // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
+        let key = key::of_words(members) as usize;
+        if let Some(&mut known) = self.groups.find(key) {
+            return known;
+        }
+        // Two threads may find the same group at once, which then has two numbers.
+        let number = self.next_group.fetch_add(1, Ordering::Relaxed);
+        process.enter(&Entry::Group { group: number, members: ranges(members) });
+        self.groups.insert(key, number);
+        number
+    }
+
+    /// More accesses are open than a window remembers.
+    #[cold]
+    pub(crate) fn note_overflow(&self, process: &Process) {
+        if !self.has_overflowed.swap(true, Ordering::Relaxed) {
+            process.notice(
+                "more one-sided accesses were open at a time than are remembered: some have no completion",
+            );
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Writes the definitions of an archive whose event files are complete, and the anchor last.
+//!
+//! Conventions are Score-P's wherever it has some: numbers of locations, names of processes, templates for names of
+//! communicators, paradigms, groups without names.
+
+use super::clock::Clock;
+use super::communicators::{Known, Numbers, Shared};
+use super::contexts::{Contexts, NO_CONTEXT};
+use super::members;
+use super::strings::Strings;
+use crate::Error;
+use model::{GroupType, LocationGroupType, LocationType, Paradigm};
+use otf2::{
+    Anchor, ArchiveWriter, Definition, IdMap, IdPair, List, MappingType, Timestamp, UNDEFINED, Value,
+    ValueType,
+};
+use recording::attributes::ATTRIBUTES;
+use recording::layout;
+use std::path::Path;
+
+/// Communicators and windows with events that tell when they are made and freed.
+const CREATE_DESTROY_EVENTS: u32 = 1;
+
+/// The region flag of phases.
+const PHASE: u32 = 2;
+
+/// A location with what is written about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Location {
+    pub(crate) reference: u64,
+    pub(crate) name: String,
+    pub(crate) events: u64,
+}
+
+/// Everything that goes into the definitions.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) anchor: Anchor,
+    pub(crate) clock: &'a Clock,
+    /// Names of the hosts, and the position of the host of each rank that is known to have one.
+    pub(crate) hosts: &'a [String],
+    pub(crate) host_of: &'a [Option<u32>],
+    pub(crate) locations: &'a [Location],
+    /// Position of the process of each location, if it left a journal.
+    pub(crate) process_of: &'a [Option<usize>],
+    /// Program and arguments by process.
+    pub(crate) programs: &'a [Vec<String>],
+    pub(crate) shared: &'a Shared,
+    pub(crate) contexts: &'a Contexts,
+    /// Samples for a second of a thread's processor time.
+    pub(crate) sample: u32,
+}
+
+/// Writes the archive's definitions and its anchor.
+///
+/// # Errors
+/// If the disk refuses, or there is more of something than the format can say.
+pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Error> {
+    // The largest record must fit into a chunk: a table with a number for each path of a thread, or a group.
+    let longest = content.contexts.of.iter().map(Vec::len).max().unwrap_or(0).max(content.host_of.len());
+    let least = (longest as u64 * 5 + 1024).next_power_of_two();
+    content.anchor.definition_chunk_size = least.clamp(*otf2::CHUNK_SIZES.start(), *otf2::CHUNK_SIZES.end());
+    let mut archive = ArchiveWriter::complete(directory.join(layout::ANCHOR), content.anchor.clone())?;
+    let mut strings = Strings::default();
+    let mut records = Vec::new();
+    define(&content, &mut strings, &mut Records { list: &mut records });
+    let programs: Vec<Vec<u64>> = content
+        .programs
+        .iter()
+        .map(|program| program.iter().map(|part| strings.number(part).into()).collect())
+        .collect();
+    for (at, (location, process)) in content.locations.iter().zip(content.process_of).enumerate() {
+        let mut local = archive.local_definitions(location.reference)?;
+        if let Some(process) = *process {
+            for table in tables(&programs[process], &content.shared.of[process], &content.contexts.of[at]) {
+                local.write(table.definition())?;
+            }
+            for at in &content.clock.offsets[process] {
+                local.write(Definition::ClockOffset {
+                    time: Timestamp(at.time),
+                    offset: at.offset,
+                    standard_deviation: at.deviation,
+                })?;
+            }
+        }
+        local.finish()?;
+    }
+    let clock = content.clock;
+    archive.define(Definition::ClockProperties {
+        timer_resolution: clock.resolution,
+        global_offset: clock.begin,
+        trace_length: clock.length,
+        realtime_timestamp: clock.realtime,
+    })?;
+    for (reference, string) in (0..).zip(strings.iter()) {
+        // No string of OTF2 can hold a zero byte; neither can a name that the system knows.
+        let string: Vec<u8> = string.bytes().filter(|&byte| byte != 0).collect();
+        archive.define(Definition::String { reference, string: &string })?;
+    }
+    for record in &records {
+        archive.define(record.definition())?;
+    }
+    Ok(archive.finish()?)
+}
+
+/// A definition with the lists that it borrows.
+#[derive(Debug)]
+enum Record {
+    Plain(Definition<'static>),
+    Group { reference: u32, members: Vec<u64>, kind: GroupType },
+    Topology { reference: u32, communicator: u32, name: u32, dimensions: Vec<u32> },
+    Coordinate { topology: u32, rank: u32, coordinates: Vec<u32> },
+}
+
+impl Record {
+    fn definition(&self) -> Definition<'_> {
+        match self {
+            Record::Plain(definition) => *definition,
+            Record::Group { reference, members, kind } => Definition::Group {
+                reference: *reference,
+                name: 0,
+                members: List::from(&members[..]),
+                group_type: *kind,
+                paradigm: Paradigm::MPI,
+                group_flags: 0,
+            },
+            Record::Topology { reference, communicator, name, dimensions } => Definition::CartTopology {
+                reference: *reference,
+                name: *name,
+                communicator: *communicator,
+                cart_dimensions: List::from(&dimensions[..]),
+            },
+            Record::Coordinate { topology, rank, coordinates } => Definition::CartCoordinate {
+                cart_topology: *topology,
+                rank: *rank,
+                coordinates: List::from(&coordinates[..]),
+            },
+        }
+    }
+}
+
+/// Definitions in the order in which they are written.
+struct Records<'a> {
+    list: &'a mut Vec<Record>,
+}
+
+impl Records<'_> {
+    fn add(&mut self, definition: Definition<'static>) {
+        self.list.push(Record::Plain(definition));
+    }
+}
+
+/// All definitions but the clock and the strings, each behind those that it refers to.
+fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+    // String 0 is empty: what has no name has this one.
+    strings.number("");
+    paradigms(strings, records);
+    system_tree(content, strings, records);
+    locations(content, strings, records);
+    regions(content, strings, records);
+    groups(content, records);
+    communicators(content.shared, strings, records);
+    topologies(content.shared, strings, records);
+    files(content.shared, strings, records);
+    attributes(strings, records);
+    contexts(content.contexts, content.sample, strings, records);
+}
+
+fn paradigms(strings: &mut Strings, records: &mut Records<'_>) {
+    const PROCESS: u8 = 0;
+    records.add(Definition::Paradigm {
+        paradigm: Paradigm::MPI,
+        name: strings.number("MPI"),
+        paradigm_class: PROCESS,
+    });
+    for (property, template) in [(0, "Comm ${id}"), (1, "Win ${id}")] {
+        let value = Value::string(strings.number(template));
+        records.add(Definition::ParadigmProperty { paradigm: Paradigm::MPI, property, value });
+    }
+}
+
+fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+    const MACHINE: u8 = 0;
+    const SHARED_MEMORY: u8 = 1;
+    let nodes = content.hosts.iter().map(|host| (host.as_str(), "node", 0, SHARED_MEMORY));
+    let machine = std::iter::once(("Linux", "machine", UNDEFINED, MACHINE));
+    for (reference, (name, class, parent, domain)) in (0..).zip(machine.chain(nodes)) {
+        let (name, class_name) = (strings.number(name), strings.number(class));
+        records.add(Definition::SystemTreeNode { reference, name, class_name, parent });
+        records.add(Definition::SystemTreeNodeDomain {
+            system_tree_node: reference,
+            system_tree_domain: domain,
+        });
+    }
+}
+
+fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+    for (rank, host) in (0..).zip(content.host_of) {
+        records.add(Definition::LocationGroup {
+            reference: rank,
+            name: strings.number(&format!("MPI Rank {rank}")),
+            location_group_type: LocationGroupType::PROCESS,
+            system_tree_parent: host.map_or(0, |host| host + 1),
+            creating_location_group: UNDEFINED,
+        });
+    }
+    for location in content.locations {
+        records.add(Definition::Location {
+            reference: location.reference,
+            name: strings.number(&location.name),
+            location_type: LocationType::CPU_THREAD,
+            number_of_events: location.events,
+            location_group: layout::rank_and_thread(location.reference).0,
+        });
+    }
+}
+
+fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+    for (reference, region) in (0..).zip(&content.contexts.regions) {
+        records.add(Definition::Region {
+            reference,
+            name: strings.number(&region.name),
+            description: 0,
+            source_file: region.file.as_ref().map_or(UNDEFINED, |file| strings.number(file)),
+            begin_line_number: region.begin_line,
+            end_line_number: 0,
+            canonical_name: strings.number(&region.canonical_name),
+            region_role: region.role,
+            paradigm: region.paradigm,
+            region_flags: if region.is_phase { PHASE } else { 0 },
+        });
+    }
+}
+
+fn groups(content: &Content<'_>, records: &mut Records<'_>) {
+    // The first thread of each process is the one that ranks stand for; its number is the rank.
+    let everybody = (0..content.host_of.len() as u64).collect();
+    let mut add = |reference, members, kind| records.list.push(Record::Group { reference, members, kind });
+    add(members::LOCATIONS, everybody, GroupType::COMM_LOCATIONS);
+    add(members::SELF, Vec::new(), GroupType::COMM_SELF);
+    for (reference, ranks) in content.shared.groups.iter() {
+        add(reference, ranks.iter().map(|&rank| rank.into()).collect(), GroupType::COMM_GROUP);
+    }
+}
+
+fn communicators(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+    let flags = CREATE_DESTROY_EVENTS;
+    for (reference, communicator) in (0..).zip(&shared.communicators) {
+        let name = strings.number(&communicator.name);
+        let (group, parent) = (communicator.group, communicator.parent.unwrap_or(UNDEFINED));
+        records.add(match communicator.other {
+            None => Definition::Comm { reference, name, group, parent, flags },
+            Some(group_b) => Definition::InterComm {
+                reference,
+                name,
+                group_a: group,
+                group_b,
+                common_communicator: parent,
+                flags,
+            },
+        });
+    }
+    for (reference, window) in (0..).zip(&shared.windows) {
+        let name = strings.number(&window.name);
+        records.add(Definition::RmaWin { reference, name, comm: window.communicator, flags });
+    }
+}
+
+fn topologies(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+    let mut next = 0;
+    for (reference, topology) in (0..).zip(&shared.topologies) {
+        let mut dimensions = Vec::new();
+        for &(size, is_periodic) in &topology.dimensions {
+            let cart_periodicity = is_periodic.into();
+            records.add(Definition::CartDimension { reference: next, name: 0, size, cart_periodicity });
+            dimensions.push(next);
+            next += 1;
+        }
+        let (communicator, name) = (topology.communicator, strings.number("MPI topology"));
+        records.list.push(Record::Topology { reference, communicator, name, dimensions });
+        for (&rank, coordinates) in &topology.places {
+            let coordinates = coordinates.clone();
+            records.list.push(Record::Coordinate { topology: reference, rank, coordinates });
+        }
+    }
+}
+
+fn files(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+    const PARALLEL: u8 = 1;
+    if shared.paths.len() == 0 {
+        return;
+    }
+    records.add(Definition::IoParadigm {
+        reference: 0,
+        identification: strings.number("MPI-IO"),
+        name: strings.number("MPI I/O"),
+        io_paradigm_class: PARALLEL,
+        io_paradigm_flags: 0,
+        properties: List::EMPTY,
+    });
+    for (reference, path) in (0..).zip(shared.paths.iter()) {
+        let name = strings.number(path);
+        records.add(Definition::IoRegularFile { reference, name, scope: UNDEFINED });
+    }
+    for (reference, handle) in (0..).zip(&shared.handles) {
+        records.add(Definition::IoHandle {
+            reference,
+            name: 0,
+            file: handle.file,
+            io_paradigm: 0,
+            io_handle_flags: 0,
+            comm: handle.communicator,
+            parent: UNDEFINED,
+        });
+    }
+}
+
+fn attributes(strings: &mut Strings, records: &mut Records<'_>) {
+    for (reference, attribute) in (0..).zip(ATTRIBUTES) {
+        records.add(Definition::Attribute {
+            reference,
+            name: strings.number(attribute.name),
+            value_type: ValueType(attribute.kind),
+            description: strings.number(attribute.description),
+        });
+    }
+}
+
+fn contexts(contexts: &Contexts, sample: u32, strings: &mut Strings, records: &mut Records<'_>) {
+    for (reference, (file, line_number)) in (0..).zip(&contexts.lines) {
+        let file = strings.number(file);
+        records.add(Definition::SourceCodeLocation { reference, file, line_number: *line_number });
+    }
+    for (reference, context) in (0..).zip(&contexts.nodes) {
+        records.add(Definition::CallingContext {
+            reference,
+            region: context.region,
+            source_code_location: context.line.unwrap_or(UNDEFINED),
+            parent: context.parent.unwrap_or(UNDEFINED),
+        });
+    }
+    if contexts.has_samples {
+        const TIME: u8 = 0;
+        const DECIMAL: u8 = 1;
+        records.add(Definition::InterruptGenerator {
+            reference: 0,
+            name: strings.number("sampling"),
+            interrupt_generator_mode: TIME,
+            base: DECIMAL,
+            exponent: -9,
+            period: 1_000_000_000 / u64::from(sample.max(1)),
+        });
+    }
+}
+
+/// A mapping table.
+struct Table {
+    kind: MappingType,
+    pairs: Vec<IdPair>,
+    dense: Vec<u64>,
+}
+
+impl Table {
+    fn definition(&self) -> Definition<'_> {
+        let id_map = match self.pairs.is_empty() {
+            true => IdMap::Dense(List::from(&self.dense[..])),
+            false => IdMap::Sparse(List::from(&self.pairs[..])),
+        };
+        Definition::MappingTable { mapping_type: self.kind.code(), id_map }
+    }
+}
+
+/// The mapping tables of a location: those that change something, as Score-P has them.
+fn tables(program: &[u64], known: &Known, contexts: &[u32]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    let contexts = contexts.iter().map(|&number| if number == NO_CONTEXT { u64::MAX } else { number.into() });
+    for (kind, dense) in
+        [(MappingType::String, program.to_vec()), (MappingType::CallingContext, contexts.collect())]
+    {
+        if (0..).zip(&dense).any(|(local, &global)| local != global) {
+            tables.push(Table { kind, pairs: Vec::new(), dense });
+        }
+    }
+    let sparse = [
+        (MappingType::Comm, &known.communicators),
+        (MappingType::Group, &known.groups),
+        (MappingType::RmaWin, &known.windows),
+        (MappingType::IoHandle, &known.handles),
+        (MappingType::IoFile, &known.files),
+    ];
+    for (kind, numbers) in sparse {
+        tables.extend(sparse_table(kind, numbers));
+    }
+    tables
+}
+
+fn sparse_table(kind: MappingType, numbers: &Numbers) -> Option<Table> {
+    if numbers.iter().all(|(local, global)| local == global) {
+        return None;
+    }
+    // Without gaps it is shorter without the numbers themselves.
+    let is_dense = (0..).zip(numbers.keys()).all(|(at, &local)| at == local);
+    let (mut pairs, mut dense) = (Vec::new(), Vec::new());
+    for (&local, &global) in numbers {
+        if is_dense {
+            dense.push(global.into());
+        } else {
+            pairs.push(IdPair { local: local.into(), global: global.into() });
+        }
+    }
+    Some(Table { kind, pairs, dense })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tables_that_change_something_are_written() {
+        let known = Known {
+            communicators: Numbers::from([(0, 0), (1, 1), (2, 5)]),
+            groups: Numbers::from([(3, 3)]),
+            windows: Numbers::from([(1, 0)]),
+            handles: Numbers::new(),
+            files: Numbers::new(),
+        };
+        let written = tables(&[0, 1], &known, &[0, 1, 4]);
+        let kinds: Vec<_> =
+            written.iter().map(|table| (table.kind, table.pairs.len(), table.dense.len())).collect();
+        let expected =
+            [(MappingType::CallingContext, 0, 3), (MappingType::Comm, 0, 3), (MappingType::RmaWin, 1, 0)];
+        assert_eq!(kinds, expected);
+    }
+}

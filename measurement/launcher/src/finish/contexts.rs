@@ -1,0 +1,336 @@
+//! The tree of calling contexts: the paths of all threads, each once.
+//!
+//! An address stands for one function or for several, if some are inlined; so a node of a thread's paths may become a
+//! chain of contexts, and the innermost is the node's. Numbers are given by ranks, threads and nodes in their order.
+
+use super::journals::Process;
+use super::modules::{Modules, Place};
+use super::notices::Notices;
+use super::symbols::{self, Frame};
+use model::{Paradigm, RegionRole};
+use recording::functions::{self, Function};
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION, SAMPLE};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The source file of the regions of MPI, as in Score-P's traces.
+const MPI: &str = "MPI";
+
+/// What a node has that stands for code before `main`.
+pub(crate) const NO_CONTEXT: u32 = u32::MAX;
+
+/// What the C library calls before `main`, or before the function of a thread. All paths have it in common.
+const BEFORE_MAIN: [&str; 9] = [
+    "_start",
+    "__libc_start_main",
+    "__libc_start_main_impl",
+    "__libc_start_call_main",
+    "start_thread",
+    "clone",
+    "clone3",
+    "__clone",
+    "__clone3",
+];
+
+/// How the names of files begin that are Python's interpreter (a digit, a dot or nothing follows).
+const INTERPRETER: [&str; 4] = ["python", "libpython", "_ctypes", "libffi"];
+
+/// How the names of functions begin with which programs in C++ and Fortran name regions.
+const NAMING: [&str; 4] = [
+    "replay::Region::Region(",
+    "replay::Phase::Phase(",
+    "replay::replay_region_begin",
+    "replay::replay_phase_begin",
+];
+
+/// A region of the archive; its number is its position.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Region {
+    pub(crate) name: String,
+    pub(crate) canonical_name: String,
+    pub(crate) file: Option<String>,
+    pub(crate) begin_line: u32,
+    pub(crate) role: RegionRole,
+    pub(crate) paradigm: Paradigm,
+    pub(crate) is_phase: bool,
+}
+
+/// A node of the tree; its number is its position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Context {
+    pub(crate) region: u32,
+    /// Number of the line of the call.
+    pub(crate) line: Option<u32>,
+    pub(crate) parent: Option<u32>,
+}
+
+/// The paths of a location.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    /// Position of its process.
+    pub(crate) process: usize,
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// The tree and what it is made of.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Contexts {
+    pub(crate) regions: Vec<Region>,
+    /// Files and lines.
+    pub(crate) lines: Vec<(String, u32)>,
+    pub(crate) nodes: Vec<Context>,
+    /// The context of each node, by location: [`NO_CONTEXT`] for some.
+    pub(crate) of: Vec<Vec<u32>>,
+    /// Whether there are samples.
+    pub(crate) has_samples: bool,
+}
+
+/// Makes one tree of the paths of all locations, which come by rank and thread.
+pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Contexts {
+    let modules = Modules::new(processes);
+    let code = Code { frames: resolve(&modules, processes, locations, notices), modules };
+    let mut merger = Merger { functions: functions::all(), code, ..Merger::default() };
+    for paths in locations {
+        let mut own: Vec<u32> = Vec::with_capacity(paths.nodes.len());
+        for node in &paths.nodes {
+            // Parents have smaller numbers: the reader has checked that.
+            let parent = if node.parent == NO_PARENT { None } else { own.get(node.parent as usize).copied() };
+            let parent = parent.filter(|&parent| parent != NO_CONTEXT);
+            let context = merger.context(node, paths.process, processes, parent);
+            own.push(context);
+        }
+        merger.done.of.push(own);
+    }
+    merger.done
+}
+
+/// What is known of code.
+#[derive(Default)]
+struct Code {
+    modules: Modules,
+    /// The functions at each place that a path has.
+    frames: HashMap<Place, Vec<Frame>>,
+}
+
+/// Looks up the places that paths have: each once, and each file once.
+fn resolve(
+    modules: &Modules,
+    processes: &[Process],
+    locations: &[Paths],
+    notices: &mut Notices,
+) -> HashMap<Place, Vec<Frame>> {
+    let mut wanted: Vec<(Place, u32)> = Vec::new();
+    for paths in locations {
+        let rank = processes.get(paths.process).map_or(0, |process| process.rank);
+        wanted
+            .extend(paths.nodes.iter().filter_map(|node| Some((modules.place(paths.process, node)?, rank))));
+    }
+    wanted.sort_unstable();
+    wanted.dedup_by_key(|&mut (place, _)| place);
+    let mut frames = HashMap::new();
+    for of_file in wanted.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
+        let Some(&((number, _), rank)) = of_file.first() else { continue };
+        let addresses: Vec<u64> = of_file.iter().map(|&((_, address), _)| address).collect();
+        let (found, problem) = symbols::resolve(&modules.files[number], &addresses);
+        if let Some(problem) = problem {
+            notices.note(rank, problem);
+        }
+        frames.extend(addresses.iter().map(|&address| (number, address)).zip(found));
+    }
+    frames
+}
+
+/// The tree under construction.
+#[derive(Default)]
+struct Merger {
+    functions: Vec<Function>,
+    code: Code,
+    regions: HashMap<Region, u32>,
+    lines: HashMap<(String, u32), u32>,
+    nodes: HashMap<Context, u32>,
+    done: Contexts,
+}
+
+impl Merger {
+    /// The context of a node below a parent.
+    fn context(&mut self, node: &Node, process: usize, processes: &[Process], parent: Option<u32>) -> u32 {
+        match node.kind {
+            FRAME | SAMPLE => {
+                self.done.has_samples |= node.kind == SAMPLE;
+                let place = self.code.modules.place(process, node);
+                let frames = place.and_then(|place| self.code.frames.get(&place)).cloned();
+                let frames = frames.unwrap_or_else(|| vec![Frame::unknown("unknown")]);
+                let is_start = parent.is_none() && node.kind == FRAME && self.is_before_main(place, &frames);
+                if is_start || self.is_in_interpreter(place) {
+                    return parent.unwrap_or(NO_CONTEXT);
+                }
+                let mut innermost = parent;
+                for frame in frames {
+                    let line = frame.line.clone();
+                    let region = self.region(function(frame, Paradigm::SAMPLING));
+                    let line = line.map(|line| number(&mut self.lines, &mut self.done.lines, line));
+                    innermost = Some(self.node(Context { region, line, parent: innermost }));
+                }
+                innermost.unwrap_or(NO_CONTEXT)
+            }
+            FUNCTION => {
+                let place = self.code.modules.place(process, node);
+                let frame = place.and_then(|place| self.code.frames.get(&place)?.first().cloned());
+                let frame = frame.unwrap_or_else(|| Frame::unknown("unknown"));
+                let region = self.region(function(frame, Paradigm::COMPILER));
+                self.node(Context { region, line: None, parent })
+            }
+            MPI_FUNCTION => {
+                let known = usize::try_from(node.target).ok().and_then(|at| self.functions.get(at));
+                let (name, role) =
+                    known.map_or(("MPI", RegionRole::FUNCTION), |known| (known.name, known.role));
+                let region = self.region(Region { role, ..region(name, Some(MPI), Paradigm::MPI) });
+                self.node(Context { region, line: None, parent })
+            }
+            REGION => {
+                let told = u32::try_from(node.target).ok();
+                let told = told.and_then(|number| processes.get(process)?.regions.get(&number));
+                let region = match told {
+                    Some(told) => Region {
+                        begin_line: told.line,
+                        is_phase: told.phase,
+                        ..region(&told.name, told.file.as_deref(), Paradigm::USER)
+                    },
+                    None => region("[unknown]", None, Paradigm::USER),
+                };
+                let region = self.region(region);
+                let parent = self.who_names(parent);
+                self.node(Context { region, line: None, parent })
+            }
+            _ => {
+                let region = self.region(region("[unknown]", None, Paradigm::UNKNOWN));
+                self.node(Context { region, line: None, parent })
+            }
+        }
+    }
+
+    fn region(&mut self, region: Region) -> u32 {
+        number(&mut self.regions, &mut self.done.regions, region)
+    }
+
+    fn node(&mut self, node: Context) -> u32 {
+        number(&mut self.nodes, &mut self.done.nodes, node)
+    }
+
+    /// The function that names a region, of the innermost one: `replay.h` and `replay.f90` have functions in between.
+    fn who_names(&self, innermost: Option<u32>) -> Option<u32> {
+        let mut context = innermost;
+        while let Some(node) = context.and_then(|context| self.done.nodes.get(context as usize)) {
+            let region = self.done.regions.get(node.region as usize);
+            if !region.is_some_and(|region| NAMING.iter().any(|name| region.name.starts_with(name))) {
+                break;
+            }
+            context = node.parent;
+        }
+        context
+    }
+
+    /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
+    /// functions' names, but nothing else in the C library calls the program first.
+    /// Whether a place is in the code of Python's interpreter, which says nothing of the program that it runs; nor do the
+    /// libraries by which that calls functions in C.
+    fn is_in_interpreter(&self, place: Option<Place>) -> bool {
+        let name =
+            place.and_then(|(file, _)| self.code.modules.files.get(file)).map_or("", |file| file.name());
+        INTERPRETER.iter().any(|prefix| {
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+        })
+    }
+
+    fn is_before_main(&self, place: Option<Place>, frames: &[Frame]) -> bool {
+        let Some((file, _)) = place else { return false };
+        let is_c_library =
+            self.code.modules.files.get(file).is_some_and(|file| file.name().starts_with("libc.so"));
+        frames.iter().all(|frame| {
+            (frame.is_unknown && is_c_library) || BEFORE_MAIN.contains(&frame.canonical_name.as_str())
+        })
+    }
+}
+
+/// The number of an item that is known, or else becomes the last.
+fn number<T: Clone + Eq + Hash>(known: &mut HashMap<T, u32>, list: &mut Vec<T>, item: T) -> u32 {
+    if let Some(&number) = known.get(&item) {
+        return number;
+    }
+    let number = list.len() as u32;
+    list.push(item.clone());
+    known.insert(item, number);
+    number
+}
+
+/// The region of a function.
+fn function(frame: Frame, paradigm: Paradigm) -> Region {
+    let Frame { name, canonical_name, file, begin_line, .. } = frame;
+    let role = RegionRole::FUNCTION;
+    Region { name, canonical_name, file, begin_line, role, paradigm, is_phase: false }
+}
+
+/// A region with one name.
+fn region(name: &str, file: Option<&str>, paradigm: Paradigm) -> Region {
+    let (name, canonical_name) = (name.to_string(), name.to_string());
+    let (file, role) = (file.map(Into::into), RegionRole::FUNCTION);
+    Region { name, canonical_name, file, begin_line: 0, role, paradigm, is_phase: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finish::journals;
+
+    fn node(kind: u32, target: u64, parent: u32) -> Node {
+        Node { target, parent, kind }
+    }
+
+    fn mpi(name: &str) -> u64 {
+        functions::all().iter().position(|function| function.name == name).unwrap() as u64
+    }
+
+    #[test]
+    fn same_paths_of_two_threads_are_one() {
+        let mut process = Process::default();
+        let region = journals::Region { name: "step".into(), file: Some("a.c".into()), line: 7, phase: true };
+        process.regions.insert(3, region);
+        let (send, receive) = (mpi("MPI_Send"), mpi("MPI_Recv"));
+        let one =
+            vec![node(REGION, 3, NO_PARENT), node(MPI_FUNCTION, send, 0), node(MPI_FUNCTION, receive, 0)];
+        let other = vec![
+            node(MPI_FUNCTION, send, NO_PARENT),
+            node(REGION, 3, NO_PARENT),
+            node(MPI_FUNCTION, receive, 1),
+        ];
+        let locations = [one, other].map(|nodes| Paths { process: 0, nodes });
+        let contexts = merge(&[process], &locations, &mut Notices::default());
+        assert_eq!(contexts.of, [[0, 1, 2], [3, 0, 2]]);
+        assert_eq!(contexts.regions.len(), 3);
+        let step = &contexts.regions[0];
+        assert_eq!((step.name.as_str(), step.begin_line, step.is_phase), ("step", 7, true));
+        let send = &contexts.regions[1];
+        assert_eq!(
+            (send.role, send.paradigm, send.file.as_deref()),
+            (RegionRole::POINT2POINT, Paradigm::MPI, Some("MPI"))
+        );
+        assert_eq!(contexts.nodes[3], Context { region: 1, line: None, parent: None });
+    }
+
+    #[test]
+    fn what_nobody_knows_has_a_name_all_the_same() {
+        let nodes = vec![
+            node(FRAME, 77, NO_PARENT),
+            node(FUNCTION, 0, 0),
+            node(REGION, u64::MAX, 1),
+            node(MPI_FUNCTION, u64::MAX, 2),
+            node(99, 0, 3),
+            node(SAMPLE, 0, 4),
+        ];
+        let contexts = merge(&[Process::default()], &[Paths { process: 0, nodes }], &mut Notices::default());
+        assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5]]);
+        assert!(contexts.has_samples);
+        assert!(contexts.regions.iter().all(|region| region.name == "[unknown]" || region.name == "MPI"));
+    }
+}

@@ -1,0 +1,368 @@
+//! The journals of all processes.
+//!
+//! A journal is written by a process that may have died at any moment, so every entry but the first may be missing, and
+//! no number in it is trusted: what contradicts itself is passed over with a notice.
+
+use super::notices::Notices;
+use crate::Error;
+use recording::journal::Entry;
+use recording::layout;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// More processes than any machine has; a larger world is damage.
+const LARGEST_WORLD: u32 = 1 << 24;
+
+/// What a process has told of itself.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Process {
+    pub(crate) rank: u32,
+    /// Number of processes in `MPI_COMM_WORLD`.
+    pub(crate) size: u32,
+    pub(crate) host: String,
+    /// Its number on its host.
+    pub(crate) process: u32,
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) mpi: String,
+    pub(crate) version: String,
+    pub(crate) chunk_size: u64,
+    pub(crate) clock: String,
+    /// Samples for a second of a thread's processor time.
+    pub(crate) sample: u32,
+    /// What its counts are for, if it has not recorded events.
+    pub(crate) profile: Option<Profile>,
+    /// Names of threads by their numbers.
+    pub(crate) threads: BTreeMap<u32, Option<String>>,
+    pub(crate) calibrations: Vec<Calibration>,
+    pub(crate) offsets: Vec<Offset>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) regions: BTreeMap<u32, Region>,
+    pub(crate) communicators: BTreeMap<u32, Communicator>,
+    pub(crate) groups: BTreeMap<u32, String>,
+    pub(crate) windows: BTreeMap<u32, Window>,
+    pub(crate) files: BTreeMap<u32, File>,
+    /// Paths of files that were deleted.
+    pub(crate) deleted: BTreeMap<u32, String>,
+    pub(crate) topologies: Vec<Topology>,
+    /// Whether something limited what was recorded.
+    pub(crate) is_limited: bool,
+    /// Exit status, if the program has come to its end by itself.
+    pub(crate) end: Option<i32>,
+}
+
+/// What is made of counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Profile {
+    /// Whether to say how large a trace would be.
+    pub(crate) estimate: bool,
+    /// Whether a report is wanted.
+    pub(crate) keep: bool,
+}
+
+/// Two readings of the clocks at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Calibration {
+    pub(crate) ticks: u64,
+    pub(crate) nanoseconds: u64,
+    pub(crate) realtime: u64,
+}
+
+/// The clock beside that of rank 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Offset {
+    pub(crate) ticks: u64,
+    pub(crate) reference: u64,
+    pub(crate) round_trip: u64,
+}
+
+/// A mapped file with code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Module {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) bias: u64,
+    pub(crate) build_id: Option<String>,
+    pub(crate) path: String,
+}
+
+/// A region that the program named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Region {
+    pub(crate) name: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: u32,
+    pub(crate) phase: bool,
+}
+
+/// A communicator as one of its members knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Communicator {
+    pub(crate) key: u64,
+    pub(crate) name: String,
+    pub(crate) parent: Option<u32>,
+    pub(crate) members: Option<String>,
+    pub(crate) remote: Option<String>,
+}
+
+/// A window as one of its members knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Window {
+    pub(crate) key: u64,
+    pub(crate) communicator: u32,
+    pub(crate) name: String,
+}
+
+/// A file that was opened by MPI-IO.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct File {
+    pub(crate) key: u64,
+    pub(crate) path: String,
+    pub(crate) communicator: u32,
+}
+
+/// A Cartesian topology and the place of the process in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Topology {
+    pub(crate) communicator: u32,
+    pub(crate) extents: Vec<u32>,
+    pub(crate) periodic: Vec<bool>,
+    pub(crate) coordinates: Vec<u32>,
+}
+
+/// Reads all journals of an experiment, by rank.
+///
+/// # Errors
+/// If there is none, the folder cannot be read, or they are not of one program.
+pub(crate) fn read(directory: &Path, notices: &mut Notices) -> Result<Vec<Process>, Error> {
+    let mut processes: Vec<Process> = Vec::new();
+    for rank in ranks(directory)? {
+        let path = layout::journal(directory, rank);
+        let bytes = fs::read(&path).map_err(|cause| Error::io(&path, "read the file", cause))?;
+        match parse(&bytes, rank, &path, notices) {
+            Ok(process) => processes.push(process),
+            Err(message) => notices.loss(rank, format!("its journal is of no use ({message})")),
+        }
+    }
+    let Some(first) = processes.first() else {
+        let folder = directory.join(layout::RECORDING);
+        return Err(Error::new(format!(
+            "{}: there is no journal with a process in it: nothing was recorded",
+            folder.display()
+        )));
+    };
+    for process in &processes[1..] {
+        let about = |what: &str, own: &dyn std::fmt::Display, other: &dyn std::fmt::Display| {
+            Err(Error::new(format!(
+                "{}: {what} {own}, that of rank {} says {other}: these are not recordings of one run",
+                layout::journal(directory, process.rank).display(),
+                first.rank,
+            )))
+        };
+        if process.size != first.size {
+            return about("number of processes", &process.size, &first.size);
+        }
+        if process.chunk_size != first.chunk_size {
+            return about("chunk size", &process.chunk_size, &first.chunk_size);
+        }
+    }
+    Ok(processes)
+}
+
+/// Number of processes in the world, from the first journal that tells.
+pub(crate) fn size(directory: &Path) -> Option<u32> {
+    let of = |rank| {
+        let path = layout::journal(directory, rank);
+        let bytes = fs::read(&path).ok()?;
+        Some(parse(&bytes, rank, &path, &mut Notices::default()).ok()?.size)
+    };
+    // Rank 0 always has one but for accidents; listing takes longer.
+    of(0).or_else(|| ranks(directory).ok()?.into_iter().find_map(of))
+}
+
+/// The ranks that have a journal, in their order.
+fn ranks(directory: &Path) -> Result<Vec<u32>, Error> {
+    let folder = directory.join(layout::RECORDING);
+    let failed = |cause| Error::io(&folder, "list the directory", cause);
+    let mut ranks = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let rank = name.to_str().and_then(|name| name.strip_suffix(".journal")?.parse().ok());
+        ranks.extend(rank.filter(|&rank: &u32| layout::journal(directory, rank).file_name() == Some(&name)));
+    }
+    ranks.sort_unstable();
+    Ok(ranks)
+}
+
+/// The process that a journal tells of; an error says why there is none.
+fn parse(bytes: &[u8], rank: u32, path: &Path, notices: &mut Notices) -> Result<Process, String> {
+    let mut process = None;
+    let mut offset = 0;
+    let mut complaint = None;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let at = offset;
+        offset += line.len();
+        let Some(line) = line.strip_suffix(b"\n") else { break };
+        if line.is_empty() {
+            continue;
+        }
+        match (Entry::from_line(&String::from_utf8_lossy(line)), &mut process) {
+            (Err(message), _) => {
+                complaint.get_or_insert_with(|| Error::at(path, at as u64, message).to_string());
+            }
+            (Ok(entry), None) => process = Some(begin(entry, rank)?),
+            (Ok(entry), Some(process)) => add(process, entry, notices),
+        }
+    }
+    if let Some(complaint) = complaint {
+        notices.loss(rank, format!("a line of its journal is passed over ({complaint})"));
+    }
+    process.ok_or_else(|| format!("{}: it has no complete line", path.display()))
+}
+
+/// The process of the first entry.
+fn begin(entry: Entry, of: u32) -> Result<Process, String> {
+    let Entry::Process {
+        version,
+        rank,
+        size,
+        host,
+        process,
+        program,
+        arguments,
+        mpi,
+        chunk_size,
+        clock,
+        sample,
+    } = entry
+    else {
+        return Err("it does not begin with the process".into());
+    };
+    if rank != of || rank >= size || size > LARGEST_WORLD {
+        return Err(format!("it is that of rank {rank} of {size}"));
+    }
+    if !otf2::CHUNK_SIZES.contains(&chunk_size) {
+        return Err(format!("it speaks of chunks of {chunk_size} bytes"));
+    }
+    Ok(Process {
+        rank,
+        size,
+        host,
+        process,
+        program,
+        arguments,
+        mpi,
+        version,
+        chunk_size,
+        clock,
+        sample,
+        ..Process::default()
+    })
+}
+
+/// Adds what an entry tells.
+fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
+    match entry {
+        Entry::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
+        Entry::Profile { estimate, keep } => process.profile = Some(Profile { estimate, keep }),
+        Entry::Thread { thread, name } => {
+            process.threads.insert(thread, name);
+        }
+        Entry::Calibration { ticks, nanoseconds, realtime } => {
+            process.calibrations.push(Calibration { ticks, nanoseconds, realtime });
+        }
+        Entry::Offset { ticks, reference, round_trip } => {
+            process.offsets.push(Offset { ticks, reference, round_trip });
+        }
+        Entry::Module { begin, end, bias, build_id, path } => {
+            process.modules.push(Module { begin, end, bias, build_id, path });
+        }
+        Entry::Region { region, name, file, line, phase } => {
+            process.regions.insert(region, Region { name, file, line, phase });
+        }
+        Entry::Communicator { communicator, key, name, parent, members, remote } => {
+            let new = Communicator { key, name, parent, members, remote };
+            process.communicators.insert(communicator, new);
+        }
+        Entry::Name { of, number, name } => {
+            let named = match of.as_str() {
+                "communicator" => process.communicators.get_mut(&number).map(|found| &mut found.name),
+                "window" => process.windows.get_mut(&number).map(|found| &mut found.name),
+                _ => None,
+            };
+            match named {
+                Some(old) => *old = name,
+                None => {
+                    notices.note(process.rank, format!("its journal names {of} {number}, which it lacks"))
+                }
+            }
+        }
+        Entry::Group { group, members } => {
+            process.groups.insert(group, members);
+        }
+        Entry::Window { window, key, communicator, name } => {
+            process.windows.insert(window, Window { key, communicator, name });
+        }
+        Entry::File { handle, key, path, communicator } => {
+            process.files.insert(handle, File { key, path, communicator });
+        }
+        Entry::DeletedFile { file, path } => {
+            process.deleted.insert(file, path);
+        }
+        Entry::Topology { communicator, extents, periodic, coordinates } => {
+            process.topologies.push(Topology { communicator, extents, periodic, coordinates });
+        }
+        Entry::Notice { text } => {
+            process.is_limited = true;
+            notices.note(process.rank, text);
+        }
+        Entry::End { status } => process.end = Some(status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROCESS: &str = r#"{"entry":"process","version":"1","rank":1,"size":2,"host":"h","process":7,"program":"a","arguments":[],"mpi":"m","chunk_size":1048576,"clock":"tsc"}"#;
+
+    fn parsed(text: &str) -> (Result<Process, String>, Vec<String>) {
+        let mut notices = Notices::default();
+        let process = parse(text.as_bytes(), 1, Path::new("1.journal"), &mut notices);
+        (process, notices.lines())
+    }
+
+    #[test]
+    fn line_that_was_cut_off_is_passed_over() {
+        let text = format!("{PROCESS}\n{{\"entry\":\"end\",\"status\":3}}\n{{\"entry\":\"thr");
+        let (process, notices) = parsed(&text);
+        assert_eq!(process.map(|process| (process.rank, process.end)), Ok((1, Some(3))));
+        assert_eq!(notices, [""; 0]);
+        assert!(parsed(PROCESS).0.is_err(), "no newline");
+        assert!(parsed("").0.is_err());
+    }
+
+    #[test]
+    fn line_that_makes_no_sense_is_named() {
+        let (process, notices) = parsed(&format!("{PROCESS}\nnonsense\n"));
+        assert!(process.is_ok());
+        assert!(notices[0].contains(&format!("1.journal: byte {:#x}", PROCESS.len() + 1)), "{notices:?}");
+    }
+
+    #[test]
+    fn impossible_process_is_refused() {
+        for (part, other) in [("\"rank\":1", "\"rank\":0"), ("size\":2", "size\":1"), ("1048576", "17")] {
+            assert!(parsed(&format!("{}\n", PROCESS.replace(part, other))).0.is_err(), "{other}");
+        }
+        assert!(parsed("{\"entry\":\"end\",\"status\":3}\n").0.is_err());
+    }
+
+    #[test]
+    fn names_replace_those_of_the_creation() {
+        let window = r#"{"entry":"window","window":4,"key":9,"communicator":0,"name":"old"}"#;
+        let name = r#"{"entry":"name","of":"window","number":4,"name":"new"}"#;
+        let (process, _) = parsed(&format!("{PROCESS}\n{window}\n{name}\n"));
+        assert_eq!(process.unwrap().windows[&4].name, "new");
+    }
+}

@@ -1,0 +1,212 @@
+//! From what a program left to an archive.
+//!
+//! | step | module |
+//! |---|---|
+//! | nobody else does it meanwhile | `lock` |
+//! | what processes have told | `journals`, `paths`, `buffers` |
+//! | events, copied from buffers | `events` |
+//! | one clock | `clock` |
+//! | what processes share | `communicators`, `members` |
+//! | addresses become functions, paths one tree | `modules`, `symbols`, `debug_info`, `names`, `contexts` |
+//! | all of that together | `run` |
+//! | definitions, and the anchor | `strings`, `archive` |
+//! | or, of counts, a report | `profile` |
+//!
+//! Everything before the anchor can be done again after it was interrupted, with the same result; what it is made from
+//! is removed after the anchor is there.
+
+mod archive;
+mod buffers;
+mod clock;
+mod communicators;
+mod contexts;
+mod debug_info;
+mod events;
+mod journals;
+mod lock;
+mod members;
+mod modules;
+mod names;
+mod notices;
+mod paths;
+mod profile;
+mod run;
+mod strings;
+mod symbols;
+
+use crate::{Error, host};
+use events::Events;
+pub(crate) use journals::Calibration as Reading;
+use journals::Process;
+use notices::Notices;
+pub(crate) use notices::name_ranks;
+pub use profile::{Estimate, Price, Share};
+use recording::layout;
+use run::{Place, define, gather, places};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What completing an archive has led to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The archive is complete.
+    Written(Summary),
+    /// It was so before.
+    AlreadyComplete,
+    /// Somebody else is completing it; the sentence says who.
+    Busy(String),
+}
+
+/// What an archive has.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// Number of processes.
+    pub processes: u32,
+    /// Number of events.
+    pub events: u64,
+    /// Size of all files, in bytes.
+    pub bytes: u64,
+    /// Ranks of the processes that did not end by themselves.
+    pub died: Vec<u32>,
+    /// Ranks of those that never told anything.
+    pub silent: Vec<u32>,
+    /// Sentences about what the trace lacks and what is odd.
+    pub notices: Vec<String>,
+    /// Whether something that was recorded is lost.
+    pub has_losses: bool,
+    /// Number of call paths, if it is not an archive but a report of what was counted.
+    pub call_paths: Option<usize>,
+    /// How large a trace would be, if the user asked.
+    pub estimate: Option<Box<Estimate>>,
+}
+
+/// Completes the archive in an experiment directory.
+///
+/// # Errors
+/// If there is no recording, processes still record, or the disk refuses. The recording is still there then.
+pub fn finish(directory: &Path) -> Result<Outcome, Error> {
+    let recording = directory.join(layout::RECORDING);
+    if is_complete(directory) {
+        remove(&recording)?;
+        return Ok(Outcome::AlreadyComplete);
+    }
+    if !recording.is_dir() {
+        let message = format!("{}: there is neither an archive nor a recording", directory.display());
+        return Err(Error::new(message));
+    }
+    let lock = match lock::Lock::take(directory)? {
+        Ok(lock) => lock,
+        Err(holder) => return Ok(Outcome::Busy(holder)),
+    };
+    // Between the look and the lock somebody else may have completed it.
+    if is_complete(directory) {
+        drop(lock);
+        remove(&recording)?;
+        return Ok(Outcome::AlreadyComplete);
+    }
+    let mut notices = Notices::default();
+    let processes = journals::read(directory, &mut notices)?;
+    refuse_running(directory, &processes)?;
+    let summary = match processes.iter().find_map(|process| process.profile) {
+        None => complete(directory, &processes, notices)?,
+        Some(wanted) => profile::complete(directory, &processes, wanted, notices)?,
+    };
+    drop(lock);
+    remove(&recording)?;
+    if summary.estimate.is_some() {
+        // Unless there is a report in it.
+        let _ = fs::remove_dir(directory);
+    }
+    Ok(Outcome::Written(summary))
+}
+
+/// Whether there is nothing left to do in an experiment directory.
+pub(crate) fn is_complete(directory: &Path) -> bool {
+    directory.join(layout::ANCHOR).exists() || directory.join(layout::PROFILE).exists()
+}
+
+/// Number of processes in the world of a recording, as soon as one of them has told.
+pub(crate) fn world_size(directory: &Path) -> Option<u32> {
+    journals::size(directory)
+}
+
+/// Whether a process of a recording may still record: one of this host does, or one of another has not told its end.
+pub(crate) fn is_alive(directory: &Path) -> bool {
+    let Ok(processes) = journals::read(directory, &mut Notices::default()) else { return false };
+    let own = host::name();
+    let elsewhere = processes.iter().any(|process| process.host != own && process.end.is_none());
+    elsewhere || refuse_running(directory, &processes).is_err()
+}
+
+/// What is still written to must not be completed.
+fn refuse_running(directory: &Path, processes: &[Process]) -> Result<(), Error> {
+    let recording = directory.join(layout::RECORDING);
+    let own = host::name();
+    let mut running = processes.iter().filter(|process| process.host == own);
+    match running.find(|process| host::maps(process.process, &recording)) {
+        None => Ok(()),
+        Some(process) => Err(Error::new(format!(
+            "{}: the program is still running: rank {} is process {}",
+            directory.display(),
+            process.rank,
+            process.process
+        ))),
+    }
+}
+
+/// Removes what only mattered until the archive was complete.
+fn remove(recording: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(recording) {
+        // Somebody else may be removing it, too.
+        Err(cause) if recording.exists() => Err(Error::io(recording, "remove the directory", cause)),
+        _ => Ok(()),
+    }
+}
+
+fn complete(directory: &Path, processes: &[Process], mut notices: Notices) -> Result<Summary, Error> {
+    let traces = directory.join(layout::TRACES);
+    fs::create_dir_all(&traces).map_err(|cause| Error::io(&traces, "create the directory", cause))?;
+    let places = places(directory, processes)?;
+    let events = events(directory, processes, &places, &mut notices)?;
+    let times: Vec<_> = events.iter().map(|events| events.times).collect();
+    let run = gather(directory, processes, places, &times, &mut notices)?;
+    let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
+    define(directory, &run, &counts, !notices.has_losses())?;
+    Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
+}
+
+/// Completes all event files.
+fn events(
+    directory: &Path,
+    processes: &[Process],
+    places: &[Place],
+    notices: &mut Notices,
+) -> Result<Vec<Events>, Error> {
+    let chunk_size = processes.first().map_or(0, |first| first.chunk_size);
+    let mut all = Vec::new();
+    for place in places {
+        let (rank, thread) = layout::rank_and_thread(place.reference);
+        let events = match place.process {
+            Some(_) => events::complete(directory, place.reference, chunk_size)?,
+            // Events without a journal refer to things that nobody knows.
+            None => events::clear(directory, place.reference)?,
+        };
+        for loss in &events.losses {
+            let of = if thread == 0 { String::new() } else { format!("thread {thread}: ") };
+            notices.loss(rank, format!("{of}{loss}"));
+        }
+        all.push(events);
+    }
+    debug_assert!(processes.len() <= places.len());
+    Ok(all)
+}
+
+/// The size of an archive.
+fn bytes(directory: &Path) -> u64 {
+    let size = |path: PathBuf| fs::metadata(path).map_or(0, |status| status.len());
+    let traces = fs::read_dir(directory.join(layout::TRACES)).into_iter().flatten().flatten();
+    let own = [layout::ANCHOR, "traces.def"].map(|name| size(directory.join(name)));
+    traces.map(|entry| size(entry.path())).chain(own).sum()
+}

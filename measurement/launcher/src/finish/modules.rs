@@ -1,0 +1,132 @@
+//! From addresses of processes to places in files.
+//!
+//! The same file is mapped at another address in every process, so an address means something only together with the
+//! modules of its process.
+
+use super::journals::Process;
+use recording::paths::{FRAME, FUNCTION, Node, SAMPLE};
+use std::collections::HashMap;
+
+/// A file with code, as far as it matters: two with the same build id are the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct File {
+    pub(crate) path: String,
+    pub(crate) build_id: Option<String>,
+}
+
+impl File {
+    /// The last part of its path.
+    pub(crate) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+/// A place in a file: the file's number, and the address as in the file's tables.
+pub(crate) type Place = (usize, u64);
+
+/// All files with code, each once, and where processes have them.
+#[derive(Default, Debug)]
+pub(crate) struct Modules {
+    pub(crate) files: Vec<File>,
+    /// By process: first address, first address behind it, bias, and the number of the file; by address.
+    of: Vec<Vec<(u64, u64, u64, usize)>>,
+}
+
+impl Modules {
+    /// The modules of all processes.
+    pub(crate) fn new(processes: &[Process]) -> Self {
+        let mut modules = Modules::default();
+        let mut by_path: HashMap<File, usize> = HashMap::new();
+        let mut by_id: HashMap<String, usize> = HashMap::new();
+        for process in processes {
+            let mut own: Vec<(u64, u64, u64, usize)> = Vec::new();
+            for module in process.modules.iter().filter(|module| module.begin < module.end) {
+                let file = File { path: module.path.clone(), build_id: module.build_id.clone() };
+                let known = match &file.build_id {
+                    Some(id) => by_id.get(id),
+                    None => by_path.get(&file),
+                };
+                let number = known.copied().unwrap_or_else(|| {
+                    modules.files.push(file.clone());
+                    modules.files.len() - 1
+                });
+                by_id.extend(file.build_id.clone().map(|id| (id, number)));
+                by_path.insert(file, number);
+                // What is mapped later has taken the place of what was there.
+                own.retain(|&(begin, end, ..)| end <= module.begin || module.end <= begin);
+                own.push((module.begin, module.end, module.bias, number));
+            }
+            own.sort_unstable();
+            modules.of.push(own);
+        }
+        modules
+    }
+
+    /// The place that a path of a process (by its position) refers to, if it is an address in a module.
+    ///
+    /// A return address is behind the call; the byte before it belongs to it in any case, also if the call is the last
+    /// instruction of a function that does not return.
+    pub(crate) fn place(&self, process: usize, node: &Node) -> Option<Place> {
+        let address = match node.kind {
+            FRAME => node.target.checked_sub(1)?,
+            FUNCTION | SAMPLE => node.target,
+            _ => return None,
+        };
+        let own = self.of.get(process)?;
+        let at = own.partition_point(|&(begin, ..)| begin <= address).checked_sub(1)?;
+        let &(_, end, bias, file) = own.get(at)?;
+        (address < end).then(|| (file, address.wrapping_sub(bias)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finish::journals;
+
+    fn module(begin: u64, end: u64, path: &str, build_id: Option<&str>) -> journals::Module {
+        let build_id = build_id.map(Into::into);
+        journals::Module { begin, end, bias: begin - 0x10, build_id, path: path.into() }
+    }
+
+    fn process(modules: &[journals::Module]) -> Process {
+        Process { modules: modules.to_vec(), ..Process::default() }
+    }
+
+    fn node(kind: u32, target: u64) -> Node {
+        Node { target, parent: 0, kind }
+    }
+
+    #[test]
+    fn same_file_at_different_addresses_is_one_place() {
+        let modules = Modules::new(&[
+            process(&[module(0x1000, 0x2000, "/a", Some("12")), module(0x3000, 0x4000, "/b", None)]),
+            process(&[module(0x7000, 0x8000, "/copy/a", Some("12")), module(0x9000, 0xa000, "/b", None)]),
+        ]);
+        assert_eq!(modules.files.len(), 2);
+        assert_eq!(modules.place(0, &node(FRAME, 0x1001)), Some((0, 0x10)));
+        assert_eq!(modules.place(1, &node(SAMPLE, 0x7000)), Some((0, 0x10)));
+        assert_eq!(modules.place(1, &node(FUNCTION, 0x9000)), modules.place(0, &node(FUNCTION, 0x3000)));
+        assert_eq!(modules.files[1].name(), "b");
+    }
+
+    #[test]
+    fn address_outside_of_modules_has_no_place() {
+        let modules = Modules::new(&[process(&[module(0x1000, 0x2000, "/a", None)])]);
+        for outside in [node(FRAME, 0), node(FRAME, 0x1000), node(SAMPLE, 0x2000), node(1, 0x1800)] {
+            assert_eq!(modules.place(0, &outside), None);
+        }
+        assert!(modules.place(0, &node(FRAME, 0x2000)).is_some(), "a call as the last instruction");
+        assert_eq!(modules.place(1, &node(SAMPLE, 0x1000)), None);
+    }
+
+    #[test]
+    fn what_is_mapped_later_counts() {
+        let modules = Modules::new(&[process(&[
+            module(0x1000, 0x3000, "/a", None),
+            module(0x2000, 0x4000, "/b", None),
+        ])]);
+        assert_eq!(modules.place(0, &node(SAMPLE, 0x2800)).map(|(file, _)| file), Some(1));
+        assert_eq!(modules.place(0, &node(SAMPLE, 0x1800)), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! A run as its processes tell of it, without its events: who took part, where, and what they have in common.
+
+use super::journals::Process;
+use super::notices::Notices;
+use super::{Summary, archive, clock, communicators, contexts, paths, strings};
+use crate::{Error, host};
+use otf2::Anchor;
+use recording::layout;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A location, and the position of its process if that left a journal.
+pub(super) struct Place {
+    pub(super) reference: u64,
+    pub(super) process: Option<usize>,
+}
+
+/// All locations by rank and thread: the first thread of every rank, and whatever others left something.
+pub(super) fn places(directory: &Path, processes: &[Process]) -> Result<Vec<Place>, Error> {
+    let size = processes.first().map_or(0, |first| first.size);
+    let mut known: BTreeSet<(u32, u32)> = (0..size).map(|rank| (rank, 0)).collect();
+    for process in processes {
+        known.extend(process.threads.keys().map(|&thread| (process.rank, thread)));
+    }
+    for (folder, suffix) in
+        [(layout::RECORDING, ".profile"), (layout::RECORDING, ".buffer"), (layout::TRACES, ".evt")]
+    {
+        let folder = directory.join(folder);
+        if !folder.exists() {
+            continue;
+        }
+        let failed = |cause| Error::io(&folder, "list the directory", cause);
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let location = name.to_str().and_then(|name| name.strip_suffix(suffix)?.parse().ok());
+            known.extend(location.map(layout::rank_and_thread).filter(|&(rank, _)| rank < size));
+        }
+    }
+    let process = |rank| processes.binary_search_by_key(&rank, |process| process.rank).ok();
+    let place = |(rank, thread)| Place { reference: layout::location(rank, thread), process: process(rank) };
+    // Threads of ranks that never told anything are numbers without meaning.
+    let places = known.into_iter().map(place);
+    Ok(places.filter(|place| place.process.is_some() || place.reference < u64::from(size)).collect())
+}
+
+/// What is known of a run besides its events.
+pub(super) struct Run<'a> {
+    pub(super) processes: &'a [Process],
+    pub(super) places: Vec<Place>,
+    pub(super) clock: clock::Clock,
+    pub(super) shared: communicators::Shared,
+    /// By location.
+    pub(super) paths: Vec<contexts::Paths>,
+    pub(super) contexts: contexts::Contexts,
+    pub(super) hosts: Vec<String>,
+    /// By rank.
+    pub(super) host_of: Vec<Option<u32>>,
+    /// Ranks that left nothing, and those that did not end by themselves.
+    pub(super) silent: Vec<u32>,
+    pub(super) died: Vec<u32>,
+}
+
+/// Finds that out; `times` are when something was first and last recorded, by location.
+pub(super) fn gather<'a>(
+    directory: &Path,
+    processes: &'a [Process],
+    places: Vec<Place>,
+    times: &[Option<(u64, u64)>],
+    notices: &mut Notices,
+) -> Result<Run<'a>, Error> {
+    let Some(first) = processes.first() else { return Err(Error::new("there are no processes")) };
+    let mut of_process = vec![None; processes.len()];
+    for (place, &times) in places.iter().zip(times) {
+        let Some((process, (begin, end))) = place.process.zip(times) else { continue };
+        let (first, last) = of_process[process].unwrap_or((begin, end));
+        of_process[process] = Some((first.min(begin), last.max(end)));
+    }
+    let now = host::clocks().filter(|_| first.host == host::name());
+    let clock = clock::clock(processes, &of_process, now, notices);
+    let shared = communicators::share(processes, notices);
+    let paths = paths(directory, processes, &places, notices)?;
+    let contexts = contexts::merge(processes, &paths, notices);
+    let (hosts, host_of) = hosts(processes, first.size);
+    let told: BTreeSet<u32> = processes.iter().map(|process| process.rank).collect();
+    let silent = (0..first.size).filter(|rank| !told.contains(rank)).collect();
+    let died = processes.iter().filter(|process| process.end.is_none()).map(|process| process.rank).collect();
+    Ok(Run { processes, places, clock, shared, paths, contexts, hosts, host_of, silent, died })
+}
+
+impl Run<'_> {
+    /// A summary without what was written.
+    pub(super) fn summary(&self, directory: &Path, notices: &Notices) -> Summary {
+        Summary {
+            directory: directory.to_owned(),
+            processes: self.host_of.len() as u32,
+            died: self.died.clone(),
+            silent: self.silent.clone(),
+            notices: notices.lines(),
+            has_losses: notices.has_losses(),
+            ..Summary::default()
+        }
+    }
+
+    /// The name of a location.
+    pub(super) fn name(&self, place: &Place) -> String {
+        location_name(place, self.processes)
+    }
+}
+
+/// Writes all definitions of an archive, and its anchor; `events` are the numbers of events by location.
+pub(super) fn define(directory: &Path, run: &Run<'_>, events: &[u64], has_all: bool) -> Result<(), Error> {
+    let processes = run.processes;
+    let chunk_size = processes.first().map_or(0, |first| first.chunk_size);
+    let is_limited = processes.iter().any(|process| process.is_limited);
+    let is_whole = run.silent.is_empty() && run.died.is_empty() && has_all && !is_limited;
+    let location = |(place, &events): (&Place, _)| archive::Location {
+        reference: place.reference,
+        name: run.name(place),
+        events,
+    };
+    let program = |process: &Process| {
+        std::iter::once(&process.program).chain(&process.arguments).cloned().collect::<Vec<_>>()
+    };
+    archive::write(
+        directory,
+        archive::Content {
+            anchor: anchor(processes, chunk_size, is_whole),
+            clock: &run.clock,
+            hosts: &run.hosts,
+            host_of: &run.host_of,
+            locations: &run.places.iter().zip(events).map(location).collect::<Vec<_>>(),
+            process_of: &run.places.iter().map(|place| place.process).collect::<Vec<_>>(),
+            programs: &processes.iter().map(program).collect::<Vec<_>>(),
+            shared: &run.shared,
+            contexts: &run.contexts,
+            sample: processes.iter().map(|process| process.sample).max().unwrap_or(0),
+        },
+    )
+}
+
+/// Reads the paths of all locations.
+fn paths(
+    directory: &Path,
+    processes: &[Process],
+    places: &[Place],
+    notices: &mut Notices,
+) -> Result<Vec<contexts::Paths>, Error> {
+    let mut all = Vec::new();
+    for place in places {
+        let Some(process) = place.process else {
+            all.push(contexts::Paths { process: 0, nodes: Vec::new() });
+            continue;
+        };
+        let (nodes, problem) = paths::read(directory, place.reference)?;
+        if let Some(problem) = problem {
+            notices.loss(processes[process].rank, problem);
+        }
+        all.push(contexts::Paths { process, nodes });
+    }
+    Ok(all)
+}
+
+/// The hosts in the order of the first rank on each, and the host of each rank.
+fn hosts(processes: &[Process], size: u32) -> (Vec<String>, Vec<Option<u32>>) {
+    let mut hosts = strings::Strings::default();
+    let mut host_of = vec![None; size as usize];
+    for process in processes {
+        host_of[process.rank as usize] = Some(hosts.number(&process.host));
+    }
+    (hosts.iter().map(Into::into).collect(), host_of)
+}
+
+/// The name of a location.
+fn location_name(place: &Place, processes: &[Process]) -> String {
+    let (_, thread) = layout::rank_and_thread(place.reference);
+    if thread == 0 {
+        return "Master thread".into();
+    }
+    let own = place.process.and_then(|process| processes[process].threads.get(&thread)?.clone());
+    own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("Thread {thread}"))
+}
+
+/// The anchor of the archive; the writer adds the counts.
+fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
+    let first = &processes[0];
+    let order = if cfg!(target_endian = "big") { otf2::ByteOrder::Big } else { otf2::ByteOrder::Little };
+    let without_zeros = |text: &str| text.replace('\0', "");
+    let property = |name: &str, value: bool| (format!("OTF2::{name}"), value.to_string());
+    Anchor {
+        byte_order: order,
+        event_chunk_size: chunk_size,
+        creator: without_zeros(&format!("Replay {}", first.version)),
+        description: without_zeros(first.mpi.lines().next().unwrap_or_default()),
+        properties: vec![
+            property("MPI_COMMUNICATION_COMPLETE", is_whole),
+            property("THREAD_FORK_JOIN_EVENT_COMPLETE", true),
+            property("THREAD_CREATE_WAIT_EVENT_COMPLETE", true),
+            property("THREAD_LOCK_EVENT_COMPLETE", true),
+            property("PTHREAD_LOCATION_REUSED", false),
+        ],
+        trace_id: trace_id(processes),
+        ..Anchor::default()
+    }
+}
+
+/// A number that no other run has: made of where and when the processes ran (FNV-1a).
+fn trace_id(processes: &[Process]) -> u64 {
+    let mut id = 0xcbf2_9ce4_8422_2325_u64;
+    for process in processes {
+        let moments = process.calibrations.first().map(|at| [at.ticks, at.realtime]).unwrap_or_default();
+        let numbers = [[u64::from(process.rank), u64::from(process.process)], moments].concat();
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        for byte in bytes.chain(process.host.bytes()) {
+            id = (id ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    id
+}

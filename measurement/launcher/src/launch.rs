@@ -1,0 +1,102 @@
+//! Runs a program, and afterwards completes what it has recorded.
+//!
+//! Two ways of use, the same code: in front of mpirun, or as the parent of each rank. In front, the launcher is the only
+//! one, and completes every experiment that was noted. As a parent, many launchers share an experiment; `ending` says
+//! which of them completes it, and `guardian` what happens if mpirun kills them.
+
+use crate::ending;
+use crate::guardian::Guardian;
+use crate::note::Note;
+use crate::preload;
+use crate::program::{self, End, FAILED, Program};
+use crate::report::complain;
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs a program under the recorder and completes the archives of what it has recorded; answers how the program ended.
+pub fn record(command: &[OsString], variables: &[(&'static str, String)], output: Option<&Path>) -> End {
+    let library = match preload::library() {
+        Ok(library) => library,
+        Err(error) => {
+            complain(&error);
+            return End::Exit(FAILED);
+        }
+    };
+    if command
+        .first()
+        .and_then(|program| preload::find(program))
+        .is_some_and(|path| preload::is_static(&path))
+    {
+        let program = command.first().map(|program| program.to_string_lossy().into_owned());
+        complain(&format!(
+            "{} is statically linked: it cannot be recorded unless it is linked with the recorder",
+            program.unwrap_or_default()
+        ));
+    }
+    let note = match Note::create(output) {
+        Ok(note) => Some(note),
+        Err(error) => {
+            complain(&format!("{error}; complete the archive with replay-record --finish DIR afterwards"));
+            None
+        }
+    };
+    let path = note.as_ref().map(Note::path);
+    let guardian = path.and_then(Guardian::start);
+    let mut program = match Program::start(command, &preload::environment(&library, path, variables, command))
+    {
+        Ok(program) => program,
+        Err(not_started) => {
+            complain(&not_started.error);
+            return End::Exit(not_started.status);
+        }
+    };
+    let end = match program.wait() {
+        Ok(end) => end,
+        Err(error) => {
+            complain(&error);
+            return End::Exit(FAILED);
+        }
+    };
+    if let Some(note) = note {
+        after(note, guardian, end);
+    }
+    end
+}
+
+/// What is to be done after the program's end.
+fn after(note: Note, mut guardian: Option<Guardian>, end: End) {
+    let mut is_done = true;
+    for (directory, lines) in note.directories() {
+        let is_last = ending::is_alone(&directory, lines) || ending::count(&directory);
+        if let Some(guardian) = &mut guardian {
+            guardian.tell_counted();
+        }
+        if is_last {
+            complete(&directory);
+        }
+        is_done &= is_last || end == End::Exit(0);
+    }
+    match guardian {
+        // Others may fail, too, and be killed for it. The guardian needs the note.
+        Some(_) if !is_done => note.leave(),
+        Some(guardian) => guardian.dismiss(),
+        None => {}
+    }
+}
+
+/// Lets a process in a session of its own complete an archive, and waits for it.
+fn complete(directory: &Path) {
+    let start = || {
+        let mut command = Command::new(env::current_exe()?);
+        command.arg("--finish-detached").arg(directory).env_remove("LD_PRELOAD");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        program::in_own_session(&mut command);
+        command.spawn()?.wait()
+    };
+    if let Err(cause) = start() {
+        let directory = directory.display();
+        complain(&format!("cannot complete {directory}: {cause}; use replay-record --finish {directory}"));
+    }
+}

@@ -1,0 +1,27 @@
+//! What `replay-record` does: it starts a program under the recorder, waits for its end, ends as it did, and makes an
+//! OTF2 archive of what the recorder left.
+//!
+//! Deliberately absent: MPI, and anything inside the program. The launcher and the recorder share nothing but the files
+//! and variables that the crate `recording` describes.
+
+mod ending;
+mod error;
+mod estimate;
+mod finish;
+mod guardian;
+mod host;
+mod launch;
+mod note;
+mod options;
+mod preload;
+mod program;
+mod report;
+
+pub use ending::is_needed;
+pub use error::Error;
+pub use finish::{Estimate, Outcome, Price, Share, Summary, finish};
+pub use guardian::guard;
+pub use launch::record;
+pub use options::{Task, command, task};
+pub use program::{End, end_as};
+pub use report::{complain, lines};

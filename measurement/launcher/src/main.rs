@@ -1,0 +1,82 @@
+//! `replay-record`: parse, run or complete, end as the program did.
+
+use clap::error::ErrorKind;
+use launcher::{Error, Outcome, Task, finish};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// An archive is complete, but something that was recorded is lost.
+const LOSSES: u8 = 1;
+
+/// An archive is not complete.
+const INCOMPLETE: u8 = 2;
+
+/// The program was not started because replay-record failed.
+const FAILED: u8 = 125;
+
+fn main() -> ExitCode {
+    let is_about_finish = std::env::args_os().nth(1).is_some_and(|first| first == "--finish");
+    let misuse = if is_about_finish { INCOMPLETE } else { FAILED };
+    let matches = match launcher::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(answer) => {
+            let _ = answer.print();
+            let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if is_asked_for { ExitCode::SUCCESS } else { misuse.into() };
+        }
+    };
+    let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match launcher::task(&matches, environment) {
+        Err(error) => {
+            launcher::complain(&error);
+            misuse.into()
+        }
+        Ok(Task::Finish(directories)) => finish_all(&directories, true),
+        Ok(Task::FinishDetached(directory)) => match launcher::is_needed(&directory) {
+            true => say(&directory, finish(&directory), false).into(),
+            false => ExitCode::SUCCESS,
+        },
+        Ok(Task::Guard(note)) => {
+            let directories = launcher::guard(&note);
+            finish_all(&directories, false)
+        }
+        Ok(Task::Record { command, variables, settings }) => {
+            launcher::end_as(launcher::record(&command, &variables, settings.output.as_deref()))
+        }
+    }
+}
+
+/// Completes archives; the status is that of the worst.
+fn finish_all(directories: &[PathBuf], is_asked_for: bool) -> ExitCode {
+    let statuses = directories.iter().map(|directory| say(directory, finish(directory), is_asked_for));
+    ExitCode::from(statuses.max().unwrap_or(0))
+}
+
+/// Tells what completing an archive has led to; answers the status for it.
+fn say(directory: &Path, outcome: Result<Outcome, Error>, is_asked_for: bool) -> u8 {
+    match outcome {
+        Ok(Outcome::AlreadyComplete) => {
+            if is_asked_for {
+                launcher::complain(&format!("{} is complete already", directory.display()));
+            }
+            0
+        }
+        Ok(Outcome::Busy(holder)) => {
+            if is_asked_for {
+                let directory = directory.display();
+                launcher::complain(&format!("{directory} is being completed already, on {holder}"));
+            }
+            INCOMPLETE
+        }
+        Ok(Outcome::Written(summary)) => {
+            for line in launcher::lines(&summary) {
+                launcher::complain(&line);
+            }
+            if summary.has_losses { LOSSES } else { 0 }
+        }
+        Err(error) => {
+            launcher::complain(&error);
+            INCOMPLETE
+        }
+    }
+}

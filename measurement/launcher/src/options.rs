@@ -1,0 +1,281 @@
+//! The command line, the configuration file and the environment: one table, that of `recording`, for all of them.
+
+use crate::Error;
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use recording::settings::{Settings, VARIABLES, Variable};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the user wants.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Task {
+    /// Run a program and record it.
+    Record {
+        /// The program and its arguments.
+        command: Vec<OsString>,
+        /// Variables for the recorder that the environment does not have, or has otherwise.
+        variables: Vec<(&'static str, String)>,
+        /// All of the user's choices together.
+        settings: Settings,
+    },
+    /// Complete the archives in these experiment directories.
+    Finish(Vec<PathBuf>),
+    /// The same for the launcher itself, at the end of a program.
+    FinishDetached(PathBuf),
+    /// Look after a launcher that has this note.
+    Guard(PathBuf),
+}
+
+const AFTER_HELP: &str = "\
+replay-record mpirun -n 4 ./app and mpirun -n 4 replay-record ./app do the same. \
+With Open MPI on several nodes, use the second if mpirun has options -x.
+
+The exit status is that of the program; 125 if replay-record fails before it starts the program, \
+126 if the program cannot be executed, 127 if there is no such program. \
+If the program dies of a signal, so does replay-record.
+
+With --finish: 0 if all archives are complete, 1 if something that was recorded is lost, 2 if one is not complete.";
+
+/// The variable that `--estimate` sets, too.
+const PROFILE: &str = "REPLAY_PROFILE";
+
+/// The command line.
+pub fn command() -> Command {
+    let mut command = Command::new("replay-record")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Runs an MPI program and records it: leaves an experiment directory with an OTF2 archive")
+        .override_usage("replay-record [OPTIONS] [--] PROGRAM [ARGUMENTS]...\n       replay-record --finish DIR...")
+        .after_help(AFTER_HELP)
+        .arg(
+            Arg::new("command")
+                .value_name("PROGRAM")
+                .help("The program, or mpirun with one, and its arguments")
+                .value_parser(value_parser!(OsString))
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .required_unless_present_any(["finish", "finish-detached", "guard"]),
+        )
+        .arg(
+            Arg::new("finish")
+                .long("finish")
+                .value_name("DIR")
+                .help("Complete the archives of programs that were killed together with replay-record")
+                .value_parser(value_parser!(PathBuf))
+                .num_args(1..)
+                .conflicts_with("command"),
+        )
+        .arg(hidden("finish-detached"))
+        .arg(hidden("guard"))
+        .arg(
+            Arg::new("config")
+                .long("config")
+                .value_name("FILE")
+                .help("Read variables from FILE: lines NAME=VALUE, # begins a comment; options and environment count more")
+                .value_parser(value_parser!(PathBuf)),
+        );
+    for variable in VARIABLES {
+        command = command.arg(option(variable));
+    }
+    command.arg(
+        Arg::new("estimate")
+            .long("estimate")
+            .action(ArgAction::SetTrue)
+            .help("Do not record, but say how large a full trace of this run would be and what would save most of it; the same as --profile=estimate. Leaves nothing unless there is --output")
+            .conflicts_with_all(["finish", PROFILE]),
+    )
+}
+
+/// An option for the launcher's own use.
+fn hidden(name: &'static str) -> Arg {
+    let arg = Arg::new(name).long(name).hide(true).value_parser(value_parser!(PathBuf));
+    arg.conflicts_with_all(["command", "finish"])
+}
+
+/// The option for a variable: `--clock-interval` for `REPLAY_CLOCK_INTERVAL`.
+fn option(variable: &'static Variable) -> Arg {
+    let long = long(variable);
+    let default = if variable.default.is_empty() { "none" } else { variable.default };
+    let arg = Arg::new(variable.name)
+        .long(long)
+        .value_name("VALUE")
+        .help(format!("{} [{}; default: {default}]", variable.meaning, variable.name))
+        .value_parser(NonEmptyStringValueParser::new())
+        .allow_hyphen_values(true)
+        .action(ArgAction::Set);
+    match variable.name {
+        "REPLAY_OUTPUT" => arg.short('o').value_name("DIR"),
+        // Without a value it switches on; a value needs its equals sign, as the program comes next.
+        PROFILE => arg.num_args(0..=1).require_equals(true).default_missing_value("1"),
+        _ => arg,
+    }
+}
+
+fn long(variable: &Variable) -> String {
+    variable.name.trim_start_matches("REPLAY_").to_ascii_lowercase().replace('_', "-")
+}
+
+/// The task that the command line asks for, checked. `environment` looks up a variable.
+///
+/// # Errors
+/// If the configuration file cannot be read, or a value cannot be.
+pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) -> Result<Task, Error> {
+    if let Some(directory) = matches.get_one::<PathBuf>("finish-detached") {
+        return Ok(Task::FinishDetached(directory.clone()));
+    }
+    if let Some(note) = matches.get_one::<PathBuf>("guard") {
+        return Ok(Task::Guard(note.clone()));
+    }
+    if let Some(directories) = matches.get_many::<PathBuf>("finish") {
+        return Ok(Task::Finish(directories.cloned().collect()));
+    }
+    let file = match matches.get_one::<PathBuf>("config") {
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|cause| Error::io(path, "read the file", cause))?;
+            parse(&text, path)?
+        }
+        None => Vec::new(),
+    };
+    let option = |name: &str| match name {
+        PROFILE if matches.get_flag("estimate") => Some("estimate".to_string()),
+        _ => matches.get_one::<String>(name).cloned(),
+    };
+    let in_file =
+        |name: &str| file.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let value = |name: &str| option(name).or_else(|| environment(name)).or_else(|| in_file(name));
+    let settings = Settings::read(value).map_err(Error::new)?;
+    if let Some(filter) = &settings.filter {
+        fs::File::open(filter).map_err(|cause| Error::io(filter, "read the filter", cause))?;
+    }
+    let mut variables = Vec::new();
+    for variable in VARIABLES {
+        let Some(mut value) = value(variable.name).filter(|value| !value.is_empty()) else { continue };
+        // Ranks need not run in the directory of the launcher.
+        if ["REPLAY_OUTPUT", "REPLAY_FILTER"].contains(&variable.name)
+            && let Ok(absolute) = std::path::absolute(&value)
+            && let Some(absolute) = absolute.to_str()
+        {
+            value = absolute.to_string();
+        }
+        variables.push((variable.name, value));
+    }
+    let command = matches.get_many::<OsString>("command").into_iter().flatten().cloned().collect();
+    Ok(Task::Record { command, variables, settings })
+}
+
+/// The variables in a configuration file.
+fn parse(text: &str, path: &Path) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |what: &str| Error::new(format!("{}: line {number}: {what}", path.display()));
+        let Some((name, value)) = line.split_once('=') else {
+            return Err(wrong("expected NAME=VALUE"));
+        };
+        let Some(variable) = VARIABLES.iter().find(|variable| variable.name == name.trim()) else {
+            return Err(wrong(&format!("there is no variable {:?}", name.trim())));
+        };
+        // A value ends where a comment begins, as in `REPLAY_DEPTH=8  # enough`.
+        let value = value.split(" #").next().unwrap_or(value).trim();
+        found.push((variable.name, value.to_string()));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::settings::Profile;
+
+    fn asked(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Task, String> {
+        let all = std::iter::once("replay-record").chain(arguments.iter().copied());
+        let matches = command().try_get_matches_from(all).map_err(|error| error.to_string())?;
+        let get =
+            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, v)| v.to_string());
+        task(&matches, get).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn command_line_is_consistent() {
+        command().debug_assert();
+        let help = command().render_long_help().to_string();
+        for variable in VARIABLES {
+            assert!(
+                help.contains(variable.name) && help.contains(&format!("--{}", long(variable))),
+                "{help}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_end_where_the_program_begins() {
+        let Ok(Task::Record { command, variables, settings }) =
+            asked(&["--depth", "3", "mpirun", "-n", "4", "--depth", "x", "--", "a"], &[])
+        else {
+            panic!("no program")
+        };
+        assert_eq!(command, ["mpirun", "-n", "4", "--depth", "x", "--", "a"]);
+        assert_eq!(variables, [("REPLAY_DEPTH", "3".to_string())]);
+        assert_eq!(settings.depth, 3);
+        let Ok(Task::Record { command, .. }) = asked(&["--", "-x", "y"], &[]) else { panic!("no program") };
+        assert_eq!(command, ["-x", "y"]);
+        assert!(asked(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn option_counts_more_than_environment_and_that_more_than_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("replay.conf");
+        fs::write(&file, "# all\nREPLAY_DEPTH = 1\nREPLAY_SAMPLE=2 # two\n\nREPLAY_BUFFER=2M\n").unwrap();
+        let file = file.to_str().unwrap();
+        let environment = [("REPLAY_DEPTH", "5"), ("REPLAY_SAMPLE", "6")];
+        let Ok(Task::Record { settings, variables, .. }) =
+            asked(&["--config", file, "--depth=9", "a"], &environment)
+        else {
+            panic!("no program")
+        };
+        assert_eq!((settings.depth, settings.sample, settings.buffer), (9, 6, 2 << 20));
+        assert_eq!(variables.len(), 3);
+    }
+
+    #[test]
+    fn profile_needs_no_value_and_estimate_is_a_profile() {
+        let profile = |arguments: &[&str]| match asked(arguments, &[("REPLAY_PROFILE", "0")]) {
+            Ok(Task::Record { command, settings, .. }) if command == ["a"] => Some(settings.profile),
+            _ => None,
+        };
+        assert_eq!(profile(&["a"]), Some(Profile::No));
+        assert_eq!(profile(&["--profile", "a"]), Some(Profile::Report));
+        assert_eq!(profile(&["--profile=0", "a"]), Some(Profile::No));
+        assert_eq!(profile(&["--estimate", "a"]), Some(Profile::Estimate));
+        assert_eq!(profile(&["--profile=2", "a"]), None);
+        assert_eq!(profile(&["--estimate", "--profile", "a"]), None);
+    }
+
+    #[test]
+    fn what_is_wrong_in_the_file_is_named_with_its_line() {
+        let of = |text| parse(text, Path::new("f")).unwrap_err().to_string();
+        assert_eq!(of("\nREPLAY_DEPTH"), "f: line 2: expected NAME=VALUE");
+        assert!(of("REPLAY_DEEP=1").contains("line 1: there is no variable \"REPLAY_DEEP\""));
+        assert!(asked(&["--config", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
+    }
+
+    #[test]
+    fn values_are_checked_before_anything_starts() {
+        assert!(asked(&["--buffer", "1", "a"], &[]).unwrap_err().contains("REPLAY_BUFFER"));
+        assert!(asked(&["a"], &[("REPLAY_CLOCK", "sun")]).unwrap_err().contains("REPLAY_CLOCK"));
+        assert!(asked(&["--filter", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
+    }
+
+    #[test]
+    fn output_is_absolute_and_finish_takes_directories() {
+        let Ok(Task::Record { variables, .. }) = asked(&["-o", "x", "a"], &[]) else { panic!("no program") };
+        assert!(Path::new(&variables[0].1).is_absolute());
+        assert_eq!(asked(&["--finish", "a", "b"], &[]), Ok(Task::Finish(vec!["a".into(), "b".into()])));
+        assert!(asked(&["--finish"], &[]).is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! How the recorder gets into the program: the environment of what is started.
+
+use crate::Error;
+use object::read::elf::{ElfFile64, ProgramHeader};
+use recording::layout::NOTE_VARIABLE;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The recorder.
+const LIBRARY: &str = "libreplay_recorder.so";
+
+/// The recorder as it is called where it was built, beside the launcher.
+const BUILT: &str = "libreplay_recorder.so";
+
+/// Environment variable: where the recorder is, if not beside the launcher.
+const LIBRARY_VARIABLE: &str = "REPLAY_LIBRARY";
+
+/// The variable with which Open MPI is told what to pass on to other nodes.
+const FORWARDED: &str = "OMPI_MCA_mca_base_env_list";
+
+/// Where the recorder is.
+///
+/// # Errors
+/// If it is nowhere, or its path cannot be said to the dynamic linker.
+pub(crate) fn library() -> Result<PathBuf, Error> {
+    let path = match env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
+        Some(path) => PathBuf::from(path),
+        None => beside_launcher()?,
+    };
+    let path = path.canonicalize().map_err(|cause| Error::io(&path, "find the recorder", cause))?;
+    // The dynamic linker separates names by these.
+    if path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+        let message = format!("{}: the recorder's path must not contain spaces or colons", path.display());
+        return Err(Error::new(message));
+    }
+    Ok(path)
+}
+
+fn beside_launcher() -> Result<PathBuf, Error> {
+    let own = env::current_exe().map_err(|cause| Error::new(format!("cannot find myself: {cause}")))?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let places = [folder.join(LIBRARY), folder.join("../lib/replay").join(LIBRARY), folder.join(BUILT)];
+    places.into_iter().find(|place| place.exists()).ok_or_else(|| {
+        let folder = folder.display();
+        Error::new(format!(
+            "there is no {LIBRARY} in {folder} or {folder}/../lib/replay: name it with {LIBRARY_VARIABLE}"
+        ))
+    })
+}
+
+/// The variables of the program beyond those that it has anyway.
+pub(crate) fn environment(
+    library: &Path,
+    note: Option<&Path>,
+    settings: &[(&'static str, String)],
+    command: &[OsString],
+) -> Vec<(OsString, OsString)> {
+    let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    // First, so that its functions are found first; others stay behind it.
+    let mut preloaded = library.as_os_str().to_owned();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preloaded.push(":");
+        preloaded.push(others);
+    }
+    variables.push(("LD_PRELOAD".into(), preloaded));
+    variables.extend(note.map(|note| (NOTE_VARIABLE.into(), note.into())));
+    variables.extend(settings.iter().map(|(name, value)| (name.into(), value.into())));
+    // mpirun refuses the list together with its own option.
+    let is_told_by_option = command.iter().any(|argument| argument == "-x");
+    if command.first().is_some_and(|program| starts_open_mpi(program))
+        && !is_told_by_option
+        && env::var_os(FORWARDED).is_none()
+    {
+        let names: Vec<&OsStr> = variables.iter().map(|(name, _)| name.as_os_str()).collect();
+        let names = names.join(OsStr::new(";"));
+        variables.push((FORWARDED.into(), names));
+    }
+    variables
+}
+
+/// Whether a program has one of the names of Open MPI's mpirun; MPICH's has them too, and does not mind the variable.
+fn starts_open_mpi(program: &OsStr) -> bool {
+    let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let name = name.strip_suffix(".openmpi").unwrap_or(name);
+    ["mpirun", "mpiexec", "orterun", "prterun"].contains(&name)
+}
+
+/// Where the system finds a program, as it would be executed.
+pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return Some(program.into());
+    }
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|place| {
+        fs::metadata(place).is_ok_and(|status| status.is_file() && status.permissions().mode() & 0o111 != 0)
+    })
+}
+
+/// Whether a file is a program without a dynamic linker, into which nothing can be loaded.
+pub(crate) fn is_static(path: &Path) -> bool {
+    const EXECUTABLE: [u8; 4] = *b"\x7fELF";
+    const INTERPRETER: u32 = 3;
+    let Ok(file) = fs::File::open(path) else { return false };
+    let mut begin = [0; 4];
+    if std::io::Read::read_exact(&mut &file, &mut begin).is_err() || begin != EXECUTABLE {
+        return false;
+    }
+    let Ok(bytes) = otf2::FileBytes::open(path) else { return false };
+    let Ok(program) = ElfFile64::<object::Endianness>::parse(&*bytes) else { return false };
+    let order = program.endian();
+    !program.elf_program_headers().iter().any(|header| header.p_type(order) == INTERPRETER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorder_comes_first_and_variables_are_forwarded_by_open_mpi() {
+        let settings = [("REPLAY_DEPTH", "3".to_string())];
+        let command = |words: &[&str]| words.iter().map(Into::into).collect::<Vec<OsString>>();
+        let of = |words: &[&str]| {
+            environment(Path::new("/l.so"), Some(Path::new("/n")), &settings, &command(words))
+        };
+        let plain = of(&["./a"]);
+        assert!(plain[0].1.to_str().unwrap().starts_with("/l.so"));
+        assert_eq!(plain.len(), 3);
+        let forwarded = of(&["/opt/bin/mpirun", "-n", "4"]);
+        assert_eq!(forwarded[3].1, "LD_PRELOAD;REPLAY_NOTE;REPLAY_DEPTH");
+        assert_eq!(of(&["mpirun.openmpi", "a"]).len(), 4);
+        assert_eq!(of(&["mpirun", "-x", "PATH", "a"]).len(), 3);
+    }
+
+    #[test]
+    fn programs_of_the_system_are_found_and_need_their_linker() {
+        let shell = find(OsStr::new("sh")).unwrap();
+        assert!(!is_static(&shell));
+        assert!(!is_static(Path::new("/etc/passwd")) && !is_static(Path::new("/nowhere")));
+        assert_eq!(find(OsStr::new("no-such-program")), None);
+        assert_eq!(find(OsStr::new("./x")), Some("./x".into()));
+    }
+}

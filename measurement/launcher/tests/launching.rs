@@ -1,0 +1,322 @@
+//! Programs under the launcher do what they do without it, and what they noted is completed.
+
+use crate::recordings::{check, fresh, ring};
+use recording::layout;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Something harmless to preload in the place of the recorder.
+fn library() -> Option<PathBuf> {
+    let folders = ["/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu", "/lib"];
+    let found = folders.iter().map(|folder| Path::new(folder).join("libm.so.6")).find(|path| path.exists());
+    if found.is_none() {
+        println!("skipped: there is no library that could be preloaded");
+    }
+    found
+}
+
+/// The launcher in a directory, under nobody's mpirun.
+fn launcher(directory: &Path, arguments: &[&str]) -> Option<Command> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_replay-record"));
+    command.args(arguments).current_dir(directory).env("REPLAY_LIBRARY", library()?);
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if ["OMPI_", "PMI", "SLURM_", "LD_PRELOAD"].iter().any(|prefix| name.starts_with(prefix)) {
+            command.env_remove(&*name);
+        }
+    }
+    Some(command)
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> Option<Output> {
+    Some(launcher(directory, arguments)?.output().unwrap())
+}
+
+/// A program that leaves a recording, as one with the recorder in it would.
+fn recorded(experiment: &Path, end: &str) -> String {
+    format!("echo '{}' >> \"$REPLAY_NOTE\"; {end}", experiment.display())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Waits for something that another process does.
+fn wait_for(what: &str, is_done: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_done() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn program_without_mpi_passes_through_silently() {
+    let directory = fresh("passes_through");
+    let Some(output) = run(&directory, &["sh", "-c", "echo out; echo err >&2; exit 3"]) else { return };
+    assert_eq!(
+        (output.status.code(), text(&output.stdout), text(&output.stderr)),
+        (Some(3), "out\n".into(), "err\n".into())
+    );
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "the note is gone");
+}
+
+#[test]
+fn program_gets_the_recorder_its_settings_and_all_open_files() {
+    let directory = fresh("gets_settings");
+    fs::write(directory.join("text"), "open\n").unwrap();
+    let script = "echo $LD_PRELOAD; echo $REPLAY_DEPTH; echo $REPLAY_OUTPUT; test -w $REPLAY_NOTE && cat <&7";
+    let all = "exec 7<text; exec \"$@\"";
+    let binary = env!("CARGO_BIN_EXE_replay-record");
+    let Some(library) = library() else { return };
+    let output = Command::new("sh")
+        .args(["-c", all, "sh", binary, "--depth", "5", "-o", "run", "sh", "-c", script])
+        .current_dir(&directory)
+        .env("REPLAY_LIBRARY", &library)
+        .env("LD_PRELOAD", "")
+        .output()
+        .unwrap();
+    assert_eq!(text(&output.stderr), "");
+    let library = library.canonicalize().unwrap();
+    let expected = format!("{}\n5\n{}\nopen\n", library.display(), directory.join("run").display());
+    assert_eq!(text(&output.stdout), expected);
+}
+
+#[test]
+fn program_that_cannot_be_started_ends_as_in_a_shell() {
+    let directory = fresh("cannot_start");
+    let Some(output) = run(&directory, &["no-such-program"]) else { return };
+    assert_eq!(output.status.code(), Some(127));
+    assert!(text(&output.stderr).starts_with("replay-record: no-such-program: cannot start the program"));
+    fs::write(directory.join("text"), "x").unwrap();
+    assert_eq!(run(&directory, &["./text"]).unwrap().status.code(), Some(126));
+    for arguments in [&["--buffer", "1", "true"][..], &["--nonsense"], &[]] {
+        assert_eq!(run(&directory, arguments).unwrap().status.code(), Some(125), "{arguments:?}");
+    }
+    let mut without = launcher(&directory, &["true"]).unwrap();
+    let output = without.env("REPLAY_LIBRARY", "/nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("/nowhere"));
+}
+
+#[test]
+fn launcher_dies_of_the_signal_that_its_program_died_of() {
+    let directory = fresh("dies_of_signal");
+    for (name, number) in [("TERM", 15), ("KILL", 9), ("SEGV", 11), ("ABRT", 6), ("USR1", 10)] {
+        let Some(output) = run(&directory, &["sh", "-c", &format!("kill -{name} $$")]) else { return };
+        assert_eq!(output.status.signal(), Some(number), "{name}");
+    }
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "no core dump, no note");
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let directory = fresh("passed_on");
+    let script = "trap 'echo got; exit 7' TERM; trap 'echo one' USR1; echo ready > ready; while :; do sleep 0.01; done";
+    let Some(mut command) = launcher(&directory, &["sh", "-c", script]) else { return };
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    wait_for("the program's start", || directory.join("ready").exists());
+    send(&child, Signal::USR1);
+    std::thread::sleep(Duration::from_millis(100));
+    send(&child, Signal::TERM);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), "one\ngot\n".into()));
+}
+
+#[test]
+fn what_is_ignored_stays_ignored() {
+    let directory = fresh("ignored");
+    let binary = env!("CARGO_BIN_EXE_replay-record");
+    let Some(library) = library() else { return };
+    let script = format!("trap '' HUP; exec '{binary}' grep SigIgn /proc/self/status");
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(&directory)
+        .env("REPLAY_LIBRARY", library)
+        .output();
+    let ignored = text(&output.unwrap().stdout);
+    let bits = u64::from_str_radix(ignored.trim_start_matches("SigIgn:").trim(), 16).unwrap();
+    assert_eq!(bits & 1, 1, "{ignored}");
+}
+
+#[test]
+fn program_does_not_outlive_a_launcher_that_is_killed() {
+    let directory = fresh("killed_launcher");
+    let Some(mut command) = launcher(&directory, &["sh", "-c", "echo $$ > pid; exec sleep 100"]) else {
+        return;
+    };
+    let mut child = command.spawn().unwrap();
+    wait_for("the program's start", || {
+        fs::read_to_string(directory.join("pid")).is_ok_and(|text| !text.is_empty())
+    });
+    send(&child, Signal::KILL);
+    child.wait().unwrap();
+    let process = fs::read_to_string(directory.join("pid")).unwrap();
+    let status = PathBuf::from(format!("/proc/{}/stat", process.trim()));
+    wait_for("the program's end", || {
+        fs::read_to_string(&status).map_or(true, |status| status.contains(") Z"))
+    });
+}
+
+#[test]
+fn what_was_noted_is_completed() {
+    let directory = fresh("front");
+    let experiment = directory.join("run");
+    let events = ring(&experiment, 4, 5);
+    let Some(output) = run(&directory, &["sh", "-c", &recorded(&experiment, "echo out")]) else { return };
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "out\n".into()));
+    let message = text(&output.stderr);
+    assert!(message.starts_with("replay-record: wrote run (4 processes, 128 events, "), "{message}");
+    assert_eq!(message.lines().count(), 1);
+    assert_eq!(check(&experiment), events);
+}
+
+#[test]
+fn program_that_died_is_completed_too() {
+    let directory = fresh("front_died");
+    let experiment = directory.join("run");
+    ring(&experiment, 2, 5);
+    let journal = layout::journal(&experiment, 1);
+    let whole = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, &whole[..whole.rfind("{\"entry\":\"end\"").unwrap()]).unwrap();
+    let Some(output) = run(&directory, &["sh", "-c", &recorded(&experiment, "kill -9 $$")]) else { return };
+    assert_eq!(output.status.signal(), Some(9));
+    let message = text(&output.stderr);
+    assert!(
+        message
+            .contains("1 of 2 processes ended by themselves; rank 1 died; nothing that was recorded is lost"),
+        "{message}"
+    );
+    check(&experiment);
+}
+
+/// A launcher as a rank of Open MPI's mpirun.
+fn rank(directory: &Path, experiment: &Path, rank: u32, size: u32, end: &str) -> Option<Child> {
+    let mut command = launcher(directory, &["sh", "-c", &recorded(experiment, end)])?;
+    command.env("OMPI_COMM_WORLD_RANK", rank.to_string()).env("OMPI_COMM_WORLD_SIZE", size.to_string());
+    Some(command.stderr(Stdio::piped()).spawn().unwrap())
+}
+
+#[test]
+fn last_of_many_launchers_completes() {
+    let directory = fresh("many");
+    let experiment = directory.join("run");
+    let events = ring(&experiment, 4, 5);
+    let ranks: Vec<_> =
+        (0..4).filter_map(|at| rank(&directory, &experiment, at, 4, &format!("sleep 0.{at}"))).collect();
+    let outputs: Vec<_> = ranks.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let messages: Vec<_> =
+        outputs.iter().map(|output| text(&output.stderr)).filter(|text| !text.is_empty()).collect();
+    if outputs.is_empty() {
+        return;
+    }
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].contains("wrote run (4 processes"), "{messages:?}");
+    assert_eq!(check(&experiment), events);
+}
+
+#[test]
+fn launcher_in_front_of_mpirun_within_a_job_does_not_wait_for_others() {
+    let directory = fresh("front_in_job");
+    let experiment = directory.join("run");
+    ring(&experiment, 4, 5);
+    let Some(child) = rank(&directory, &experiment, 0, 1, "true") else { return };
+    assert!(text(&child.wait_with_output().unwrap().stderr).contains("wrote run"));
+    check(&experiment);
+}
+
+#[test]
+fn archive_is_completed_although_a_launcher_was_killed() {
+    let directory = fresh("launcher_killed");
+    let experiment = directory.join("run");
+    let events = ring(&experiment, 2, 5);
+    // The recording is of a program that is dead on a host that is not known: as if it ran here.
+    for number in 0..2 {
+        let journal = layout::journal(&experiment, number);
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&journal).unwrap();
+        fs::write(&journal, text.replace("nowhere", &host).replace("\"process\":8", "\"process\":4194304"))
+            .unwrap();
+    }
+    let Some(killed) = rank(&directory, &experiment, 1, 2, "echo x > started; exec sleep 100") else {
+        return;
+    };
+    wait_for("the start of rank 1", || directory.join("started").exists());
+    let aborted = rank(&directory, &experiment, 0, 2, "exit 1").unwrap();
+    send(&killed, Signal::KILL);
+    // Their guardians hold the other ends of standard error; one of them completes.
+    let outputs = [killed, aborted].map(|child| child.wait_with_output().unwrap());
+    assert_eq!((outputs[0].status.signal(), outputs[1].status.code()), (Some(9), Some(1)));
+    let message: String = outputs.iter().map(|output| text(&output.stderr)).collect();
+    assert_eq!(message.matches("wrote run (2 processes").count(), 1, "{message}");
+    assert_eq!(check(&experiment), events);
+}
+
+#[test]
+fn finish_completes_what_was_left_and_says_so_with_its_status() {
+    let directory = fresh("finish");
+    let one = directory.join("one");
+    ring(&one, 2, 5);
+    let finish = |name: &str| {
+        let output = run(&directory, &["--finish", name])?;
+        Some((output.status.code().unwrap(), text(&output.stderr)))
+    };
+    let Some((status, message)) = finish("one") else { return };
+    assert!(
+        status == 0 && message.starts_with("replay-record: wrote one (2 processes, "),
+        "{status}: {message}"
+    );
+    assert_eq!(finish("one"), Some((0, "replay-record: one is complete already\n".into())));
+    let (status, message) = finish("nothing").unwrap();
+    assert!(status == 2 && message.contains("nothing: there is neither"), "{status}: {message}");
+    let lossy = directory.join("lossy");
+    ring(&lossy, 2, 5);
+    fs::write(layout::buffer(&lossy, 1), "x").unwrap();
+    let (status, message) = finish("lossy").unwrap();
+    assert!(status == 1 && message.contains("its buffer is of no use"), "{status}: {message}");
+}
+
+#[test]
+fn program_that_still_records_is_left_alone() {
+    let directory = fresh("still_running");
+    let experiment = directory.join("run");
+    ring(&experiment, 1, 5);
+    let journal = layout::journal(&experiment, 0);
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let own = format!("\"process\":{}", std::process::id());
+    let changed =
+        fs::read_to_string(&journal).unwrap().replace("nowhere", &host).replace("\"process\":7", &own);
+    fs::write(&journal, changed).unwrap();
+    // A mapping of the buffer is what tells; one of this process's own.
+    let buffer = layout::buffer(&experiment, 0);
+    let bytes = fs::read(&buffer).unwrap();
+    fs::write(&buffer, [bytes, vec![0; 1 << 20]].concat()).unwrap();
+    let mapped = otf2::FileBytes::open(&buffer).unwrap();
+    let refused = launcher::finish(&experiment).unwrap_err().to_string();
+    assert!(refused.contains("still running: rank 0"), "{refused}");
+    drop(mapped);
+    assert!(launcher::finish(&experiment).is_ok());
+}
+
+#[test]
+fn statically_linked_program_is_named_and_runs() {
+    let directory = fresh("static");
+    let source = directory.join("a.c");
+    fs::write(&source, "int main(void) { return 5; }\n").unwrap();
+    let built = Command::new("cc").args(["-static", "-o"]).arg(directory.join("a")).arg(&source).output();
+    if !built.is_ok_and(|built| built.status.success()) {
+        println!("skipped: a statically linked program: the compiler cannot make one");
+        return;
+    }
+    let Some(output) = run(&directory, &["./a"]) else { return };
+    assert_eq!(output.status.code(), Some(5));
+    assert!(text(&output.stderr).contains("./a is statically linked"), "{}", text(&output.stderr));
+}

@@ -1,0 +1,271 @@
+//! Addresses of real programs become functions, files and lines.
+
+use crate::finishing::finished;
+use crate::recordings::{Rank, check, fresh, mpi};
+use model::{Definitions, Paradigm};
+use object::{Object, ObjectSymbol};
+use otf2::Archive;
+use recording::journal::Entry;
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, SAMPLE};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the program is said to be mapped.
+const BASE: u64 = 0x5555_0000_0000;
+
+/// Builds a source; `None` if there is no such compiler.
+fn build(directory: &Path, compiler: &str, arguments: &[&str], name: &str, source: &str) -> Option<PathBuf> {
+    let program = directory.join("program");
+    fs::write(directory.join(name), source).unwrap();
+    let built = Command::new(compiler)
+        .args(arguments)
+        .arg(name)
+        .arg("-o")
+        .arg(&program)
+        .current_dir(directory)
+        .output();
+    match built {
+        Ok(built) => assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr)),
+        Err(_) => {
+            println!("skipped: names of {name}: there is no {compiler}");
+            return None;
+        }
+    }
+    Some(program)
+}
+
+/// Addresses of the call instructions' ends in a function, by its symbol.
+fn returns(program: &Path, function: &str) -> Vec<u64> {
+    let bytes = fs::read(program).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();
+    let section = file.section_by_index(symbol.section_index().unwrap()).unwrap();
+    let code = object::ObjectSection::data_range(&section, symbol.address(), symbol.size()).unwrap().unwrap();
+    // A call with a relative address, on the only architecture that these tests are for.
+    (5..=code.len()).filter(|&end| code[end - 5] == 0xe8).map(|end| symbol.address() + end as u64).collect()
+}
+
+fn address(program: &Path, function: &str) -> u64 {
+    let bytes = fs::read(program).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap().address()
+}
+
+fn build_id(program: &Path) -> Option<String> {
+    let bytes = fs::read(program).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let id = file.build_id().unwrap()?;
+    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The archive of one process with these paths: kind, address in the program, parent.
+fn archive(directory: &Path, program: &Path, nodes: &[(u32, u64, u32)]) -> (Definitions, Vec<String>) {
+    let experiment = directory.join("run");
+    let mut rank = Rank::new(&experiment, 0, 1);
+    rank.tell(Entry::Module {
+        begin: BASE,
+        end: BASE + 0x1000_0000,
+        bias: BASE,
+        build_id: build_id(program),
+        path: program.to_str().unwrap().into(),
+    });
+    let nodes: Vec<_> = nodes
+        .iter()
+        .map(|&(kind, target, parent)| {
+            (kind, if kind == MPI_FUNCTION { target } else { BASE + target }, parent)
+        })
+        .collect();
+    rank.paths(0, &nodes);
+    rank.record(0, &[]);
+    rank.tell(Entry::End { status: 0 });
+    let notices = finished(&experiment).notices;
+    check(&experiment);
+    (Archive::open(&experiment).unwrap().definitions().unwrap(), notices)
+}
+
+/// Name, file and line of each context from the outermost to the last.
+fn path(definitions: &Definitions) -> Vec<(String, Option<(String, u32)>)> {
+    let mut path = Vec::new();
+    let mut at = definitions.calling_contexts.len().checked_sub(1);
+    while let Some(node) = at {
+        let context = &definitions.calling_contexts[node];
+        let source =
+            context.source.clone().map(|(file, line)| (file.rsplit('/').next().unwrap().to_string(), line));
+        path.push((definitions.regions[context.region].name.clone(), source));
+        at = context.parent;
+    }
+    path.reverse();
+    path
+}
+
+const C: &str = "\
+__attribute__((noinline)) int other(int x) { __asm__ volatile(\"\" : \"+r\"(x)); return x; }
+static inline __attribute__((always_inline)) int inner(int x) {
+    return other(x) + 1;
+}
+static inline __attribute__((always_inline)) int middle(int x) {
+    return inner(x) * 2;
+}
+__attribute__((noinline)) int outer(int x) {
+    x += 3;
+    return middle(x) - 1;
+}
+int main(int argc, char **argv) {
+    (void)argv;
+    return outer(argc);
+}
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn inlined_functions_are_contexts_of_their_own() {
+    let directory = fresh("inlined");
+    let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
+    let call = returns(&program, "outer")[0];
+    let nodes = [(FRAME, call, NO_PARENT), (MPI_FUNCTION, mpi("MPI_Send"), 0)];
+    let (definitions, notices) = archive(&directory, &program, &nodes);
+    assert_eq!(notices, [""; 0]);
+    let at = |line| Some(("a.c".to_string(), line));
+    let expected = [("outer", at(10)), ("middle", at(6)), ("inner", at(3)), ("MPI_Send", None)];
+    assert_eq!(path(&definitions), expected.map(|(name, line)| (name.to_string(), line)));
+    let lines: Vec<_> =
+        definitions.regions.iter().map(|region| (region.name.as_str(), region.begin_line)).collect();
+    assert_eq!(lines, [("outer", 8), ("middle", 5), ("inner", 2), ("MPI_Send", 0)]);
+    assert!(definitions.regions[0].source_file.ends_with("/inlined/a.c"));
+    assert_eq!(definitions.regions[0].paradigm, Paradigm::SAMPLING);
+}
+
+#[test]
+fn functions_that_told_themselves_are_those_of_the_compiler() {
+    let directory = fresh("told_themselves");
+    let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
+    let outer = address(&program, "outer");
+    let (definitions, _) = archive(&directory, &program, &[(FUNCTION, outer, NO_PARENT)]);
+    let region = &definitions.regions[0];
+    assert_eq!((region.name.as_str(), region.paradigm, region.begin_line), ("outer", Paradigm::COMPILER, 8));
+    assert_eq!(definitions.calling_contexts[0].source, None);
+}
+
+#[test]
+fn without_debug_information_symbols_give_names() {
+    let directory = fresh("symbols_only");
+    let Some(program) = build(&directory, "cc", &["-O2"], "a.c", C) else { return };
+    let outer = address(&program, "outer");
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);
+    assert_eq!(path(&definitions), [("outer".to_string(), None)]);
+    let stripped = Command::new("strip").arg(&program).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        println!("skipped: names without symbols: there is no strip");
+        return;
+    }
+    fs::remove_dir_all(directory.join("run")).unwrap();
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);
+    assert_eq!(path(&definitions), [("[program]".to_string(), None)]);
+}
+
+#[test]
+fn separate_debug_information_is_found() {
+    let directory = fresh("separate");
+    let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
+    let outer = address(&program, "outer");
+    let objcopy = |arguments: &[&str]| {
+        let done = Command::new("objcopy").args(arguments).current_dir(&directory).status();
+        done.is_ok_and(|status| status.success())
+    };
+    let is_split = objcopy(&["--only-keep-debug", "program", "program.debug"])
+        && objcopy(&["--strip-all", "program"])
+        && objcopy(&["--add-gnu-debuglink=program.debug", "program"]);
+    if !is_split {
+        println!("skipped: separate debug information: there is no objcopy");
+        return;
+    }
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);
+    assert_eq!(path(&definitions)[0].0, "outer");
+    assert!(path(&definitions)[0].1.is_some());
+}
+
+#[test]
+fn program_that_was_built_again_has_no_names() {
+    let directory = fresh("built_again");
+    let Some(program) = build(&directory, "cc", &["-g", "-O2", "-Wl,--build-id"], "a.c", C) else { return };
+    let outer = address(&program, "outer");
+    let experiment = directory.join("run");
+    let mut rank = Rank::new(&experiment, 0, 1);
+    rank.tell(Entry::Module {
+        begin: BASE,
+        end: BASE + 0x1000_0000,
+        bias: BASE,
+        build_id: Some("0123456789abcdef".into()),
+        path: program.to_str().unwrap().into(),
+    });
+    rank.paths(0, &[(SAMPLE, BASE + outer, NO_PARENT)]);
+    let summary = finished(&experiment);
+    assert!(summary.notices[0].contains("the file has changed since"), "{:?}", summary.notices);
+    let definitions = Archive::open(&experiment).unwrap().definitions().unwrap();
+    assert_eq!(path(&definitions), [("[program]".to_string(), None)]);
+}
+
+#[test]
+fn names_of_cpp_are_those_of_the_source() {
+    let directory = fresh("cpp");
+    let source = "namespace halo { template <class T> __attribute__((noinline)) T twice(T x) { return x + x; } }\n\
+                  int main(int n, char **) { return halo::twice<int>(n); }\n";
+    let Some(program) = build(&directory, "c++", &["-g", "-O1"], "a.cpp", source) else { return };
+    let twice = address(&program, "_ZN4halo5twiceIiEET_S1_");
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, twice, NO_PARENT)]);
+    let region = &definitions.regions[0];
+    assert_eq!(
+        (region.name.as_str(), region.canonical_name.as_str()),
+        ("halo::twice<int>(int)", "_ZN4halo5twiceIiEET_S1_")
+    );
+    assert_eq!(region.begin_line, 1);
+}
+
+#[test]
+fn names_of_fortran_are_those_of_the_source() {
+    let directory = fresh("fortran");
+    let source = "module halo\ncontains\n  subroutine exchange(n)\n    integer :: n\n    n = n + 1\n    print *, n\n  \
+                  end subroutine\nend module\nsubroutine plain(n)\n  integer :: n\n  n = n + 1\n  print *, n\n\
+                  end subroutine\nprogram jacobi\n  use halo\n  integer :: n\n  n = 1\n  call exchange(n)\n  \
+                  call plain(n)\nend program\n";
+    let Some(program) = build(&directory, "gfortran", &["-g", "-O0"], "a.f90", source) else { return };
+    let nodes = ["MAIN__", "__halo_MOD_exchange", "plain_"].map(|name| address(&program, name));
+    let nodes: Vec<_> =
+        (0..).zip(nodes).map(|(at, node): (u32, u64)| (SAMPLE, node, at.wrapping_sub(1))).collect();
+    let (definitions, _) = archive(&directory, &program, &nodes);
+    let regions: Vec<_> =
+        definitions.regions.iter().map(|region| (region.name.as_str(), region.begin_line)).collect();
+    assert_eq!(regions, [("jacobi", 14), ("halo::exchange", 3), ("plain", 9)]);
+}
+
+#[inline(never)]
+fn rust_function_with_a_long_name(x: u64) -> u64 {
+    std::hint::black_box(x) + 1
+}
+
+#[test]
+fn names_of_rust_are_those_of_the_source() {
+    let directory = fresh("rust");
+    assert_eq!(rust_function_with_a_long_name(1), 2);
+    let program = std::env::current_exe().unwrap();
+    let bytes = fs::read(&program).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let wanted = |name: &str| name.contains("rust_function_with_a_long_name");
+    let symbol = file.symbols().find(|symbol| symbol.name().is_ok_and(wanted)).unwrap();
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, symbol.address(), NO_PARENT)]);
+    let region = &definitions.regions[0];
+    assert_eq!(region.name, "integration::symbolisation::rust_function_with_a_long_name");
+    assert!(region.source_file.ends_with("symbolisation.rs") && region.begin_line > 0, "{region:?}");
+}
+
+#[test]
+fn what_the_c_library_does_before_main_is_left_out() {
+    let directory = fresh("before_main");
+    let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
+    let (start, main) = (address(&program, "_start"), address(&program, "main"));
+    let nodes = [(FRAME, start + 1, NO_PARENT), (FRAME, main + 1, 0), (MPI_FUNCTION, mpi("MPI_Init"), 1)];
+    let (definitions, _) = archive(&directory, &program, &nodes);
+    let names: Vec<_> = path(&definitions).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["main", "MPI_Init"]);
+}

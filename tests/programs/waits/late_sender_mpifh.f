@@ -1,0 +1,50 @@
+C     With mpif.h, in fixed form. Rank 0 sends late: rank 1 waits in
+C     MPI_Recv as long as the delay takes.
+      PROGRAM LATE_SENDER_MPIFH
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER RANK, VALUE, IERR
+
+      CALL MPI_INIT(IERR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERR)
+      CALL SET_OUT
+      IF (RANK .EQ. 0) THEN
+         CALL SEND_LATE(42)
+      ELSE IF (RANK .EQ. 1) THEN
+         CALL RECEIVE(VALUE)
+         PRINT '(A,I0)', 'received ', VALUE
+      END IF
+      CALL MPI_FINALIZE(IERR)
+      END
+
+      SUBROUTINE SET_OUT
+      USE PROVOKE, ONLY: MEET
+      CALL MEET(0)
+      END
+
+      SUBROUTINE SEND_LATE(VALUE)
+      USE PROVOKE, ONLY: SLEEP_FOR_DELAY, CHECK
+      USE REPLAY
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER VALUE, IERR
+
+      CALL REPLAY_REGION_BEGIN('delay')                    ! HERE: delay
+      CALL SLEEP_FOR_DELAY
+      CALL REPLAY_REGION_END('delay')
+      CALL MPI_SEND(VALUE, 1, MPI_INTEGER, 1, 7,
+     &     MPI_COMM_WORLD, IERR)
+      CALL CHECK(IERR .EQ. MPI_SUCCESS)
+      END
+
+      SUBROUTINE RECEIVE(VALUE)
+      USE PROVOKE, ONLY: CHECK
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER VALUE, STATUS(MPI_STATUS_SIZE), COMM, IERR
+
+      VALUE = 0
+      COMM = MPI_COMM_WORLD
+      CALL MPI_RECV(VALUE,1,MPI_INTEGER,0,7,COMM,STATUS,IERR)! HERE: wait
+      CALL CHECK(IERR .EQ. MPI_SUCCESS)
+      END

@@ -1,0 +1,81 @@
+//! Each program of `tests/programs/calls` makes calls of one kind in all ways, and prints how many records of each kind a
+//! recording of it must have. It has them, others read it as we do, and the program has not noticed.
+
+use crate::support::archive;
+use crate::support::record::{Subject, Way, analyze};
+use crate::support::report::findings;
+use replay::findings::Class;
+
+/// A program, bare and recorded: prints the same, ends the same, and leaves the records that it promises. `known` are the
+/// names of notes that the analysis makes of it.
+fn expect_records(test: &str, source: &str, ranks: u32, known: &[&str]) {
+    let Some(subject) = Subject::new(test, source, ranks, &[]) else { return };
+    // Programs count all of their calls, not only those that are recorded if nobody asks for more.
+    let subject = subject.option("--functions=+err,+ext,+misc,+type");
+    let bare = subject.run_bare();
+    bare.expect_success();
+    let recorded = subject.run_recorded(Way::InFront);
+    assert_eq!((&bare.stdout, bare.status), (&recorded.stdout, recorded.status), "{}", recorded.stderr);
+    let experiment = &subject.experiment;
+    assert_eq!(archive::refusal(experiment), None);
+    assert_eq!(archive::difference(experiment), None);
+    archive::expect_promised(experiment, &recorded.stdout);
+    let analysis = analyze(experiment, &subject.folder);
+    analysis.expect_success();
+    for (name, class, count) in findings(experiment) {
+        let is_known = known.contains(&name.as_str()) && class == Class::Note;
+        assert!(is_known, "{count} times {name} ({})\n{}", class.name(), analysis.stdout);
+    }
+}
+
+#[test]
+fn communicators_made_in_all_ways_are_each_defined_once() {
+    expect_records("communicators", "calls/communicators.c", 4, &[]);
+}
+
+#[test]
+fn requests_of_all_kinds_are_completed_in_all_ways() {
+    expect_records("requests", "calls/requests.c", 3, &[]);
+}
+
+#[test]
+fn collective_operations_of_all_kinds_have_their_root_and_bytes() {
+    expect_records("collectives", "calls/collectives.c", 4, &[]);
+}
+
+#[test]
+fn one_sided_communication_leaves_rma_records() {
+    expect_records("one_sided", "calls/one_sided.c", 2, &[]);
+}
+
+#[test]
+fn files_leave_io_records() {
+    expect_records("files", "calls/files.c", 2, &[]);
+}
+
+#[test]
+fn functions_with_large_counts_are_like_the_others() {
+    expect_records("big_counts", "calls/big_counts.c", 2, &[]);
+}
+
+#[test]
+fn sessions_without_mpi_init_go_on_as_if_nobody_recorded() {
+    let Some(subject) = Subject::new("sessions", "calls/sessions.c", 2, &[]) else { return };
+    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Way::InFront));
+    assert_eq!((bare.stdout, bare.status), (recorded.stdout, recorded.status), "{}", recorded.stderr);
+}
+
+#[test]
+fn processes_that_are_started_by_others_have_archives_of_their_own() {
+    let Some(subject) = Subject::new("spawn", "calls/spawn.c", 1, &[]) else { return };
+    let subject = subject.with("OMPI_MCA_btl", "self,vader,tcp");
+    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Way::InFront));
+    bare.expect_success();
+    assert_eq!((bare.stdout, bare.status), (recorded.stdout, recorded.status), "{}", recorded.stderr);
+    let children = subject.experiment.with_file_name("recording_2");
+    for experiment in [subject.experiment, children] {
+        assert_eq!(archive::refusal(&experiment), None);
+        assert_eq!(archive::difference(&experiment), None);
+        analyze(&experiment, &subject.folder).expect_success();
+    }
+}

@@ -1,0 +1,315 @@
+//! Proof 2: however a program ends, its output and its status are those that it has without the recorder; and what it has
+//! recorded can be analyzed and is complete, also if processes were killed, and also if the disk is full.
+
+use crate::support::archive;
+use crate::support::build;
+use crate::support::process::{Ended, Running, run};
+use crate::support::record::{Subject, WAYS, Way, analyze, clean};
+use crate::support::report::findings;
+use crate::support::turns::Turn;
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Messages that each rank of a program has sent before its end comes: enough for buffers to be written out.
+const MESSAGES: &str = "20000";
+const RANKS: u32 = 2;
+
+/// What MPICH's mpirun leaves to chance, with and without the recorder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chance {
+    Nothing,
+    /// It may leave before it has passed on what an aborted program has printed.
+    Output,
+    /// Once a rank has failed without `MPI_Finalize`, it kills the others: the status may become theirs. Of a SIGTERM for
+    /// itself it tells with its status or not.
+    Status,
+}
+
+/// A program that sends its messages and ends.
+fn subject(test: &str, program: &str, arguments: &[&str]) -> Option<Subject> {
+    let subject = Subject::new(test, &format!("endings/{program}.c"), RANKS, arguments)?;
+    Some(subject.option("--buffer=256K"))
+}
+
+/// Bare and recorded in both ways: the same output, the same status, and an archive with all messages.
+fn expect_same_end(test: &str, program: &str, arguments: &[&str], messages: u64, chance: Chance) {
+    let Some(subject) = subject(test, program, arguments) else { return };
+    let bare = subject.run_bare();
+    for way in WAYS {
+        assert_same(&bare, &subject.run_recorded(way), way, on(&subject, chance));
+        expect_complete(&subject, messages);
+        std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
+#[track_caller]
+fn assert_same(bare: &Ended, recorded: &Ended, way: Way, chance: Chance) {
+    let (expected, found) = ((said(bare), bare.status), (said(recorded), recorded.status));
+    let is_same = (chance == Chance::Output || expected.0 == found.0)
+        && (chance == Chance::Status || expected.1 == found.1);
+    assert!(is_same, "{way:?}: {expected:?}, recorded {found:?}: {}", recorded.stderr);
+}
+
+/// Open MPI's leaves nothing to chance.
+fn on(subject: &Subject, chance: Chance) -> Chance {
+    if subject.mpi.is_open_mpi { Chance::Nothing } else { chance }
+}
+
+/// What the program has said. Behind it, MPICH's mpirun tells on standard output of processes and their numbers.
+fn said(ended: &Ended) -> &str {
+    ended.stdout.split("\n=====").next().unwrap_or_default()
+}
+
+/// Fails the test unless an archive appears soon that can be analyzed and has so many messages of each rank.
+#[track_caller]
+fn expect_complete(subject: &Subject, messages: u64) {
+    let experiment = &subject.experiment;
+    let begin = Instant::now();
+    while !experiment.join("traces.otf2").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "nobody completes {}", experiment.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    expect_analyzable(subject);
+    let sent = archive::counts(experiment).get("MpiSend").copied();
+    assert_eq!(sent, Some(messages * u64::from(RANKS)), "{}", experiment.display());
+    for (name, class, count) in findings(experiment) {
+        println!("{}: {count} times {name} ({})", experiment.display(), class.name());
+    }
+}
+
+#[track_caller]
+fn expect_analyzable(subject: &Subject) {
+    let experiment = &subject.experiment;
+    assert_eq!(archive::refusal(experiment), None);
+    analyze(experiment, &subject.folder).expect_success();
+}
+
+#[test]
+fn program_that_ends_by_itself_ends_with_its_code() {
+    for (number, arguments) in [
+        ["finalize", "return", "0"],
+        ["finalize", "exit", "5"],
+        ["finalize", "_exit", "6"],
+        ["abandon", "return", "7"],
+        ["abandon", "exit", "8"],
+        ["abandon", "_exit", "9"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let chance = if arguments[0] == "abandon" { Chance::Status } else { Chance::Nothing };
+        expect_same_end(&format!("exit_codes_{number}"), "exit_codes", arguments, 10, chance);
+    }
+}
+
+#[test]
+fn program_that_starts_others_ends_as_it_does_bare() {
+    expect_same_end("fork", "fork", &[], 30, Chance::Nothing);
+}
+
+#[test]
+fn abort_leaves_all_messages() {
+    expect_same_end("abort", "abort", &[MESSAGES], 20000, Chance::Output);
+}
+
+#[test]
+fn crash_leaves_all_messages() {
+    expect_same_end("crash", "crash", &[MESSAGES], 20000, Chance::Nothing);
+}
+
+/// Starts a program that sleeps after its messages, has somebody killed, and waits for the end of everything.
+fn killed(subject: &Subject, command: &mut Command, kill: impl Fn(&Running)) -> Ended {
+    let _turn = Turn::alone();
+    let mut running = Running::start(command, &subject.folder);
+    running.wait_for_line();
+    kill(&running);
+    running.wait()
+}
+
+/// Bare and recorded in both ways: killed in this way, a program ends the same, and its messages are all there.
+fn expect_same_end_when_killed(test: &str, chance: Chance, kill: impl Fn(&Running)) {
+    let Some(subject) = subject(test, "sleep_forever", &[MESSAGES]) else { return };
+    let bare = killed(&subject, &mut subject.bare(), &kill);
+    for way in WAYS {
+        let recorded = killed(&subject, &mut subject.recorded(way), &kill);
+        assert_same(&bare, &recorded, way, on(&subject, chance));
+        expect_complete(&subject, 20000);
+        std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
+/// The ranks themselves, not what has started them.
+fn ranks(running: &Running) -> Vec<crate::support::process::Process> {
+    let mut ranks = running.processes();
+    ranks.retain(|process| process.program.ends_with("sleep_forever"));
+    assert_eq!(ranks.len(), RANKS as usize);
+    ranks
+}
+
+#[test]
+fn sigterm_for_the_command_leaves_all_messages() {
+    expect_same_end_when_killed("term_command", Chance::Status, |running| running.kill(Signal::TERM));
+}
+
+#[test]
+fn sigterm_for_a_rank_leaves_all_messages() {
+    expect_same_end_when_killed("term_rank", Chance::Nothing, |running| ranks(running)[1].kill(Signal::TERM));
+}
+
+#[test]
+fn sigkill_for_a_rank_leaves_all_messages() {
+    expect_same_end_when_killed("kill_rank", Chance::Nothing, |running| ranks(running)[1].kill(Signal::KILL));
+}
+
+#[test]
+fn sigkill_for_all_ranks_leaves_all_messages() {
+    expect_same_end_when_killed("kill_ranks", Chance::Nothing, |running| {
+        ranks(running).iter().for_each(|rank| rank.kill(Signal::KILL));
+    });
+}
+
+/// The event files of a recording.
+fn event_files(experiment: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(experiment.join("traces")).unwrap().map(|entry| entry.unwrap().path());
+    let events = paths.filter(|path| path.extension().is_some_and(|extension| extension == "evt"));
+    events.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+/// Completes a recording with `replay-record --finish`; nothing that was written out may be lost.
+fn finish(subject: &Subject) -> Ended {
+    let written = event_files(&subject.experiment);
+    let mut command = Command::new(build::launcher());
+    clean(&mut command);
+    let finished = run(command.arg("--finish").arg(&subject.experiment), &subject.folder);
+    let complete = event_files(&subject.experiment);
+    for (path, bytes) in &written {
+        // The last chunk that was written out may get its end marks, which are not there before the end.
+        let kept = complete.get(path).is_some_and(|complete| complete.starts_with(bytes));
+        assert!(kept, "{} has lost events", path.display());
+    }
+    finished
+}
+
+#[test]
+fn sigkill_for_everybody_leaves_what_can_be_finished() {
+    let Some(subject) = subject("kill_all", "sleep_forever", &[MESSAGES]) else { return };
+    for way in WAYS {
+        killed(&subject, &mut subject.recorded(way), |running| {
+            for _ in 0..3 {
+                running.processes().iter().for_each(|process| process.kill(Signal::KILL));
+            }
+            running.wait_for_all();
+        });
+        assert!(!subject.experiment.join("traces.otf2").exists(), "{way:?}: nobody is left to complete it");
+        finish(&subject).expect_success();
+        expect_complete(&subject, 20000);
+        std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
+/// A command, and the same behind `replay-record`.
+fn without_mpirun(test: &str, command: &[&str]) -> Option<[Ended; 2]> {
+    build::mpi(test)?;
+    let folder = crate::support::fresh(test);
+    let ended = [None, Some(build::launcher())].map(|recorder| {
+        // Their input comes from a pipe.
+        let mut shell = Command::new("sh");
+        clean(&mut shell);
+        shell.args(["-c", "echo input | \"$@\"", "sh"]).args(recorder).args(command).current_dir(&folder);
+        run(&mut shell, &folder)
+    });
+    let left = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with("std")).collect();
+    assert!(left.is_empty(), "{left:?} are left");
+    Some(ended)
+}
+
+#[test]
+fn programs_without_mpi_pass_through() {
+    let Some(mpi) = build::mpi("no_mpi") else { return };
+    let Some(program) = build::program(mpi, "endings/no_mpi.c") else { return };
+    let program = program[0].to_str().unwrap();
+    let script = "read line; echo \"$line\"; echo error >&2; exit 3";
+    for command in [&[program, "one", "two"][..], &["sh", "-c", script], &["sh", "-c", "kill -9 $$"]] {
+        let Some([bare, recorded]) = without_mpirun("no_mpi", command) else { return };
+        let outcome = |ended: Ended| (ended.status, ended.stdout, ended.stderr);
+        assert_eq!(outcome(bare), outcome(recorded), "{command:?}");
+    }
+}
+
+#[test]
+fn program_that_does_not_exist_is_reported_as_shells_and_mpirun_do() {
+    let Some([bare, recorded]) = without_mpirun("nowhere", &["/nowhere/program"]) else { return };
+    assert_eq!((bare.status, bare.stdout), (recorded.status, recorded.stdout));
+    assert!(recorded.stderr.contains("/nowhere/program"));
+    let Some(subject) = Subject::any("nowhere_mpirun", RANKS, vec!["/nowhere/program".into()]) else {
+        return;
+    };
+    let (bare, in_front, behind) =
+        (subject.run_bare(), subject.run_recorded(Way::InFront), subject.run_recorded(Way::Behind));
+    assert_same(&bare, &in_front, Way::InFront, Chance::Nothing);
+    assert!(!behind.status.success() && behind.stderr.contains("/nowhere/program"), "{}", behind.stderr);
+}
+
+/// A small disk of its own at a folder.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None`, and says so, if that is not allowed here.
+    fn mount(folder: PathBuf, size: &str) -> Option<Disk> {
+        std::fs::create_dir_all(&folder).unwrap();
+        let disk = Disk(folder);
+        if disk.call("mount", &["-t", "tmpfs", "-o", size, "tmpfs"]) {
+            return Some(disk);
+        }
+        println!("skipped: a full disk: no file system can be mounted");
+        None
+    }
+
+    fn call(&self, program: &str, arguments: &[&str]) -> bool {
+        let output = Command::new(program).args(arguments).arg(&self.0).output();
+        output.is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.call("umount", &["-l"]);
+    }
+}
+
+#[test]
+fn full_disk_stops_the_recording_and_not_the_program() {
+    let Some(mut subject) = Subject::new("full_disk", "calls/many_events.c", RANKS, &["500000"]) else {
+        return;
+    };
+    let bare = subject.run_bare();
+    let Some(disk) = Disk::mount(subject.folder.join("disk"), "size=5m") else { return };
+    subject.experiment = disk.0.join("recording");
+    let recorded = subject.run_recorded(Way::InFront);
+    assert_same(&bare, &recorded, Way::InFront, Chance::Nothing);
+    assert!(recorded.stderr.contains("is not recorded any more"), "{}", recorded.stderr);
+    // With room again, what was recorded until then can be analyzed.
+    assert!(disk.call("mount", &["-o", "remount,size=50m"]));
+    let finished = finish(&subject);
+    assert!(finished.status.code().is_some_and(|status| status < 2), "{}", finished.stderr);
+    expect_analyzable(&subject);
+    let sent = archive::counts(&subject.experiment)["MpiSend"];
+    println!("{sent} messages fit on the disk");
+    assert!(sent > 10_000);
+}
+
+#[test]
+fn limit_of_file_sizes_stops_the_recording_and_not_the_program() {
+    let Some(subject) = Subject::new("file_sizes", "calls/many_events.c", 1, &["2000000"]) else { return };
+    // 16 MB: more than MPI's own files have.
+    let subject = subject.behind_shell("ulimit -f 32768; exec \"$@\"");
+    let bare = subject.run_bare();
+    let recorded = subject.run_recorded(Way::InFront);
+    assert_same(&bare, &recorded, Way::InFront, Chance::Nothing);
+    assert!(recorded.stderr.contains("is not recorded any more"), "{}", recorded.stderr);
+    expect_analyzable(&subject);
+}

@@ -1,0 +1,14 @@
+//! Real programs, those of `tests/programs`, are recorded under the MPI that `REPLAY_MPIRUN` and `MPICC` name, and what
+//! comes of it is judged: by `otf2-print`, by OTF2's Python bindings, by the analyzer, and by what the programs say of
+//! themselves. Without MPI, or a compiler, or a judge, tests say so and pass.
+
+mod calls; // all kinds of calls leave the records that they must leave
+mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
+mod load; // many threads, communicators, requests and events, in bounded memory
+mod support;
+mod waits; // wait states have the size, place and cause that the programs give them
+
+#[path = "../../formats/otf2/tests/fields.rs"]
+mod fields;
+#[path = "../../formats/otf2/tests/lines.rs"]
+mod lines;

@@ -1,0 +1,131 @@
+//! What is in an archive, and whether others read it.
+
+use crate::lines;
+use model::{CollectiveOp, Paradigm};
+use otf2::{Archive, Definition, Event};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::Command;
+
+/// The anchor file of a recording.
+const ANCHOR: &str = "traces.otf2";
+
+/// What `otf2-print` says against an archive; `None` if it accepts it, or is not there.
+pub(crate) fn refusal(experiment: &Path) -> Option<String> {
+    let Ok(output) = Command::new("otf2-print").arg("--silent").arg(experiment.join(ANCHOR)).output() else {
+        println!("skipped: there is no otf2-print");
+        return None;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let is_accepted = output.status.success() && errors.is_empty();
+    (!is_accepted).then(|| format!("otf2-print: {}: {errors}", output.status))
+}
+
+/// Where OTF2's Python bindings read something else than we do; `None` if nowhere, or if they are not there.
+pub(crate) fn difference(experiment: &Path) -> Option<String> {
+    let own = match Archive::open(experiment).and_then(|archive| lines::own_lines(&archive)) {
+        Ok(own) => own,
+        Err(error) => return Some(error.to_string()),
+    };
+    let reference = lines::reference_lines(&lines::python()?, &experiment.join(ANCHOR))?;
+    lines::difference(&own, &reference)
+}
+
+/// How many records of each kind an archive has, by their names in OTF2; `calls` are MPI functions entered. The making and
+/// freeing of handles, which OTF2 also calls collective operations, counts for itself.
+pub(crate) fn counts(experiment: &Path) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    let mut calls = 0;
+    each_event(experiment, |event, is_call| {
+        let name = if is_about_handles(event) { "handles" } else { event.name() };
+        *counts.entry(name).or_insert(0) += 1;
+        calls += u64::from(is_call);
+    });
+    let named = counts.into_iter().map(|(name, count): (&str, u64)| (name.to_owned(), count));
+    named.chain([("calls".to_owned(), calls)]).collect()
+}
+
+fn is_about_handles(event: &Event<'_>) -> bool {
+    let operations = [CollectiveOp::CREATE_HANDLE, CollectiveOp::DESTROY_HANDLE];
+    matches!(event, Event::MpiCollectiveEnd { collective_op, .. } if operations.contains(collective_op))
+}
+
+/// How many communicators an archive defines.
+pub(crate) fn communicators(experiment: &Path) -> usize {
+    definitions(experiment, |definition| {
+        matches!(definition, Definition::Comm { .. } | Definition::InterComm { .. })
+    })
+}
+
+/// How many locations an archive has.
+pub(crate) fn locations(experiment: &Path) -> usize {
+    definitions(experiment, |definition| matches!(definition, Definition::Location { .. }))
+}
+
+/// How many of its definitions are of this kind.
+fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -> usize {
+    let archive = Archive::open(experiment).unwrap();
+    let file = archive.definition_file().unwrap();
+    let mut definitions = archive.definition_records(&file);
+    let mut count = 0;
+    while let Some(record) = definitions.next().unwrap() {
+        count += usize::from(is_wanted(&record.definition));
+    }
+    count
+}
+
+/// Calls `see` for each event, with whether it enters an MPI function.
+fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, bool)) {
+    let archive = Archive::open(experiment).unwrap();
+    let file = archive.definition_file().unwrap();
+    let mut definitions = archive.definition_records(&file);
+    let (mut locations, mut regions, mut contexts) = (Vec::new(), HashMap::new(), HashMap::new());
+    while let Some(record) = definitions.next().unwrap() {
+        match record.definition {
+            Definition::Location { reference, .. } => locations.push(reference),
+            Definition::Region { reference, paradigm, .. } => {
+                regions.insert(reference, paradigm == Paradigm::MPI);
+            }
+            Definition::CallingContext { reference, region, .. } => {
+                contexts.insert(reference, regions[&region]);
+            }
+            _ => {}
+        }
+    }
+    for location in locations {
+        let local = archive.local_definitions(location).unwrap();
+        let file = archive.event_file(location).unwrap();
+        let mut events = archive.events(&file);
+        while let Some(record) = events.next().unwrap() {
+            let event = record.event.map(&local.mappings);
+            let is_call = match event {
+                Event::CallingContextEnter { calling_context, .. } => contexts[&calling_context],
+                _ => false,
+            };
+            see(&event, is_call);
+        }
+    }
+}
+
+/// Fails the test unless an archive has what its program has promised: lines such as `MpiSend 12` for records, and
+/// `communicators 3` for those besides the world and self.
+#[track_caller]
+pub(crate) fn expect_promised(experiment: &Path, stdout: &str) {
+    let counts = counts(experiment);
+    let promised: Vec<(&str, u64)> = stdout.lines().filter_map(promise).collect();
+    assert!(promised.iter().any(|&(kind, _)| kind == "calls"), "no promise in {stdout}");
+    let broken = promised.iter().filter(|&&(kind, count)| counts.get(kind).copied().unwrap_or(0) != count);
+    let broken: Vec<String> =
+        broken.map(|(kind, count)| format!("{count} {kind}, found {:?}", counts.get(*kind))).collect();
+    assert!(broken.is_empty(), "promised {broken:?}");
+    let made = stdout.lines().find_map(|line| line.strip_prefix("communicators ")?.parse::<usize>().ok());
+    assert!(made.is_none_or(|made| communicators(experiment) == made + 2), "{made:?} communicators");
+}
+
+/// The kind and the number of records in a line that is a promise.
+fn promise(line: &str) -> Option<(&str, u64)> {
+    let (kind, count) = line.split_once(' ')?;
+    let is_kind =
+        kind == "calls" || ["Mpi", "NonBlocking", "Rma", "Io"].iter().any(|begin| kind.starts_with(begin));
+    is_kind.then_some((kind, count.parse().ok()?))
+}

@@ -1,0 +1,161 @@
+//! What is found or built once: the MPI, `replay-record` with the recorder beside it, and the programs to record.
+
+use super::{place, project};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock};
+
+/// The MPI that is tested.
+#[derive(Debug)]
+pub(crate) struct Mpi {
+    /// Its mpirun.
+    pub(crate) launcher: PathBuf,
+    /// Whether it is Open MPI, or else MPICH or one of its kind.
+    pub(crate) is_open_mpi: bool,
+}
+
+/// The MPI, if there is one; otherwise says what is skipped.
+pub(crate) fn mpi(test: &str) -> Option<&'static Mpi> {
+    static MPI: OnceLock<Result<Mpi, String>> = OnceLock::new();
+    match MPI.get_or_init(find_mpi) {
+        Ok(mpi) => Some(mpi),
+        Err(reason) => {
+            println!("skipped: {test}: {reason}");
+            None
+        }
+    }
+}
+
+fn find_mpi() -> Result<Mpi, String> {
+    let launcher = std::env::var_os("REPLAY_MPIRUN").unwrap_or_else(|| "mpirun".into());
+    let printed = |program: &OsStr, argument: &str| {
+        let output = Command::new(program).arg(argument).output().ok()?;
+        Some(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    if launcher.is_empty() {
+        return Err("REPLAY_MPIRUN names no MPI".into());
+    }
+    if printed(&launcher, "--version").is_none() {
+        return Err(format!("there is no {} (REPLAY_MPIRUN names another one)", launcher.display()));
+    }
+    let compiler = compiler();
+    let Some(version) = printed(&compiler, "--showme:version") else {
+        return Err(format!("there is no {} (MPICC names another one)", compiler.display()));
+    };
+    Ok(Mpi { launcher: launcher.into(), is_open_mpi: version.contains("Open MPI") })
+}
+
+/// The C compiler of the MPI.
+fn compiler() -> OsString {
+    std::env::var_os("MPICC").filter(|name| !name.is_empty()).unwrap_or_else(|| "mpicc".into())
+}
+
+/// The path of `replay-record`, which stands beside the recorder.
+pub(crate) fn launcher() -> &'static Path {
+    static LAUNCHER: OnceLock<PathBuf> = OnceLock::new();
+    LAUNCHER.get_or_init(|| {
+        // Cargo's directory is not locked any more while tests run. The profile is that of the tests, so that what has
+        // been built for them is not built again.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "build",
+                "--quiet",
+                "--profile",
+                "test",
+                "-p",
+                "recorder",
+                "-p",
+                "launcher",
+                "--target-dir",
+            ])
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        target.join("debug/replay-record")
+    })
+}
+
+/// The command that runs a program of `tests/programs`, which is named by its source file; `None`, and says so, if it
+/// cannot be built here or needs another MPI.
+pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
+    let Some((name, ending)) = source.rsplit_once('.') else { panic!("{source} is no source file") };
+    if ending == "py" {
+        let path = project("tests/programs").join(source);
+        return Some(vec![python(source)?.into(), "-B".into(), path.into()]);
+    }
+    static BUILT: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
+    let language = if ending == "f" { "f90" } else { ending };
+    let folder = place().join("programs");
+    let failure = {
+        let mut built = BUILT.lock().unwrap();
+        built.entry(language.into()).or_insert_with(|| build(mpi, language, &folder)).clone()
+    };
+    let program = folder.join(name);
+    match failure {
+        Some(reason) => println!("skipped: {source}: {reason}"),
+        None if !program.exists() => println!("skipped: {source} needs another MPI"),
+        None => return Some(vec![program.into()]),
+    }
+    None
+}
+
+/// Builds all programs of a language; answers why that cannot be done here.
+fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
+    let wrapper = match language {
+        "c" => "mpicc",
+        "cc" => "mpicxx",
+        _ => "mpifort",
+    };
+    // mpicc and mpifort, mpicc.mpich and mpifort.mpich
+    let compiler = compiler().to_string_lossy().into_owned();
+    let compiler = match compiler.rfind("mpicc") {
+        Some(at) => format!("{}{wrapper}{}", &compiler[..at], &compiler[at + "mpicc".len()..]),
+        None if language == "c" => compiler,
+        None => return Some(format!("it is not known which {wrapper} belongs to {compiler}")),
+    };
+    // The wrapper may be there without a compiler behind it.
+    if !Command::new(&compiler).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Some(format!("there is no {compiler}"));
+    }
+    let output = Command::new(project("tests/programs/build"))
+        .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+        .arg(folder)
+        .args(sources(language))
+        .env(wrapper.to_uppercase(), &compiler)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    None
+}
+
+fn sources(language: &str) -> Vec<String> {
+    let endings: &[&str] = if language == "f90" { &["f", "f90"] } else { &[language] };
+    let mut found = Vec::new();
+    for folder in ["waits", "calls", "endings"] {
+        for entry in std::fs::read_dir(project("tests/programs").join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if endings.iter().any(|ending| name.ends_with(&format!(".{ending}"))) {
+                found.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A Python with mpi4py for this MPI, if there is one; otherwise says what is skipped.
+fn python(source: &str) -> Option<PathBuf> {
+    let python = std::env::var_os("REPLAY_MPI4PY").filter(|name| !name.is_empty());
+    let python = PathBuf::from(python.unwrap_or_else(|| "python3".into()));
+    let imports = Command::new(&python).args(["-c", "from mpi4py import MPI"]).output();
+    if imports.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    println!("skipped: {source}: {} has no mpi4py (REPLAY_MPI4PY names another Python)", python.display());
+    None
+}

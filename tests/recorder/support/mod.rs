@@ -1,0 +1,31 @@
+//! What these tests share: the MPI, the recorder and the programs, each found or built once; runs of programs, bare and
+//! recorded, that cannot hang; and what is read of archives and reports.
+
+pub(crate) mod archive;
+pub(crate) mod build;
+pub(crate) mod expectations;
+pub(crate) mod process;
+pub(crate) mod record;
+pub(crate) mod report;
+pub(crate) mod turns;
+
+use std::path::{Path, PathBuf};
+
+/// A path of the project.
+pub(crate) fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Where everything of these tests is made.
+pub(crate) fn place() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorder")
+}
+
+/// An empty folder. It stays, so that one can look at what a test has made.
+pub(crate) fn fresh(name: &str) -> PathBuf {
+    let folder = place().join(name);
+    // It is there if the tests have run before.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}

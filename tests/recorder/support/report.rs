@@ -1,0 +1,114 @@
+//! Reports: severities by metric, call path and rank, and where call paths are in the sources.
+
+use cubex::{CnodeId, LocationId, Report, Severities};
+use replay::findings::{Class, Finding};
+use std::path::Path;
+
+/// A report and the names of its call paths.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    report: Report,
+    /// The names along each call path, without what they are members of, template arguments and parameters.
+    paths: Vec<String>,
+}
+
+/// A place in a source file: its name without folders, and the line.
+pub(crate) type Place = (String, u32);
+
+impl Findings {
+    /// Reads the report of an analysis. With `is_interpreted`, call paths have regions that the program has named and MPI
+    /// functions only: the others are the interpreter's.
+    pub(crate) fn read(experiment: &Path, is_interpreted: bool) -> Findings {
+        let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
+        let cube = report.cube();
+        let mut paths: Vec<String> = Vec::new();
+        for cnode in &cube.cnodes {
+            let region = &cube.regions[cnode.region.0];
+            let parent = cnode.parent.map_or("", |parent| paths[parent.0].as_str());
+            let is_shown = !is_interpreted || ["user", "mpi"].contains(&region.paradigm.as_str());
+            paths.push(if is_shown { format!("{parent}/{}", simple(&region.name)) } else { parent.into() });
+        }
+        Findings { report, paths }
+    }
+
+    /// How many locations there are: one a rank, for programs without threads.
+    pub(crate) fn locations(&self) -> usize {
+        self.report.cube().locations.len()
+    }
+
+    /// The call paths that end like this, at this line if it is given.
+    pub(crate) fn paths(&self, end: &str, place: &Place) -> Vec<CnodeId> {
+        let all = (0..self.paths.len()).map(CnodeId);
+        all.filter(|&path| is_end(end, &self.paths[path.0]) && self.place(path).as_ref() == Some(place))
+            .collect()
+    }
+
+    /// All call paths with the last function of this one and where they are, for messages.
+    pub(crate) fn alike(&self, end: &str) -> Vec<String> {
+        let last = end.rsplit('/').next().unwrap_or(end);
+        let all = (0..self.paths.len()).filter(|&path| is_end(last, &self.paths[path]));
+        all.map(|path| format!("{} {:?}", self.paths[path], self.place(CnodeId(path)))).collect()
+    }
+
+    /// From where a call path's last function is called: a line of its caller. Where nobody knows lines of calls, as in
+    /// interpreters, that of the region which the program has named.
+    fn place(&self, path: CnodeId) -> Option<Place> {
+        let cube = self.report.cube();
+        let own = &cube.cnodes[path.0];
+        let caller = own.parent.map(|parent| &cube.cnodes[parent.0]);
+        let regions = [Some(own), caller].into_iter().flatten().map(|cnode| &cube.regions[cnode.region.0]);
+        let named = regions
+            .filter(|region| region.paradigm == "user")
+            .map(|region| (&region.module, region.begin_line));
+        let sites = caller.into_iter().map(|caller| (&caller.module, caller.line));
+        let (file, line) = sites.chain(named).find_map(|(file, line)| Some((file, line?)))?;
+        Some((file.rsplit('/').next()?.to_owned(), line))
+    }
+
+    /// A metric's value at these call paths and this location, without what is called from there.
+    pub(crate) fn value(&self, metric: &str, paths: &[CnodeId], location: usize) -> f64 {
+        let severities = self.severities(metric);
+        paths.iter().map(|&path| severities.exclusive(path, LocationId(location))).sum()
+    }
+
+    fn severities(&self, metric: &str) -> Severities {
+        let id = self.report.cube().metric_named(metric).unwrap_or_else(|| panic!("no metric {metric}"));
+        self.report.severities(id).unwrap()
+    }
+}
+
+/// A function's name without what it is a member of, template arguments and parameters.
+pub(crate) fn simple(name: &str) -> String {
+    let mut plain = String::new();
+    let mut depth = 0;
+    for letter in name.split('(').next().unwrap_or(name).chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    plain.rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+/// Whether a call path ends with these names; the last may be one of several, `A|B`.
+pub(crate) fn is_end(end: &str, path: &str) -> bool {
+    let (before, last) = end.rsplit_once('/').map_or((None, end), |(before, last)| (Some(before), last));
+    last.split('|').any(|last| {
+        let end = before.map_or(last.to_owned(), |before| format!("{before}/{last}"));
+        path.strip_suffix(&end).is_some_and(|rest| rest.ends_with('/'))
+    })
+}
+
+/// What the analysis of a recording has found odd, how much it matters, and how often it is there.
+pub(crate) fn findings(experiment: &Path) -> Vec<(String, Class, u64)> {
+    let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
+    let attributes = report.cube().attributes.iter();
+    let found = attributes.filter_map(|attribute| {
+        let name = attribute.key.strip_prefix("Replay::Findings::")?;
+        let finding = Finding::ALL.iter().find(|finding| finding.name() == name).unwrap();
+        Some((name.to_owned(), finding.class(), attribute.value.parse().unwrap()))
+    });
+    found.collect()
+}

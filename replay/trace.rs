@@ -221,12 +221,18 @@ impl Trace {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them; of a very deep one those at both ends.
+    /// The names of the regions along a call path, with slashes between them; of a very deep one those at both ends. If the
+    /// trace tells where the call stands that leads to the innermost region, or in it, then file and line follow.
     pub fn path_name(&self, paths: &[CallPath], path: PathId) -> String {
         let mut names = Vec::new();
         let mut at = path;
+        let mut site = NO_SITE;
         while at != NO_PATH {
             let call_path = paths[at as usize];
+            // A call of MPI has no place of its own: its caller tells it.
+            if names.len() < 2 && site == NO_SITE {
+                site = call_path.site;
+            }
             names.push(self.region_name(call_path.region));
             at = call_path.parent;
         }
@@ -235,11 +241,18 @@ impl Trace {
             let names: Vec<String> = names.iter().map(|&name| cut(name.to_owned(), LONGEST_NAME)).collect();
             names.join("/")
         };
-        match names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
+        let name = match names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
             Some(others) => {
                 format!("{}/({others} more)/{}", join(&names[..NAMED]), join(&names[NAMED + others..]))
             }
             None => join(&names),
+        };
+        match self.sites.get(site as usize) {
+            Some((file, line)) => {
+                let file = file.rsplit('/').next().unwrap_or(file);
+                format!("{name} ({}:{line})", cut(file.to_owned(), LONGEST_NAME))
+            }
+            None => name,
         }
     }
 

@@ -4,7 +4,7 @@
 MPICC ?= mpicc
 # More arguments for cargo build, clippy, test and doc, such as --offline.
 CARGO_FLAGS ?=
-# Where make install puts the analyzer.
+# Where make install puts the programs.
 PREFIX ?= /usr/local
 DESTDIR ?=
 # What make fuzz runs, and for how long each.
@@ -15,14 +15,16 @@ export MPICC
 
 IN := . tools/environment.sh &&
 
-.PHONY: help build demo test check-format check-lints check-tests check-without-mpi check-documentation \
+.PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
 	install fuzz coverage clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
+	@echo 'make demo-record          build, record and analyze a program that ships with the project, show the result'
 	@echo 'make test                 run all checks and tests'
-	@echo 'make build                build the analyzer only'
-	@echo 'make install PREFIX=DIR   install it as DIR/bin/replay-analyze [$(PREFIX)]'
+	@echo 'make build                build the programs only'
+	@echo 'make static-library       build the recorder for statically linked programs'
+	@echo 'make install PREFIX=DIR   install them below DIR [$(PREFIX)]'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
 	@echo 'make clean                remove everything that was built'
@@ -32,8 +34,16 @@ help:
 build: prerequisites
 	$(IN) cargo build --release $$REPLAY_FEATURES $(CARGO_FLAGS)
 
+# For programs that are linked statically: link it before the MPI library.
+static-library: build
+	$(IN) cargo rustc --release -p recorder --features static --crate-type staticlib $(CARGO_FLAGS) \
+		--target-dir "$$CARGO_TARGET_DIR/static"
+
 demo: build
 	@tools/demo.sh
+
+demo-record: build
+	@tools/demo-record.sh
 
 test: judges
 	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation
@@ -61,7 +71,12 @@ check-documentation:
 	$(IN) RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $$REPLAY_FEATURES $(CARGO_FLAGS)
 
 install: build
-	$(IN) install -D -m 755 "$$CARGO_TARGET_DIR/release/replay-analyze" '$(DESTDIR)$(PREFIX)/bin/replay-analyze'
+	$(IN) install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' "$$CARGO_TARGET_DIR/release/replay-analyze" \
+		"$$CARGO_TARGET_DIR/release/replay-record"
+	$(IN) install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$CARGO_TARGET_DIR/release/libreplay_recorder.so"
+	$(IN) library="$$CARGO_TARGET_DIR/static/release/libreplay_recorder.a"; [ ! -e "$$library" ] || \
+		install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$library"
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include/replay' measurement/include/*
 
 fuzz:
 	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/fuzz.sh run $(SECONDS) $(TARGETS)

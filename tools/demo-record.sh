@@ -33,14 +33,14 @@ for sends in late early; do
     echo "\$ replay-record --sample 200 -o $sends mpirun -n 2 ./jacobi $sends 40 16000"
     for run in ${sends}_1 ${sends}_2 ${sends}_3; do
         # shellcheck disable=SC2086 # several words, or none
-        "$record" --sample 200 -o $run "$REPLAY_MPIRUN" -n 2 $unbound ./jacobi $sends 40 16000 >$run.out 2>$run.err
-        "$analyze" $run >$run.txt 2>/dev/null
-        if [ $run = ${sends}_1 ] || awk "BEGIN { exit !($(waiting $run.txt) < $(waiting $sends.txt)) }"; then
+        "$record" --sample 200 -o "$run" "$REPLAY_MPIRUN" -n 2 $unbound ./jacobi $sends 40 16000 >"$run.out" 2>"$run.err"
+        "$analyze" "$run" >"$run.txt" 2>/dev/null
+        if [ "$run" = ${sends}_1 ] || awk "BEGIN { exit !($(waiting "$run.txt") < $(waiting $sends.txt)) }"; then
             rm -rf $sends
-            mv $run $sends
-            for file in txt out err; do sed "s/$run/$sends/" $run.$file >$sends.$file; done
+            mv "$run" $sends
+            for file in txt out err; do sed "s/$run/$sends/" "$run.$file" >$sends.$file; done
         fi
-        rm -rf $run $run.*
+        rm -rf "$run" "$run".*
     done
     cat $sends.out $sends.err
     echo "\$ replay-analyze $sends"

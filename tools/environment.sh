@@ -4,6 +4,7 @@
 #   REPLAY_FEATURES    what to give to cargo: nothing, or --no-default-features without MPI
 #   REPLAY_MPIRUN      the launcher of that MPI; empty without MPI
 #   REPLAY_PYTHON      a Python with the readers that judge what we write, if make test has installed them
+#   REPLAY_MPI4PY      a Python with mpi4py, likewise
 #   CARGO_TARGET_DIR   one for each MPI, because the bindings to MPI do not notice that MPICC has changed
 # shellcheck shell=sh
 
@@ -82,4 +83,17 @@ esac
 if [ -z "${REPLAY_PYTHON:-}" ] && [ -x target/judges/bin/python ]; then
     REPLAY_PYTHON=$PWD/target/judges/bin/python
     export REPLAY_PYTHON
+fi
+
+# The wheel of mpi4py is for all MPI libraries: it has to be told which, and finds MPICH by a name that Debian's lacks.
+if [ -z "${REPLAY_MPI4PY:-}" ] && [ -x target/judges/bin/python ]; then
+    REPLAY_MPI4PY=$PWD/target/judges/bin/python
+    export REPLAY_MPI4PY
+    case $flavour in
+        ompi*) export MPI4PY_MPIABI=openmpi ;;
+        mpich)
+            export MPI4PY_MPIABI=mpich
+            export LD_LIBRARY_PATH="$PWD/target/judges/mpich${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+            ;;
+    esac
 fi

@@ -94,10 +94,25 @@ need_judges() {
         mkdir -p target
         python3 -m venv $judges >&2 || return 0
     fi
-    for package in otf2 pycubexr; do
+    for package in otf2 pycubexr mpi4py; do
         $judges/bin/python -c "import $package" 2>/dev/null && continue
         $judges/bin/pip install -q --disable-pip-version-check "$package" >&2 ||
             say "PyPI's $package cannot be installed: tests with it will be skipped"
+    done
+    # mpi4py looks for MPICH by the name that its makers have agreed on with others; Debian's has its own only.
+    library=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | sed -n 's/.*libmpich\.so\.12 .*=> //p' | head -n 1)
+    if [ -n "$library" ] && ! [ -e $judges/mpich/libmpi.so.12 ]; then
+        mkdir -p $judges/mpich
+        ln -sf "$library" $judges/mpich/libmpi.so.12
+    fi
+}
+
+# Of the programs that are recorded some are in C++ and Fortran.
+need_compilers() {
+    has "$MPICC" || return 0
+    for compiler in g++ gfortran; do
+        has $compiler || install $compiler ||
+            say "$compiler is missing: programs that need it will not be recorded (Debian: $compiler)"
     done
 }
 
@@ -106,5 +121,6 @@ need_mpi
 need_libclang
 if [ "${1:-build}" = test ]; then
     need_rust_tools
+    need_compilers
     need_judges
 fi

@@ -44,7 +44,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "REPLAY_FILTER",
         default: "",
-        meaning: "a filter file (Score-P's format) for regions that the program or its compiler names",
+        meaning: "a filter file (Score-P's format) for regions that the program names",
     },
     Variable {
         name: "REPLAY_SAMPLE",

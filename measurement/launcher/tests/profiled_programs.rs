@@ -52,8 +52,13 @@ fn program(name: &str) -> Option<PathBuf> {
 /// The recorder of this source, and the program.
 fn prepare(directory: &Path) -> Option<PathBuf> {
     let (mpicc, _) = (program("mpicc")?, program("mpirun")?);
-    let built = Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "recorder"]).output().unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
+    // The folder may have been given relative to another one.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "-p", "recorder", "--target-dir"])
+        .arg(folder)
+        .output()
+        .unwrap();
     let library = folder.join("debug/libreplay_recorder.so");
     if !built.status.success() || !library.exists() {
         println!("skipped: a real program: the recorder cannot be built here");

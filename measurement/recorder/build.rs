@@ -39,6 +39,10 @@ fn main() {
     let count = functions.len();
     write!(text, "\n/// The number of wrapped functions.\npub(crate) const COUNT: usize = {count};\n\n/// The names of all wrapped functions, in both layers.\npub(crate) static NAMES: [(&CStr, &CStr); COUNT] = [\n{names}];\n")
         .expect("writing to a string");
+    let finalize =
+        functions.iter().position(|function| function.name == "MPI_Finalize").expect("in the table");
+    writeln!(text, "\n/// The number of `MPI_Finalize`.\npub(crate) const MPI_FINALIZE: u32 = {finalize};")
+        .expect("writing to a string");
     let directory = PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
     let write = |name: &str, text: &str| {
         std::fs::write(directory.join(name), text).expect("the build directory can be written");

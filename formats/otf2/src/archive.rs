@@ -194,6 +194,12 @@ fn anchor_in(directory: &Path) -> Result<PathBuf, Error> {
         }
     }
     match found.len() {
+        // What `measurement/recording` calls the folder of an archive that is being recorded.
+        0 if directory.join("recording").is_dir() => Err(Error::file(
+            directory,
+            "not an OTF2 archive yet: the program is still being recorded; if it has ended, complete the archive with \
+             replay-record --finish",
+        )),
         0 => Err(Error::file(
             directory,
             "not an OTF2 archive: the directory has no traces.otf2 and no other *.otf2; name the directory that the \

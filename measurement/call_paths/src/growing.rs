@@ -3,10 +3,8 @@
 //! It grows by segments, each of which is given disk space before it is mapped: writing into a mapping of a full disk
 //! would end the program by SIGBUS. Addresses for all segments are reserved at the beginning, so nothing ever moves.
 
-use crate::file_limit::unsignalled;
-use std::fs::{File, OpenOptions};
+use crate::own_file::OwnFile;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
@@ -18,7 +16,7 @@ pub(crate) const SEGMENT: usize = 256 << 10;
 /// A process that was forked has the same file mapped: it must not go on with what its parent writes there.
 #[derive(Debug)]
 pub struct GrowingFile {
-    pub(crate) file: File,
+    pub(crate) file: OwnFile,
     /// The first of `most` bytes of address space, of which the first `mapped` are mapped.
     start: NonNull<u8>,
     mapped: usize,
@@ -34,7 +32,7 @@ impl GrowingFile {
     /// # Errors
     /// If the file exists or cannot be created, or there is no space for it on the disk or no memory.
     pub fn create(path: &Path, most: usize) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let file = OwnFile::create(path, false)?;
         let most = most.max(1).next_multiple_of(SEGMENT);
         // SAFETY: new addresses of the kernel's choice, without any memory behind them as yet.
         let start = unsafe {
@@ -64,13 +62,8 @@ impl GrowingFile {
         if self.mapped >= self.most {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let (offset, descriptor) = (self.mapped as libc::off_t, self.file.as_raw_fd());
-        // SAFETY: the file is open.
-        let answer =
-            unsignalled(|| unsafe { libc::posix_fallocate(descriptor, offset, SEGMENT as libc::off_t) });
-        if answer != 0 {
-            return Err(io::Error::from_raw_os_error(answer));
-        }
+        self.file.reserve(self.mapped, SEGMENT)?;
+        let (offset, descriptor) = (self.mapped as libc::off_t, self.file.descriptor());
         // SAFETY: the addresses were reserved by this value, and nothing is mapped there.
         let segment = unsafe {
             libc::mmap(

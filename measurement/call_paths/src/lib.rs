@@ -25,12 +25,12 @@
 
 mod architecture;
 mod call_paths;
-mod file_limit;
 mod growing;
 mod index;
 mod memo;
 mod modules;
 mod objects;
+mod own_file;
 mod pages;
 mod registers;
 mod roles;
@@ -40,9 +40,10 @@ mod table;
 mod unwind;
 
 pub use call_paths::{Base, CallPaths, Statistics};
-pub use file_limit::unsignalled;
+
 pub use growing::GrowingFile;
 pub use modules::{Module, Modules};
+pub use own_file::{OwnFile, undisturbed};
 pub use registers::Registers;
 pub use roles::set_linked_recorder;
 pub use table::PathTable;

@@ -112,7 +112,8 @@ fn a_full_disk_is_an_error() {
     let mut table = PathTable::with_limit(&directory.path().join("0.paths"), 2 * SEGMENT).unwrap();
     // SAFETY: closes only what this test has opened, by opening something else in its place: a device that is full.
     let full = File::open("/dev/full").unwrap();
-    table.file.file = full;
+    // SAFETY: descriptors of this test.
+    unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&full), table.file.file.descriptor()) };
     let all = capacity(1);
     for i in 0..all {
         assert_eq!(table.intern(NO_PARENT, FRAME, u64::from(i)), i);

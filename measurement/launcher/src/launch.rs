@@ -60,6 +60,11 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
         }
     };
     if let Some(note) = note {
+        if output.is_some() && note.directories().is_empty() {
+            complain(
+                &"nothing was recorded: the program has not come to MPI_Init, or the recorder was not loaded",
+            );
+        }
         after(note, guardian, end);
     }
     end

@@ -21,9 +21,9 @@ pub fn lines(summary: &Summary) -> Vec<String> {
     let missing = summary.died.len() + summary.silent.len();
     if missing > 0 {
         let ended = summary.processes as usize - missing;
-        let mut line = format!("{ended} of {} processes ended by themselves", summary.processes);
+        let mut line = format!("{ended} of {} processes came to their exit", summary.processes);
         if !summary.died.is_empty() {
-            line += &format!("; {} died", name_ranks(&summary.died));
+            line += &format!("; {} did not: killed, aborted, or ended by _exit", name_ranks(&summary.died));
         }
         if !summary.silent.is_empty() {
             line += &format!("; {} left nothing", name_ranks(&summary.silent));
@@ -115,10 +115,11 @@ mod tests {
         let first = &lines(&died)[0];
         assert_eq!(
             first,
-            "3 of 4 processes ended by themselves; rank 2 died; nothing that was recorded is lost"
+            "3 of 4 processes came to their exit; rank 2 did not: killed, aborted, or ended by _exit; nothing that was recorded \
+             is lost"
         );
         let lost = Summary { silent: vec![0, 1], has_losses: true, notices: vec!["x".into()], ..summary() };
-        assert_eq!(lines(&lost)[..2], ["x", "2 of 4 processes ended by themselves; ranks 0-1 left nothing"]);
+        assert_eq!(lines(&lost)[..2], ["x", "2 of 4 processes came to their exit; ranks 0-1 left nothing"]);
     }
 
     #[test]

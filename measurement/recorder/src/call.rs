@@ -9,6 +9,7 @@ use crate::rounds;
 use crate::selection::Choice;
 use crate::synchronize;
 use crate::thread::{self, Thread};
+use crate::wrappers::MPI_FINALIZE;
 
 /// A call between its enter, which has been recorded, and its leave.
 pub(crate) struct Call {
@@ -42,15 +43,15 @@ impl Call {
             return None;
         }
         let registers = Registers::here();
-        if !thread.enter_recorder() && !thread.abandon_call(registers.stack) {
+        if !thread.enter_recorder() && !thread.abandon_call(registers.stack, function == MPI_FINALIZE) {
             return None;
         }
         rounds::follow(thread);
         let mark = (choice == Choice::Deeds).then(|| thread.mark());
-        let path = thread.enter(registers, function);
-        let begin = now();
+        let base = thread.path_of(registers, function);
+        let (path, begin) = (base.node, now());
         thread.enter_path(begin, path);
-        thread.open_call(registers.stack, path);
+        thread.open_call(registers, base);
         Some(Call { thread, path, begin, end: 0, ends_round: false, mark })
     }
 

@@ -3,13 +3,11 @@
 //! Records have the bytes of an OTF2 event file from the start (`formats/otf2/FORMAT.md`), little endian. The buffer is a
 //! mapped file, see `recording::buffer`; its header holds the position, so that nothing is lost with the process.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use call_paths::unsignalled;
+use call_paths::OwnFile;
 use recording::buffer::{HEADER_BYTES, Header, MAGIC};
 use recording::profile::{Trace, Transfers};
 
@@ -50,7 +48,7 @@ pub(crate) struct Events {
     /// Time of the previous record.
     time: u64,
     /// Where full chunks go, unless they are dropped.
-    file: Option<i32>,
+    file: Option<OwnFile>,
     /// A flush that has not been recorded yet, because records of an earlier time may still come.
     flushed: Option<(u64, u64)>,
     /// Whether records are dropped: outside of the rounds to record, or recording is off or has failed.
@@ -65,8 +63,14 @@ impl Events {
     ///
     /// Answers what failed, as a sentence.
     pub(crate) fn create(buffer: &Path, events: &Path, chunk_size: usize) -> Result<Events, String> {
-        let file = open(events, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND)?;
-        let mapped = map_new(buffer, HEADER_BYTES + chunk_size)?;
+        let failure = |path: &Path| {
+            let path = path.display().to_string();
+            move |cause| format!("{path}: {cause}")
+        };
+        let file = OwnFile::create(events, true).map_err(failure(events))?;
+        let mapped = OwnFile::create(buffer, false)
+            .and_then(|file| file.map(HEADER_BYTES + chunk_size))
+            .map_err(failure(buffer))?;
         Ok(Events::over(mapped, chunk_size, Some(file)))
     }
 
@@ -79,7 +83,7 @@ impl Events {
     }
 
     /// Events in fresh memory that is long enough.
-    fn over(memory: *mut u8, chunk_size: usize, file: Option<i32>) -> Events {
+    fn over(memory: *mut u8, chunk_size: usize, file: Option<OwnFile>) -> Events {
         let mut made = Events {
             header: memory.cast(),
             // SAFETY: the memory is longer than a header.
@@ -338,12 +342,14 @@ impl Events {
             self.chunk.add(self.at).write_bytes(0, size - self.at);
             self.seal();
         }
-        if let Some(file) = self.file.filter(|&file| !append(file, self.chunk, size)) {
+        if let Some(Err(cause)) = self.file.as_ref().map(|file| file.append(self.bytes(size))) {
             // Whatever was recorded up to now stays in the buffer. Recording stops, the program goes on.
             (self.has_failed, self.is_muted) = (true, true);
-            // SAFETY: the header is ours. How many chunks are whole is still true.
-            unsafe { libc::ftruncate(file, ((*self.header).chunks * size as u64) as i64) };
-            crate::process::stop("the event file cannot be written");
+            if let Some(file) = &self.file {
+                // SAFETY: the header is ours. How many chunks are whole is still true.
+                file.cut(unsafe { (*self.header).chunks } * size as u64);
+            }
+            crate::process::stop(&format!("the event file cannot be written: {cause}"));
             return false;
         }
         // SAFETY: the header is ours.
@@ -390,11 +396,17 @@ impl Events {
             self.chunk.add(self.at).write(2);
             self.chunk.add(self.at + 1).write(1);
         }
-        if self.file.is_some_and(|file| append(file, self.chunk, self.at + 2)) {
+        if self.file.as_ref().is_some_and(|file| file.append(self.bytes(self.at + 2)).is_ok()) {
             // SAFETY: the header is ours.
             unsafe { (*self.header).ended = 1 };
         }
         (self.has_failed, self.is_muted) = (true, true);
+    }
+
+    /// The first bytes of the chunk.
+    fn bytes(&self, bytes: usize) -> &[u8] {
+        // SAFETY: a chunk has room for the end marks behind its records.
+        unsafe { std::slice::from_raw_parts(self.chunk, bytes) }
     }
 }
 
@@ -432,53 +444,12 @@ impl Fields {
     }
 }
 
-fn append(file: i32, mut from: *const u8, mut bytes: usize) -> bool {
-    while bytes > 0 {
-        // SAFETY: the bytes are in the buffer.
-        let written = unsignalled(|| unsafe { libc::write(file, from.cast(), bytes) });
-        if written < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
-            continue;
+impl Drop for Events {
+    /// Gives the memory of the buffer back; its file stays.
+    fn drop(&mut self) {
+        if !self.header.is_null() {
+            // SAFETY: the buffer is this value's own, and so long.
+            unsafe { libc::munmap(self.header.cast(), HEADER_BYTES + self.end + 2) };
         }
-        if written <= 0 {
-            return false;
-        }
-        bytes -= written as usize;
-        // SAFETY: so many bytes are behind.
-        from = unsafe { from.add(written as usize) };
-    }
-    true
-}
-
-/// Opens a file, not to be inherited by programs that this one starts.
-pub(crate) fn open(path: &Path, flags: i32) -> Result<i32, String> {
-    let failure = || format!("{}: {}", path.display(), std::io::Error::last_os_error());
-    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| failure())?;
-    // SAFETY: the name is a string.
-    let file = unsafe { libc::open(name.as_ptr(), flags | libc::O_CLOEXEC, 0o644) };
-    if file < 0 { Err(failure()) } else { Ok(file) }
-}
-
-/// Makes a file of that size and maps it. The space is reserved: a full disk is an error here, not a signal later.
-fn map_new(path: &Path, bytes: usize) -> Result<*mut u8, String> {
-    let file = open(path, libc::O_CREAT | libc::O_EXCL | libc::O_RDWR)?;
-    // SAFETY: our own file, and a new mapping of it.
-    unsafe {
-        let reserved = unsignalled(|| libc::posix_fallocate(file, 0, bytes as i64));
-        let address = if reserved == 0 {
-            let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-            libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0)
-        } else {
-            libc::MAP_FAILED
-        };
-        let cause = if reserved == 0 {
-            std::io::Error::last_os_error()
-        } else {
-            std::io::Error::from_raw_os_error(reserved)
-        };
-        libc::close(file);
-        if address == libc::MAP_FAILED {
-            return Err(format!("{}: {cause}", path.display()));
-        }
-        Ok(address.cast())
     }
 }

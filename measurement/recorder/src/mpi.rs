@@ -30,6 +30,10 @@ pub(crate) fn normal_handle(value: usize) -> usize {
 /// The array has such an element.
 #[inline]
 pub(crate) unsafe fn handle_at(array: usize, at: usize) -> usize {
+    // A program that passes no array is told so by MPI.
+    if array == 0 {
+        return 0;
+    }
     // SAFETY: by the caller; sizes are those of the library's handles.
     unsafe {
         if is_open_mpi() { *(array as *const usize).add(at) } else { *(array as *const u32).add(at) as usize }

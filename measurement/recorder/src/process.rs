@@ -6,14 +6,13 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use call_paths::unsignalled;
+use call_paths::OwnFile;
 use recording::functions;
 use recording::journal::Entry;
 use recording::layout;
 use recording::settings::Settings;
 
 use crate::communicators::Communicators;
-use crate::events::open;
 use crate::files::Files;
 use crate::filter::Filter;
 use crate::mpi::Mpi;
@@ -42,7 +41,7 @@ pub(crate) struct Process {
     pub(crate) selection: Selection,
     /// Which regions of the program are recorded.
     pub(crate) filter: Filter,
-    journal: Mutex<i32>,
+    journal: Mutex<OwnFile>,
     threads: AtomicU32,
     next_request: AtomicU64,
     has_stopped: AtomicBool,
@@ -113,10 +112,11 @@ fn prepare(
     directory: &Path,
     rank: u32,
     settings: &Settings,
-) -> Result<(i32, Filter, libc::pthread_key_t), String> {
+) -> Result<(OwnFile, Filter, libc::pthread_key_t), String> {
     let filter = settings.filter.as_deref().map_or_else(|| Ok(Filter::default()), Filter::read)?;
     let journal = layout::journal(directory, rank);
-    let journal = open(&journal, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND)?;
+    let journal =
+        OwnFile::create(&journal, true).map_err(|cause| format!("{}: {cause}", journal.display()))?;
     let mut key = 0;
     // SAFETY: the function gets a location when one of its threads ends, or is never called.
     if unsafe { libc::pthread_key_create(&mut key, Some(end_of_thread)) } != 0 {
@@ -150,11 +150,10 @@ impl Process {
         let written = {
             let journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             // One call for a line: it is there as a whole or not at all.
-            // SAFETY: the line's bytes.
-            unsignalled(|| unsafe { libc::write(*journal, line.as_ptr().cast(), line.len()) })
+            journal.append(line.as_bytes())
         };
-        if written != line.len() as isize {
-            self.stop("the journal cannot be written");
+        if let Err(cause) = written {
+            self.stop(&format!("the journal cannot be written: {cause}"));
         }
     }
 
@@ -184,8 +183,8 @@ impl Process {
         let thread = thread::current();
         // SAFETY: the calling thread's own location.
         if let Some(thread) = unsafe { thread.as_mut() } {
-            // Not from inside of a call that has ended the program.
-            if thread.enter_recorder() {
+            // A call that has ended the program is over, too.
+            if thread.enter_recorder() || thread.abandon_call(u64::MAX, true) {
                 thread.end_program(status);
             }
         }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use call_paths::Registers;
 
@@ -21,7 +21,9 @@ pub(crate) type Timer = libc::timer_t;
 /// OTF2's number of the generator of samples.
 const GENERATOR: u64 = 0;
 
-static IS_READY: AtomicBool = AtomicBool::new(false);
+/// The signal of the timers; 0 if there is none. Not SIGPROF, which programs use themselves: one of those that are made
+/// for such things, which the program has not taken.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static PREPARE: Once = Once::new();
 
 /// Begins to sample the calling thread, if the user wants that and the system can.
@@ -31,17 +33,18 @@ pub(crate) fn begin(process: &Process) -> Option<Timer> {
         return None;
     }
     PREPARE.call_once(|| match prepare() {
-        true => IS_READY.store(true, Ordering::Release),
-        false => process.notice("no samples: the program uses the signal SIGPROF itself"),
+        Some(signal) => SIGNAL.store(signal, Ordering::Release),
+        None => process.notice("no samples: the program uses all signals itself"),
     });
-    if !IS_READY.load(Ordering::Acquire) {
+    let signal = SIGNAL.load(Ordering::Acquire);
+    if signal == 0 {
         return None;
     }
     // SAFETY: plain data of the system, all zero is valid; the timer is the thread's own.
     unsafe {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = libc::SIGPROF;
+        event.sigev_signo = signal;
         event.sigev_notify_thread_id = libc::syscall(libc::SYS_gettid) as c_int;
         let mut timer: Timer = null_mut();
         if libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &mut event, &mut timer) != 0 {
@@ -63,21 +66,23 @@ pub(crate) fn end(timer: Timer) {
     unsafe { libc::timer_delete(timer) };
 }
 
-/// Installs the handler, unless the program has one.
-fn prepare() -> bool {
-    // SAFETY: plain data of the system, all zero is valid; the handler stays.
-    unsafe {
-        let mut before: libc::sigaction = zeroed();
-        libc::sigaction(libc::SIGPROF, std::ptr::null(), &mut before);
-        if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN {
-            return false;
+/// Installs the handler for a signal that the program does not use; answers which.
+fn prepare() -> Option<c_int> {
+    (libc::SIGRTMIN()..libc::SIGRTMAX()).rev().find(|&signal| {
+        // SAFETY: plain data of the system, all zero is valid; the handler stays.
+        unsafe {
+            let mut before: libc::sigaction = zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut before);
+            if before.sa_sigaction != libc::SIG_DFL {
+                return false;
+            }
+            let mut action: libc::sigaction = zeroed();
+            action.sa_sigaction = sample as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(signal, &action, null_mut()) == 0
         }
-        let mut action: libc::sigaction = zeroed();
-        action.sa_sigaction = sample as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        libc::sigemptyset(&mut action.sa_mask);
-        libc::sigaction(libc::SIGPROF, &action, null_mut()) == 0
-    }
+    })
 }
 
 unsafe extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {

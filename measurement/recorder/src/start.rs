@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use call_paths::{Registers, unsignalled};
+use call_paths::{Registers, undisturbed};
 use recording::journal::Entry;
 use recording::layout;
 use recording::settings::{Profile, Settings};
@@ -229,7 +229,7 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     record::program_begin(&mut thread.events, loaded, arguments.len());
     thread.note(loaded);
     crate::regions::enter_earlier(thread, begin);
-    let path = thread.enter(registers, function);
+    let path = thread.path_of(registers, function).node;
     thread.enter_path(begin, path);
     let events = &mut thread.events;
     record::collective_begin(events, begin);
@@ -267,11 +267,11 @@ fn note(directory: &Path) {
     let mut line = directory.as_os_str().as_bytes().to_vec();
     line.push(b'\n');
     // SAFETY: a file that exists already or is not written at all; the line's bytes.
-    unsafe {
+    undisturbed(|| unsafe {
         let file = libc::open(name.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);
         if file >= 0 {
-            unsignalled(|| libc::write(file, line.as_ptr().cast(), line.len()));
+            libc::write(file, line.as_ptr().cast(), line.len());
             libc::close(file);
         }
-    }
+    });
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use call_paths::{Base, CallPaths, Module, Modules, PathTable, Registers};
 use recording::journal::Entry;
-use recording::paths::NO_PARENT;
+use recording::paths::{MPI_FUNCTION, NO_PARENT};
 use recording::settings::Profile;
 
 use crate::clock;
@@ -49,8 +49,7 @@ pub(crate) struct Thread {
     pub(crate) paths: Option<CallPaths>,
     /// Whether the thread is in a call that is recorded, or in the recorder.
     is_inside: bool,
-    /// The call that is open: where the stack was at its begin, and its path.
-    call: Option<(u64, u32)>,
+    call: Option<OpenCall>,
     /// Room for statuses that the program does not want.
     pub(crate) statuses: Scratch,
     /// Room for copies of handles, which calls overwrite.
@@ -65,6 +64,18 @@ pub(crate) struct Thread {
     requests: u64,
     requests_end: u64,
     timer: Option<Timer>,
+}
+
+/// The call that is under way, and how to tell that it has been left by `longjmp`.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenCall {
+    pub(crate) path: u32,
+    /// Where the stack was in the recorder.
+    stack_pointer: u64,
+    /// Where the address is to which it returns, below the stack pointer of the program's function that calls MPI, and
+    /// that address.
+    slot: *const u64,
+    returns_to: u64,
 }
 
 /// A region of the program that has been entered.
@@ -177,10 +188,13 @@ impl Thread {
         self.is_inside = false;
     }
 
-    /// Notes which call is open.
+    /// Notes which call is open: its path, and the stack pointers of the recorder and of the program's function.
     #[inline]
-    pub(crate) fn open_call(&mut self, stack_pointer: u64, path: u32) {
-        self.call = Some((stack_pointer, path));
+    pub(crate) fn open_call(&mut self, registers: Registers, base: Base) {
+        let slot = (base.stack_pointer.max(registers.stack + 8) - 8) as *const u64;
+        // SAFETY: on the thread's stack, at or above its stack pointer.
+        let returns_to = unsafe { slot.read_volatile() };
+        self.call = Some(OpenCall { path: base.node, stack_pointer: registers.stack, slot, returns_to });
     }
 
     /// No call is open any more.
@@ -189,23 +203,29 @@ impl Thread {
         self.call = None;
     }
 
-    /// Whether the open call has been left by `longjmp`: calls from within it have the stack pointer below that of its
-    /// begin. Those by the function that it has left to may have it a little above or below, as wrappers differ; they
-    /// are taken for calls from within. If it has been left, that is recorded, and the recorder is at work for the next
-    /// one.
+    /// Whether the open call has been left without returning, by `longjmp`: the stack is not below it any more, or something
+    /// else is where its return address was; or the new call `ends_all`, as `MPI_Finalize` does, which no other call makes.
+    /// If so, it is recorded that it was left, and the recorder is at work for the new one.
     #[cold]
-    pub(crate) fn abandon_call(&mut self, stack_pointer: u64) -> bool {
-        let is_above = |(begin, _): &mut (u64, u32)| stack_pointer > *begin;
-        let Some((_, path)) = self.call.take_if(is_above) else { return false };
-        self.leave_path(clock::now(), path);
+    pub(crate) fn abandon_call(&mut self, stack_pointer: u64, ends_all: bool) -> bool {
+        let is_abandoned = |call: &mut OpenCall| {
+            // SAFETY: on the thread's stack; what is there does not matter if the call is over.
+            let returns_to = unsafe { call.slot.read_volatile() };
+            ends_all || stack_pointer >= call.stack_pointer || returns_to != call.returns_to
+        };
+        let Some(call) = self.call.take_if(is_abandoned) else { return false };
+        self.leave_path(clock::now(), call.path);
         true
     }
 
-    /// Records that an MPI function is entered; answers its path.
+    /// The path of a call of an MPI function, and the stack pointer of the program's function that makes it.
     #[inline]
-    pub(crate) fn enter(&mut self, registers: Registers, function: u32) -> u32 {
+    pub(crate) fn path_of(&mut self, registers: Registers, function: u32) -> Base {
         let base = self.base();
-        self.paths.as_mut().map_or(NO_PARENT, |paths| paths.at_call(registers, base, function))
+        match &mut self.paths {
+            Some(paths) => paths.at_region(registers, base, MPI_FUNCTION, function.into()),
+            None => Base { stack_pointer: 0, node: NO_PARENT },
+        }
     }
 
     /// Records that the path, which was not open, is entered.
@@ -344,13 +364,12 @@ impl Thread {
 /// It is the calling thread's location.
 pub(crate) unsafe fn end(thread: *mut Thread) {
     CURRENT.try_with(|current| current.set(null_mut())).unwrap_or(());
-    // SAFETY: by the caller. The memory stays: a destructor that still runs may have a call under way.
-    unsafe {
-        if let Some(timer) = (*thread).timer.take() {
-            sampling::end(timer);
-        }
-        (*thread).events.finish();
+    // SAFETY: by the caller; nobody else has it, and no call of the thread is under way any more.
+    let mut thread = unsafe { Box::from_raw(thread) };
+    if let Some(timer) = thread.timer.take() {
+        sampling::end(timer);
     }
+    thread.events.finish();
 }
 
 /// Forgets the location of the calling thread, which is another process's.

@@ -68,6 +68,20 @@ pub fn all() -> Vec<Function> {
     TABLE.lines().filter(|line| !line.starts_with('#')).map(parse).collect()
 }
 
+/// A word of a choice of functions that stands for none: neither a name nor a group.
+pub fn unknown_in(choice: &str) -> Option<&str> {
+    let functions = all();
+    let is_known = |word: &str| {
+        word == "all"
+            || functions.iter().any(|function| {
+                let base = function.name.strip_suffix("_c").unwrap_or(function.name);
+                function.group == word || function.name == word || base == word
+            })
+    };
+    let words = choice.split(',').map(|word| word.trim().trim_start_matches(['+', '-']));
+    words.filter(|word| !word.is_empty()).find(|word| !is_known(word))
+}
+
 fn parse(line: &'static str) -> Function {
     let mut words = line.split_ascii_whitespace();
     let mut word = || words.next().unwrap_or_else(|| panic!("functions.txt: too few words in {line:?}"));

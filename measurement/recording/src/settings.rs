@@ -194,11 +194,18 @@ impl Settings {
         if text("REPLAY_FIRST").is_some() {
             rounds.end = rounds.end.min(rounds.first.saturating_add(number("REPLAY_FIRST")?));
         }
+        let functions = value("REPLAY_FUNCTIONS");
+        if let Some(unknown) = crate::functions::unknown_in(&functions) {
+            return Err(wrong(
+                "REPLAY_FUNCTIONS",
+                &format!("MPI functions or groups of them, not {unknown:?}"),
+            ));
+        }
         Ok(Settings {
             output: text("REPLAY_OUTPUT").map(PathBuf::from),
             buffer,
             depth,
-            functions: value("REPLAY_FUNCTIONS"),
+            functions,
             profile,
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
@@ -259,6 +266,7 @@ mod tests {
             ("REPLAY_WINDOW", "5"),
             ("REPLAY_WINDOW", "5-1"),
             ("REPLAY_FIRST", "some"),
+            ("REPLAY_FUNCTIONS", "p2p,MPI_Sned"),
         ] {
             let message = read(&[(name, value)]).unwrap_err();
             assert!(message.contains(name) && message.contains(value), "{message}");

@@ -115,7 +115,11 @@ pub(crate) fn wait(
     own_status(call, &mut values[1]);
     let result = real(values);
     call.end();
-    taken.complete(call, 0, values[1], 0);
+    if result as i32 == 0 {
+        taken.complete(call, 0, values[1], 0);
+    } else {
+        taken.after_error(call, values[0], values[1]);
+    }
     result
 }
 
@@ -131,7 +135,11 @@ pub(crate) fn wait_all(
     own_statuses(call, &mut values[2], taken.count);
     let result = real(values);
     call.end();
-    taken.complete_all(call, values[2]);
+    if result as i32 == 0 {
+        taken.complete_all(call, values[2]);
+    } else {
+        taken.after_error(call, values[1], values[2]);
+    }
     result
 }
 
@@ -146,6 +154,10 @@ pub(crate) fn wait_any(
     own_status(call, &mut values[3]);
     let result = real(values);
     call.end();
+    if result as i32 != 0 {
+        taken.after_error(call, values[1], 0);
+        return result;
+    }
     // SAFETY: the call has filled in the index.
     let index = unsafe { *(values[2] as *const i32) };
     if index != UNDEFINED {
@@ -166,6 +178,10 @@ pub(crate) fn some(
     own_statuses(call, &mut values[4], taken.count);
     let result = real(values);
     call.end();
+    if result as i32 != 0 {
+        taken.after_error(call, values[1], 0);
+        return result;
+    }
     // SAFETY: the call has filled in how many are complete, and their indices.
     let done = unsafe { *(values[2] as *const i32) };
     for at in 0..done.max(0) as usize {
@@ -191,6 +207,10 @@ pub(crate) fn test(
     own_status(call, &mut values[2]);
     let result = real(values);
     call.end();
+    if result as i32 != 0 {
+        taken.after_error(call, values[0], values[2]);
+        return result;
+    }
     // SAFETY: the call has filled in the flag.
     if unsafe { *(values[1] as *const i32) } != 0 {
         taken.complete(call, 0, values[2], 0);
@@ -212,6 +232,10 @@ pub(crate) fn test_all(
     own_statuses(call, &mut values[3], taken.count);
     let result = real(values);
     call.end();
+    if result as i32 != 0 {
+        taken.after_error(call, values[1], values[3]);
+        return result;
+    }
     // SAFETY: the call has filled in the flag.
     if unsafe { *(values[2] as *const i32) } != 0 {
         taken.complete_all(call, values[3]);
@@ -233,6 +257,10 @@ pub(crate) fn test_any(
     own_status(call, &mut values[4]);
     let result = real(values);
     call.end();
+    if result as i32 != 0 {
+        taken.after_error(call, values[1], 0);
+        return result;
+    }
     // SAFETY: the call has filled in index and flag.
     let (index, flag) = unsafe { (*(values[2] as *const i32), *(values[3] as *const i32)) };
     if flag == 0 {
@@ -253,7 +281,7 @@ pub(crate) fn get_status(
     let result = real(arguments.values);
     call.end();
     // SAFETY: the call has filled in the flag.
-    if unsafe { *(arguments.values[1] as *const i32) } == 0 {
+    if result as i32 == 0 && unsafe { *(arguments.values[1] as *const i32) } == 0 {
         let requests = &call.thread.process.requests;
         if let Some(operation) = requests.known.find(arguments.values[0]).copied() {
             incomplete(call, &operation);
@@ -334,6 +362,23 @@ impl Taken {
         for at in 0..self.count {
             self.complete(call, at, statuses, at);
         }
+    }
+
+    /// The call has failed. Requests whose handles it has overwritten are gone: those that it tells of, each with a status at
+    /// `statuses` (0 if it tells of one only, at no known place), are complete; the others are put back.
+    #[cold]
+    fn after_error(&mut self, call: &mut Call, handles: usize, statuses: usize) {
+        for at in 0..self.count {
+            let Some(entry) = self.entries().get_mut(at) else { break };
+            // SAFETY: the program passes so many handles.
+            let is_gone = unsafe { handle_at(handles, at) } != entry.0;
+            match entry.1.filter(|operation| is_gone && !operation.is_persistent) {
+                Some(_) if statuses != 0 => self.complete(call, at, statuses, at),
+                Some(_) => entry.1 = None,
+                None => {}
+            }
+        }
+        self.put_back(call);
     }
 
     fn incomplete(&mut self, call: &mut Call) {

@@ -63,31 +63,38 @@ fn look_up(from: *mut c_void, name: &CStr) -> Option<usize> {
     if !found.is_null() {
         return Some(found as usize);
     }
-    let mut search = Search { name, found: std::ptr::null_mut() };
-    // SAFETY: the callback gets the search, which outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(search_object), (&raw mut search).cast()) };
-    (!search.found.is_null()).then_some(search.found as usize)
+    let mut libraries = Libraries { paths: [std::ptr::null(); MOST], count: 0 };
+    // SAFETY: the callback gets the list, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(note_library), (&raw mut libraries).cast()) };
+    // Not in the callback: the loader's locks are taken in another order there than a thread takes them that loads
+    // something at the same time.
+    libraries.paths.iter().take(libraries.count).find_map(|&path| {
+        // SAFETY: the object is loaded; this only counts one more user of it, for good. Then a plain lookup.
+        let found = unsafe {
+            let object = libc::dlopen(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if object.is_null() { object } else { libc::dlsym(object, name.as_ptr()) }
+        };
+        (!found.is_null()).then_some(found as usize)
+    })
 }
 
-struct Search<'a> {
-    name: &'a CStr,
-    found: *mut c_void,
+/// Most MPI libraries that are looked into.
+const MOST: usize = 16;
+
+struct Libraries {
+    paths: [*const c_char; MOST],
+    count: usize,
 }
 
-/// Looks the symbol up in an object whose name says that it is an MPI library; stops at the first that has it.
-unsafe extern "C" fn search_object(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader gives a valid description; `data` is the search of `symbol`.
-    let (path, search) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Search<'_>>()) };
-    if path.is_null() || !is_mpi_library(path) {
-        return 0;
+/// Notes an object whose name says that it is an MPI library.
+unsafe extern "C" fn note_library(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the loader gives a valid description; `data` is the list of `look_up`.
+    let (path, libraries) = unsafe { ((*info).dlpi_name, &mut *data.cast::<Libraries>()) };
+    if !path.is_null() && libraries.count < MOST && is_mpi_library(path) {
+        libraries.paths[libraries.count] = path;
+        libraries.count += 1;
     }
-    // SAFETY: the object is loaded; this only counts one more user of it, for good.
-    let object = unsafe { libc::dlopen(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    if !object.is_null() {
-        // SAFETY: a plain lookup.
-        search.found = unsafe { libc::dlsym(object, search.name.as_ptr()) };
-    }
-    c_int::from(!search.found.is_null())
+    0
 }
 
 /// Answers whether the program is to be recorded by this library: who preloads the recorder wants that, unless another

@@ -104,21 +104,24 @@ impl Communicators {
         if handle == self.world { Some(self.in_world) } else { self.known.find(handle).copied() }
     }
 
-    /// A number for something that is being made of a communicator: unlike all others of its parent, and the same on all
-    /// of its members, which make it together.
-    pub(crate) fn next_child(&self, handle: usize) -> u64 {
-        if handle == self.world {
-            return self.children_of_world.fetch_add(1, Ordering::Relaxed);
-        }
-        let Some(communicator) = self.known.find(handle) else { return 0 };
-        communicator.children += 1;
-        communicator.children - 1
+    /// The key of something that is being made of a communicator: unlike all others, and the same on all of its members,
+    /// which make it together. With what is known of the communicator.
+    pub(crate) fn next_child(&self, handle: usize) -> Option<(Communicator, u64)> {
+        let parent = self.find(handle)?;
+        let child = if handle == self.world {
+            self.children_of_world.fetch_add(1, Ordering::Relaxed)
+        } else {
+            let known = self.known.find(handle)?;
+            known.children += 1;
+            known.children - 1
+        };
+        Some((parent, key::of(&[parent.key, child])))
     }
 
     /// The same for what the members of a group make together, while others of the parent do not take part.
     pub(crate) fn next_of_group(&self, group: u64) -> u64 {
         let slot = group as usize;
-        match self.of_groups.find(slot) {
+        let count = match self.of_groups.find(slot) {
             Some(count) => {
                 *count += 1;
                 *count
@@ -127,7 +130,8 @@ impl Communicators {
                 self.of_groups.insert(slot, 0);
                 0
             }
-        }
+        };
+        key::of(&[group, count])
     }
 
     /// The ranks of a group's members in the world; `None` if one is not in it.

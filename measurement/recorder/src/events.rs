@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use call_paths::OwnFile;
+use model::CollectiveOp;
 use recording::buffer::{HEADER_BYTES, Header, MAGIC};
 use recording::profile::{Trace, Transfers};
 
@@ -431,6 +432,12 @@ impl Fields {
     #[inline]
     pub(crate) fn optional(self, value: u32) -> Fields {
         if value == u32::MAX { self.byte(0xff) } else { self.number(value.into()) }
+    }
+
+    /// A collective operation.
+    #[inline]
+    pub(crate) fn operation(self, operation: CollectiveOp) -> Fields {
+        self.byte(operation.0)
     }
 
     /// A single byte: an enumeration.

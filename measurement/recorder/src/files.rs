@@ -1,13 +1,12 @@
 //! Files that MPI has opened: what the recorder knows of each. Keys are made as those of communicators.
 
-use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use recording::journal::Entry;
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
-use crate::key;
+use crate::mpi::text_at;
 use crate::next::symbol;
 use crate::process::Process;
 
@@ -46,20 +45,20 @@ impl Files {
         self.known.find(handle)
     }
 
-    /// A file has been opened on a communicator, whose child of that number it is. Answers the number of the handle.
+    /// A file has been opened on a communicator, which it is a child of with that key. Answers the number of the handle.
     pub(crate) fn enter(
         &self,
         process: &Process,
         handle: usize,
-        (communicator, child): (&Communicator, u64),
+        (communicator, key): (&Communicator, u64),
         path: usize,
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.known.insert(handle, File { number, split: None });
         process.enter(&Entry::File {
             handle: number,
-            key: key::of(&[communicator.key, child]),
-            path: text(path),
+            key,
+            path: text_at(path),
             communicator: communicator.number,
         });
         number
@@ -73,7 +72,7 @@ impl Files {
     /// A file has been deleted. Answers its number, which is none of a handle.
     pub(crate) fn enter_deleted(&self, process: &Process, path: usize) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.enter(&Entry::DeletedFile { file, path: text(path) });
+        process.enter(&Entry::DeletedFile { file, path: text_at(path) });
         file
     }
 
@@ -98,9 +97,4 @@ impl Files {
 pub(crate) unsafe fn file_at(place: usize) -> usize {
     // SAFETY: by the caller.
     unsafe { *(place as *const usize) }
-}
-
-fn text(path: usize) -> String {
-    // SAFETY: the program passes a string.
-    unsafe { CStr::from_ptr(path as *const c_char) }.to_string_lossy().into_owned()
 }

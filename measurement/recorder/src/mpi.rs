@@ -40,6 +40,12 @@ pub(crate) unsafe fn handle_at(array: usize, at: usize) -> usize {
     }
 }
 
+/// A text that the program passes.
+pub(crate) fn text_at(address: usize) -> String {
+    // SAFETY: MPI wants a string there.
+    unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned()
+}
+
 /// `MPI_PROC_NULL`.
 #[inline]
 pub(crate) fn proc_null() -> i32 {

@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use call_paths::OwnFile;
-use recording::functions;
 use recording::journal::Entry;
 use recording::layout;
 use recording::settings::Settings;
@@ -15,10 +14,11 @@ use recording::settings::Settings;
 use crate::communicators::Communicators;
 use crate::files::Files;
 use crate::filter::Filter;
-use crate::mpi::Mpi;
+use crate::mpi::{Mpi, text_at};
 use crate::requests::Requests;
 use crate::rounds::Rounds;
 use crate::selection::Selection;
+use crate::synchronize::Clocks;
 use crate::thread::{self, Thread};
 use crate::windows::Windows;
 
@@ -32,7 +32,7 @@ pub(crate) struct Process {
     /// The recorder's own communicator.
     pub(crate) communicator: usize,
     /// Whose clock is used, see `synchronize`.
-    pub(crate) clocks: crate::synchronize::Clocks,
+    pub(crate) clocks: Clocks,
     pub(crate) communicators: Communicators,
     pub(crate) requests: Requests,
     pub(crate) windows: Windows,
@@ -64,31 +64,43 @@ pub(crate) fn stop(cause: &str) {
     }
 }
 
-/// What a process has when it begins to be recorded; see [`Process`].
-pub(crate) struct Beginning {
-    pub(crate) mpi: Mpi,
-    pub(crate) rank: u32,
-    pub(crate) size: u32,
-    pub(crate) directory: PathBuf,
-    pub(crate) settings: Settings,
-    pub(crate) communicator: usize,
-    pub(crate) clocks: crate::synchronize::Clocks,
+/// What a process needs to be recorded and may fail to get.
+pub(crate) struct Prepared {
+    journal: OwnFile,
+    filter: Filter,
+    end_of_thread: libc::pthread_key_t,
 }
 
-/// Makes the process ready to be recorded.
+/// Opens the journal, reads the filter.
 ///
-/// Answers what failed, as a sentence, with what the processes need to talk to each other.
-pub(crate) fn begin(beginning: Beginning) -> Result<&'static Process, Box<(Mpi, usize, String)>> {
-    let Beginning { mpi, rank, size, directory, settings, communicator, clocks } = beginning;
-    let prepared = prepare(&directory, rank, &settings);
-    let (journal, filter, end_of_thread) = match prepared {
-        Ok(prepared) => prepared,
-        Err(cause) => return Err(Box::new((mpi, communicator, cause))),
-    };
-    Ok(Box::leak(Box::new(Process {
+/// Answers what failed, as a sentence.
+pub(crate) fn prepare(directory: &Path, rank: u32, settings: &Settings) -> Result<Prepared, String> {
+    let filter = settings.filter.as_deref().map_or_else(|| Ok(Filter::default()), Filter::read)?;
+    let journal = layout::journal(directory, rank);
+    let journal =
+        OwnFile::create(&journal, true).map_err(|cause| format!("{}: {cause}", journal.display()))?;
+    let mut end_of_thread = 0;
+    // SAFETY: the function gets a location when one of its threads ends, or is never called.
+    if unsafe { libc::pthread_key_create(&mut end_of_thread, Some(self::end_of_thread)) } != 0 {
+        return Err("no key for threads is left".into());
+    }
+    Ok(Prepared { journal, filter, end_of_thread })
+}
+
+/// Makes this the process that is recorded: that rank of so many in the world, with that communicator of the recorder's.
+pub(crate) fn begin(
+    (mpi, communicator): (Mpi, usize),
+    (rank, size): (u32, u32),
+    directory: PathBuf,
+    settings: Settings,
+    clocks: Clocks,
+    prepared: Prepared,
+) -> &'static Process {
+    let Prepared { journal, filter, end_of_thread } = prepared;
+    let process = Box::leak(Box::new(Process {
         communicators: Communicators::new(&mpi, rank, size),
         rounds: Rounds::new(settings.rounds),
-        selection: Selection::new(&settings.functions, &functions::all()),
+        selection: Selection::new(&settings.functions),
         filter,
         mpi,
         rank,
@@ -105,31 +117,11 @@ pub(crate) fn begin(beginning: Beginning) -> Result<&'static Process, Box<(Mpi, 
         next_request: AtomicU64::new(1),
         has_stopped: AtomicBool::new(false),
         end_of_thread,
-    })))
-}
-
-fn prepare(
-    directory: &Path,
-    rank: u32,
-    settings: &Settings,
-) -> Result<(OwnFile, Filter, libc::pthread_key_t), String> {
-    let filter = settings.filter.as_deref().map_or_else(|| Ok(Filter::default()), Filter::read)?;
-    let journal = layout::journal(directory, rank);
-    let journal =
-        OwnFile::create(&journal, true).map_err(|cause| format!("{}: {cause}", journal.display()))?;
-    let mut key = 0;
-    // SAFETY: the function gets a location when one of its threads ends, or is never called.
-    if unsafe { libc::pthread_key_create(&mut key, Some(end_of_thread)) } != 0 {
-        return Err("no key for threads is left".into());
-    }
-    Ok((journal, filter, key))
-}
-
-/// Makes it the process that is recorded.
-pub(crate) fn publish(process: &'static Process) {
+    }));
     // SAFETY: the handler only forgets the process.
     unsafe { libc::pthread_atfork(None, None, Some(forget_after_fork)) };
-    PROCESS.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
+    PROCESS.store(std::ptr::from_mut(process), Ordering::Release);
+    process
 }
 
 /// The child of a fork shares files and buffers with its parent: it must not record.
@@ -155,6 +147,11 @@ impl Process {
         if let Err(cause) = written {
             self.stop(&format!("the journal cannot be written: {cause}"));
         }
+    }
+
+    /// Something has got a name, which is at that address.
+    pub(crate) fn enter_name(&self, of: &str, number: u32, name: usize) {
+        self.enter(&Entry::Name { of: of.into(), number, name: text_at(name) });
     }
 
     /// Tells the user something that limits the trace.

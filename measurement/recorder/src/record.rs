@@ -1,5 +1,7 @@
 //! The records that the recorder writes, with the fields that OTF2 gives them (`formats/otf2/src/event.rs`).
 
+use model::CollectiveOp;
+
 use crate::events::Events;
 
 macro_rules! records {
@@ -20,6 +22,7 @@ macro_rules! records {
     (@type number) => { u64 };
     (@type optional) => { u32 };
     (@type byte) => { u8 };
+    (@type operation) => { CollectiveOp };
 }
 
 macro_rules! singletons {
@@ -42,11 +45,11 @@ records! {
     19 mpi_irecv(sender: number, communicator: number, tag: number, bytes: number, request: number) => received: bytes;
     11 measurement_on_off(mode: byte);
     22 collective_begin();
-    23 collective_end(operation: byte, communicator: number, root: optional, sent: number, received: number) => outgoing: sent, incoming: received;
+    23 collective_end(operation: operation, communicator: number, root: optional, sent: number, received: number) => outgoing: sent, incoming: received;
     35 rma_win_create(window: number);
     36 rma_win_destroy(window: number);
     37 rma_collective_begin();
-    38 rma_collective_end(operation: byte, level: number, window: number, root: optional, sent: number, received: number);
+    38 rma_collective_end(operation: operation, level: number, window: number, root: optional, sent: number, received: number);
     39 rma_group_sync(level: number, window: number, group: number);
     40 rma_request_lock(window: number, remote: optional, lock: number, kind: byte);
     43 rma_release_lock(window: number, remote: optional, lock: number);
@@ -70,7 +73,7 @@ records! {
     78 io_complete(handle: number, bytes: number, matching: number);
     84 program_end(status: number);
     85 non_blocking_collective_request(request: number);
-    86 non_blocking_collective_complete(operation: byte, communicator: number, root: optional, sent: number, received: number, request: number) => outgoing: sent, incoming: received;
+    86 non_blocking_collective_complete(operation: operation, communicator: number, root: optional, sent: number, received: number, request: number) => outgoing: sent, incoming: received;
     87 comm_create(communicator: number);
     88 comm_destroy(communicator: number);
 }
@@ -93,11 +96,6 @@ pub(crate) fn calling_context_enter(events: &mut Events, time: u64, context: u32
 pub(crate) fn calling_context_leave(events: &mut Events, time: u64, context: u32) {
     calling_context_leave_fields(events, time, context.into());
 }
-
-/// `MeasurementMode` of OTF2.
-pub(crate) const ON: u8 = 1;
-/// `MeasurementMode` of OTF2.
-pub(crate) const OFF: u8 = 2;
 
 /// `ProgramBegin`: the name is the string 0 of the process, its arguments are the next ones.
 pub(crate) fn program_begin(events: &mut Events, time: u64, arguments: usize) {

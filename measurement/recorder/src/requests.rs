@@ -1,5 +1,7 @@
 //! Requests: what each will complete.
 
+use model::CollectiveOp;
+
 use crate::call::Call;
 use crate::handles::Handles;
 use crate::mpi::Status;
@@ -10,8 +12,8 @@ use crate::record;
 pub(crate) enum Kind {
     Send,
     Receive,
-    /// A non-blocking collective operation, with OTF2's number for it.
-    Collective(u8),
+    /// A non-blocking collective operation.
+    Collective(CollectiveOp),
     /// A one-sided operation on a window.
     OneSided,
     /// A transfer of a file.

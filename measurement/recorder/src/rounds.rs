@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use model::MeasurementMode;
 use recording::settings;
 
 use crate::clock::now;
@@ -81,10 +82,10 @@ fn change(thread: &mut Thread) {
     let time = now();
     if thread.events.is_muted() {
         thread.events.mute(false);
-        record::measurement_on_off(&mut thread.events, time, record::ON);
+        record::measurement_on_off(&mut thread.events, time, MeasurementMode::ON.0);
         thread.enter_again(time);
     } else {
-        record::measurement_on_off(&mut thread.events, time, record::OFF);
+        record::measurement_on_off(&mut thread.events, time, MeasurementMode::OFF.0);
         thread.remember_regions();
         thread.events.mute(true);
     }

@@ -1,6 +1,6 @@
 //! Which MPI functions are recorded.
 
-use recording::functions::Function;
+use recording::functions::{self, Function};
 use recording::settings::VARIABLES;
 
 /// How much of a function's calls is recorded.
@@ -22,26 +22,25 @@ pub(crate) struct Selection {
 impl Selection {
     /// The functions that the user chose: names or groups, comma separated, `all`; with `+` or `-` in front of the first
     /// they change the default. `MPI_Init`, `MPI_Init_thread` and `MPI_Finalize` always belong.
-    pub(crate) fn new(choice: &str, functions: &[Function]) -> Selection {
+    pub(crate) fn new(choice: &str) -> Selection {
         let default = VARIABLES.iter().find(|v| v.name == "REPLAY_FUNCTIONS").map_or("", |v| v.default);
         let unchosen =
             |function: &Function| if function.is_followed() { Choice::Deeds } else { Choice::Nothing };
-        let mut selection = Selection { choices: functions.iter().map(unchosen).collect() };
+        let mut selection = Selection { choices: functions::all().iter().map(unchosen).collect() };
         if choice.trim_start().starts_with(['+', '-']) {
-            selection.apply(default, functions, unchosen);
+            selection.apply(default, unchosen);
         }
-        selection.apply(choice, functions, unchosen);
-        selection.apply("MPI_Init,MPI_Init_thread,MPI_Finalize", functions, unchosen);
+        selection.apply(choice, unchosen);
+        selection.apply("MPI_Init,MPI_Init_thread,MPI_Finalize", unchosen);
         selection
     }
 
-    fn apply(&mut self, choice: &str, functions: &[Function], unchosen: impl Fn(&Function) -> Choice) {
+    fn apply(&mut self, choice: &str, unchosen: impl Fn(&Function) -> Choice) {
         for word in choice.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let is_wanted = !word.starts_with('-');
             let word = word.trim_start_matches(['+', '-']);
-            for (function, choice) in functions.iter().zip(&mut self.choices) {
-                let base = function.name.strip_suffix("_c").unwrap_or(function.name);
-                if word == "all" || function.group == word || function.name == word || base == word {
+            for (function, choice) in functions::all().iter().zip(&mut self.choices) {
+                if function.is_meant_by(word) {
                     *choice = if is_wanted { Choice::All } else { unchosen(function) };
                 }
             }

@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use call_paths::{Registers, undisturbed};
+use model::CollectiveOp;
 use recording::journal::Entry;
 use recording::layout;
 use recording::settings::{Profile, Settings};
@@ -17,13 +18,12 @@ use crate::communicators::{MYSELF, WORLD};
 use crate::key;
 use crate::mpi::Mpi;
 use crate::next;
-use crate::process::{self, Beginning, Process};
+use crate::process::{self, Process};
 use crate::record;
 use crate::synchronize;
 use crate::thread;
 use crate::volumes::ROOT_NONE;
 
-const CREATE_HANDLE: u8 = 17;
 /// Room for the path of the experiment directory.
 const PATH: usize = 4096;
 
@@ -76,23 +76,16 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
     }
     let settings = settings.map_err(Some)?;
     let directory = choose_directory(&mpi, communicator, rank, size, &settings)?;
-    let clocks = synchronize::find_clocks(&mpi, communicator, rank as u32, size as u32);
     let (rank, size) = (rank as u32, size as u32);
-    let begun = process::begin(Beginning { mpi, rank, size, directory, settings, communicator, clocks });
-    let (mpi, communicator) = match &begun {
-        Ok(process) => (&process.mpi, process.communicator),
-        Err(failed) => (&failed.0, failed.1),
-    };
-    let mut least = [i32::from(begun.is_ok()), 0, 0];
-    agree(mpi, communicator, &mut least);
-    match begun {
-        Ok(process) if least[0] != 0 => {
-            process::publish(process);
-            Ok(process)
-        }
-        Ok(_) => Err(None),
-        Err(failed) => Err(Some(failed.2)),
+    let clocks = synchronize::find_clocks(&mpi, communicator, rank, size);
+    let prepared = process::prepare(&directory, rank, &settings);
+    let mut least = [i32::from(prepared.is_ok()), 0, 0];
+    agree(&mpi, communicator, &mut least);
+    let prepared = prepared.map_err(Some)?;
+    if least[0] == 0 {
+        return Err(None);
     }
+    Ok(process::begin((mpi, communicator), (rank, size), directory, settings, clocks, prepared))
 }
 
 /// The least of what the processes have to say.
@@ -236,7 +229,7 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     for communicator in [WORLD, MYSELF] {
         record::comm_create(events, end, communicator.into());
     }
-    record::collective_end(events, end, CREATE_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
+    record::collective_end(events, end, CollectiveOp::CREATE_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
     thread.leave_path(end, path);
     // What the recorder did since then is not the program's time.
     thread.events.disturb(end, clock::now());

@@ -25,7 +25,7 @@ const FIRST_ASKED: u64 = 256;
 pub(crate) struct Clocks {
     /// The first process that reads the same clock.
     leader: u32,
-    /// At rank 0: all leaders but itself.
+    /// At rank 0: the leader of each process.
     leaders: Vec<u32>,
     /// Whether there is more than one clock.
     differ: bool,
@@ -61,8 +61,7 @@ pub(crate) fn find_clocks(mpi: &Mpi, communicator: usize, rank: u32, size: u32) 
             }
             let differ = u32::from(first_of.len() > 1);
             told.iter_mut().for_each(|told| told[1] = differ);
-            leaders = first_of.into_values().filter(|&leader| leader != 0).collect();
-            leaders.sort_unstable();
+            leaders = told.iter().map(|told| told[0]).collect();
         }
         (mpi.scatter)(
             told.as_ptr().cast(),
@@ -97,15 +96,16 @@ pub(crate) fn measure(process: &Process) {
     let (mpi, communicator) = (&process.mpi, process.communicator);
     let mut found = [0u64; 3];
     if process.rank == 0 {
-        clocks.leaders.iter().for_each(|&leader| answer(mpi, communicator, leader));
+        let is_leader = |&(rank, &leader): &(u32, &u32)| rank == leader && leader != 0;
+        let leaders = (0..).zip(&clocks.leaders).filter(is_leader);
+        leaders.for_each(|(leader, _)| answer(mpi, communicator, leader));
         clocks.last.store(clock::monotonic(), Ordering::Relaxed);
     } else if clocks.leader == process.rank {
         found = ask(mpi, communicator);
     }
     let everybody = if process.rank == 0 { process.size as usize } else { 1 };
     let mut all = vec![[0u64; 3]; everybody];
-    // Everybody has to know whom to follow: rank 0 hands on what the leaders found.
-    let mut leader_of = vec![0u32; everybody];
+    // Rank 0 hands on what the leaders found.
     // SAFETY: rank 0 has room for what everybody sends, everybody for what is sent to it.
     unsafe {
         (mpi.gather)(
@@ -118,10 +118,8 @@ pub(crate) fn measure(process: &Process) {
             0,
             communicator,
         );
-        let leader = (&raw const clocks.leader).cast();
-        (mpi.gather)(leader, 4, mpi.byte, leader_of.as_mut_ptr().cast(), 4, mpi.byte, 0, communicator);
-        let told: Vec<[u64; 3]> =
-            leader_of.iter().map(|&leader| all.get(leader as usize).copied().unwrap_or_default()).collect();
+        let found_by = |&leader: &u32| all.get(leader as usize).copied().unwrap_or_default();
+        let told: Vec<[u64; 3]> = clocks.leaders.iter().map(found_by).collect();
         (mpi.scatter)(
             told.as_ptr().cast(),
             24,

@@ -4,6 +4,8 @@
 //!
 //! Each function has the name of the blocking operation and reads the arguments that all its variants begin with.
 
+use model::CollectiveOp;
+
 use crate::communicators::Communicator;
 use crate::mpi::{self, handle_at, in_place};
 use crate::process::Process;
@@ -18,8 +20,8 @@ const ROOT_THIS_GROUP: u32 = u32::MAX - 2;
 /// One process's part in a collective operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Volume {
-    /// OTF2's `CollectiveOp`.
-    pub(crate) operation: u8,
+    /// Which it is.
+    pub(crate) operation: CollectiveOp,
     /// Where it takes place.
     pub(crate) communicator: Communicator,
     /// Rank of the root, or one of OTF2's special values.
@@ -61,7 +63,7 @@ fn partners(communicator: &Communicator, buffer: usize) -> u64 {
 
 fn rootless(
     (process, _, _): Input<'_>,
-    operation: u8,
+    operation: CollectiveOp,
     communicator: usize,
     volume: impl FnOnce(&Communicator) -> (u64, u64),
 ) -> Option<Volume> {
@@ -72,7 +74,7 @@ fn rootless(
 
 fn rooted(
     (process, _, _): Input<'_>,
-    operation: u8,
+    operation: CollectiveOp,
     (root_argument, communicator): (usize, usize),
     volume: impl FnOnce(&Communicator, bool) -> (u64, u64),
 ) -> Option<Volume> {
@@ -94,13 +96,13 @@ fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
 
 /// (communicator)
 pub(crate) fn barrier(input: Input<'_>) -> Option<Volume> {
-    rootless(input, 0, input.1[0], |_| (0, 0))
+    rootless(input, CollectiveOp::BARRIER, input.1[0], |_| (0, 0))
 }
 
 /// (buffer, count, type, root, communicator)
 pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rooted(input, 1, (a[3], a[4]), |communicator, is_root| {
+    rooted(input, CollectiveOp::BCAST, (a[3], a[4]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[1] as i64, a[2]);
         let sent = if is_root { bytes * u64::from(communicator.size) } else { 0 };
         (sent, if is_root && communicator.is_inter { 0 } else { bytes })
@@ -110,7 +112,7 @@ pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, count, type, receive buffer, count, type, root, communicator)
 pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rooted(input, 2, (a[6], a[7]), |communicator, is_root| {
+    rooted(input, CollectiveOp::GATHER, (a[6], a[7]), |communicator, is_root| {
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
         let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
         let received = || process.mpi.bytes(a[4] as i64, a[5]) * partners(communicator, a[0]);
@@ -121,7 +123,7 @@ pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, count, type, receive buffer, counts, displacements, type, root, communicator)
 pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rooted(input, 3, (a[7], a[8]), |communicator, is_root| {
+    rooted(input, CollectiveOp::GATHERV, (a[7], a[8]), |communicator, is_root| {
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
         let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
         let received = || {
@@ -135,7 +137,7 @@ pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, count, type, receive buffer, count, type, root, communicator)
 pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rooted(input, 4, (a[6], a[7]), |communicator, is_root| {
+    rooted(input, CollectiveOp::SCATTER, (a[6], a[7]), |communicator, is_root| {
         let receives = a[3] != in_place() && !(is_root && communicator.is_inter);
         let received = if receives { process.mpi.bytes(a[4] as i64, a[5]) } else { 0 };
         let sent = || process.mpi.bytes(a[1] as i64, a[2]) * partners(communicator, a[3]);
@@ -146,7 +148,7 @@ pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, counts, displacements, type, receive buffer, count, type, root, communicator)
 pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rooted(input, 5, (a[7], a[8]), |communicator, is_root| {
+    rooted(input, CollectiveOp::SCATTERV, (a[7], a[8]), |communicator, is_root| {
         let receives = a[4] != in_place() && !(is_root && communicator.is_inter);
         let received = if receives { process.mpi.bytes(a[5] as i64, a[6]) } else { 0 };
         let sent = || {
@@ -160,7 +162,7 @@ pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, count, type, receive buffer, count, type, communicator)
 pub(crate) fn allgather(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rootless(input, 6, a[6], |communicator| {
+    rootless(input, CollectiveOp::ALLGATHER, a[6], |communicator| {
         let received = process.mpi.bytes(a[4] as i64, a[5]);
         // In place the count and type to send are those to receive.
         let sent = if a[0] == in_place() { received } else { process.mpi.bytes(a[1] as i64, a[2]) };
@@ -172,7 +174,7 @@ pub(crate) fn allgather(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, count, type, receive buffer, counts, displacements, type, communicator)
 pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rootless(input, 7, a[7], |communicator| {
+    rootless(input, CollectiveOp::ALLGATHERV, a[7], |communicator| {
         let is_in_place = a[0] == in_place();
         let own = if is_in_place { count_at(a[4], communicator.rank as usize, wide) } else { 0 };
         let sent =
@@ -184,13 +186,13 @@ pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
 
 /// (send buffer, count, type, receive buffer, count, type, communicator)
 pub(crate) fn alltoall(input: Input<'_>) -> Option<Volume> {
-    Some(Volume { operation: 8, ..allgather(input)? })
+    Some(Volume { operation: CollectiveOp::ALLTOALL, ..allgather(input)? })
 }
 
 /// (send buffer, counts, displacements, type, receive buffer, counts, displacements, type, communicator)
 pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rootless(input, 9, a[8], |communicator| {
+    rootless(input, CollectiveOp::ALLTOALLV, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
         let own = if is_in_place { count_at(a[5], communicator.rank as usize, wide) } else { 0 };
         let received = process.mpi.bytes(sum(a[5], communicator, wide) - own, a[7]);
@@ -203,7 +205,7 @@ pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, counts, displacements, types, receive buffer, counts, displacements, types, communicator)
 pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rootless(input, 10, a[8], |communicator| {
+    rootless(input, CollectiveOp::ALLTOALLW, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
         let bytes = |counts: usize, types: usize| -> u64 {
             (0..communicator.size as usize)
@@ -220,7 +222,7 @@ pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, receive buffer, count, type, operation, communicator)
 pub(crate) fn allreduce(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rootless(input, 11, a[5], |communicator| {
+    rootless(input, CollectiveOp::ALLREDUCE, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]) * partners(communicator, a[0]);
         (bytes, bytes)
     })
@@ -229,7 +231,7 @@ pub(crate) fn allreduce(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, receive buffer, count, type, operation, root, communicator)
 pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rooted(input, 12, (a[5], a[6]), |communicator, is_root| {
+    rooted(input, CollectiveOp::REDUCE, (a[5], a[6]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
         let received = if is_root { bytes * partners(communicator, a[0]) } else { 0 };
@@ -240,7 +242,7 @@ pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, receive buffer, counts, type, operation, communicator)
 pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
-    rootless(input, 13, a[5], |communicator| {
+    rootless(input, CollectiveOp::REDUCE_SCATTER, a[5], |communicator| {
         // The counts are those of the own group.
         let members =
             if communicator.is_inter { communicator.rank as usize + 1 } else { communicator.size as usize };
@@ -254,13 +256,13 @@ pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
 
 /// (send buffer, receive buffer, count, type, operation, communicator)
 pub(crate) fn reduce_scatter_block(input: Input<'_>) -> Option<Volume> {
-    Some(Volume { operation: 16, ..allreduce(input)? })
+    Some(Volume { operation: CollectiveOp::REDUCE_SCATTER_BLOCK, ..allreduce(input)? })
 }
 
 /// (send buffer, receive buffer, count, type, operation, communicator)
 pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rootless(input, 14, a[5], |communicator| {
+    rootless(input, CollectiveOp::SCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
         let own = u64::from(a[0] != in_place());
         let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
@@ -271,7 +273,7 @@ pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
 /// (send buffer, receive buffer, count, type, operation, communicator)
 pub(crate) fn exscan(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
-    rootless(input, 15, a[5], |communicator| {
+    rootless(input, CollectiveOp::EXSCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
         let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
         ((size - rank - 1) * bytes, rank * bytes)

@@ -76,12 +76,12 @@ impl Windows {
         self.known.find(handle).copied()
     }
 
-    /// A window has been created on a communicator, whose child of that number it is. Answers its number.
+    /// A window has been created on a communicator, which it is a child of with that key. Answers its number.
     pub(crate) fn enter(
         &self,
         process: &Process,
         handle: usize,
-        (communicator, child): (&Communicator, u64),
+        (communicator, key): (&Communicator, u64),
         (name, is_allocated): (&str, bool),
     ) -> u32 {
         let unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -98,7 +98,7 @@ impl Windows {
         self.known.insert(handle, Window { number, size, rank, is_allocated, epochs });
         process.enter(&Entry::Window {
             window: number,
-            key: key::of(&[communicator.key, child]),
+            key,
             communicator: communicator.number,
             name: name.into(),
         });

@@ -13,6 +13,8 @@
 //! | `n` | 64 bits: `MPI_Aint`, `MPI_Count`, `MPI_Offset`, and `MPI_File`, a pointer in every MPI |
 //! | `h` | a handle by value: an `int` (MPICH) or a pointer (Open MPI) |
 
+use std::sync::LazyLock;
+
 use model::RegionRole;
 
 /// The table as it is in the file.
@@ -58,26 +60,28 @@ impl Function {
         let hook = self.hook.unwrap_or_default();
         FOLLOWED.iter().any(|prefix| hook.starts_with(prefix))
     }
+
+    /// Whether a word of a choice of functions means it: its name, also without the ending of large counts, its group, or
+    /// `all`.
+    pub fn is_meant_by(&self, word: &str) -> bool {
+        let base = self.name.strip_suffix("_c").unwrap_or(self.name);
+        word == "all" || self.group == word || self.name == word || base == word
+    }
 }
 
 /// All functions, in the order of the table: a function's position is its number.
 ///
 /// # Panics
 /// If the table, which is part of the program, is wrong.
-pub fn all() -> Vec<Function> {
-    TABLE.lines().filter(|line| !line.starts_with('#')).map(parse).collect()
+pub fn all() -> &'static [Function] {
+    static FUNCTIONS: LazyLock<Vec<Function>> =
+        LazyLock::new(|| TABLE.lines().filter(|line| !line.starts_with('#')).map(parse).collect());
+    &FUNCTIONS
 }
 
 /// A word of a choice of functions that stands for none: neither a name nor a group.
 pub fn unknown_in(choice: &str) -> Option<&str> {
-    let functions = all();
-    let is_known = |word: &str| {
-        word == "all"
-            || functions.iter().any(|function| {
-                let base = function.name.strip_suffix("_c").unwrap_or(function.name);
-                function.group == word || function.name == word || base == word
-            })
-    };
+    let is_known = |word: &str| all().iter().any(|function| function.is_meant_by(word));
     let words = choice.split(',').map(|word| word.trim().trim_start_matches(['+', '-']));
     words.filter(|word| !word.is_empty()).find(|word| !is_known(word))
 }

@@ -8,7 +8,7 @@ use super::modules::{Modules, Place};
 use super::notices::Notices;
 use super::symbols::{self, Frame};
 use model::{Paradigm, RegionRole};
-use recording::functions::{self, Function};
+use recording::functions;
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION, SAMPLE};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -89,7 +89,7 @@ pub(crate) struct Contexts {
 pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Contexts {
     let modules = Modules::new(processes);
     let code = Code { frames: resolve(&modules, processes, locations, notices), modules };
-    let mut merger = Merger { functions: functions::all(), code, ..Merger::default() };
+    let mut merger = Merger { code, ..Merger::default() };
     for paths in locations {
         let mut own: Vec<u32> = Vec::with_capacity(paths.nodes.len());
         for node in &paths.nodes {
@@ -143,7 +143,6 @@ fn resolve(
 /// The tree under construction.
 #[derive(Default)]
 struct Merger {
-    functions: Vec<Function>,
     code: Code,
     regions: HashMap<Region, u32>,
     lines: HashMap<(String, u32), u32>,
@@ -181,7 +180,7 @@ impl Merger {
                 self.node(Context { region, line: None, parent })
             }
             MPI_FUNCTION => {
-                let known = usize::try_from(node.target).ok().and_then(|at| self.functions.get(at));
+                let known = usize::try_from(node.target).ok().and_then(|at| functions::all().get(at));
                 let (name, role) =
                     known.map_or(("MPI", RegionRole::FUNCTION), |known| (known.name, known.role));
                 let region = self.region(Region { role, ..region(name, Some(MPI), Paradigm::MPI) });

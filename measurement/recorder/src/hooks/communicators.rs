@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
+use model::CollectiveOp;
 use recording::journal::Entry;
 
 use crate::call::Call;
@@ -13,9 +14,6 @@ use crate::record;
 use crate::requests::{Kind, Operation};
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
-
-const CREATE_HANDLE: u8 = 17;
-const DESTROY_HANDLE: u8 = 18;
 
 /// What sets the creations of communicators apart that have no parent's number: by all members of a group, and from two
 /// groups.
@@ -31,8 +29,7 @@ pub(crate) fn create<const N: usize>(
 ) -> usize {
     let communicators = &call.thread.process.communicators;
     let parent = arguments.values[0];
-    let origin =
-        communicators.find(parent).map(|known| key::of(&[known.key, communicators.next_child(parent)]));
+    let origin = communicators.next_child(parent).map(|(_, key)| key);
     record::collective_begin(&mut call.thread.events, call.begin);
     let result = real(arguments.values);
     finish(call, parent, origin, arguments.values[N - 1], result);
@@ -74,7 +71,7 @@ pub(crate) fn create_of_group(
         let members: Vec<u64> =
             communicators.members(&process.mpi, group)?.into_iter().map(u64::from).collect();
         let of_group = key::of(&[OF_GROUP, known.key, tag as u64, key::of(&members)]);
-        Some(key::of(&[of_group, communicators.next_of_group(of_group)]))
+        Some(communicators.next_of_group(of_group))
     });
     record::collective_begin(&mut call.thread.events, call.begin);
     let result = real(arguments.values);
@@ -96,7 +93,7 @@ pub(crate) fn create_from_group(
     let origin = communicators.members(&process.mpi, group).map(|members| {
         let members: Vec<u64> = members.into_iter().map(u64::from).collect();
         let of_group = key::of(&[FROM_NOTHING, key::of_bytes(tag.to_bytes()), key::of(&members)]);
-        key::of(&[of_group, communicators.next_of_group(of_group)])
+        communicators.next_of_group(of_group)
     });
     let result = real(arguments.values);
     let time = call.end();
@@ -123,7 +120,7 @@ pub(crate) fn create_inter(
         let handle = unsafe { handle_at(new, 0) };
         origin = process.communicators.groups_key(&process.mpi, handle).map(|groups| {
             let of_groups = key::of(&[OF_TWO_GROUPS, groups, tag as u64]);
-            key::of(&[of_groups, process.communicators.next_of_group(of_groups)])
+            process.communicators.next_of_group(of_groups)
         });
     }
     finish(call, local, origin, new, result);
@@ -138,9 +135,9 @@ pub(crate) fn duplicate<const N: usize>(
 ) -> usize {
     let process = call.thread.process;
     let parent = arguments.values[0];
-    let operation = process.communicators.find(parent).map(|known| Operation {
+    let operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
         peer: known.number,
-        received: key::of(&[known.key, process.communicators.next_child(parent)]),
+        received: key,
         place: arguments.values[N - 2],
         ..Operation::new(Kind::Duplicate, known.number, 0)
     });
@@ -173,7 +170,7 @@ pub(crate) fn free(
     let result = real(arguments.values);
     let time = call.end();
     record::comm_destroy(&mut call.thread.events, time, known.number.into());
-    ended(call, DESTROY_HANDLE, known.number);
+    ended(call, CollectiveOp::DESTROY_HANDLE, known.number);
     result
 }
 
@@ -186,9 +183,7 @@ pub(crate) fn set_name(
     let process = call.thread.process;
     let [handle, name] = arguments.values;
     if let Some(known) = process.communicators.find(handle) {
-        // SAFETY: the program passes a string.
-        let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
-        process.enter(&Entry::Name { of: "communicator".into(), number: known.number, name });
+        process.enter_name("communicator", known.number, name);
     }
     real(arguments.values)
 }
@@ -201,11 +196,11 @@ fn finish(call: &mut Call, parent: usize, origin: Option<u64>, new: usize, resul
         record::comm_create(&mut call.thread.events, time, number.into());
     }
     if let Some(parent) = parent {
-        ended(call, CREATE_HANDLE, parent);
+        ended(call, CollectiveOp::CREATE_HANDLE, parent);
     }
 }
 
-fn ended(call: &mut Call, operation: u8, communicator: u32) {
+fn ended(call: &mut Call, operation: CollectiveOp, communicator: u32) {
     let time = call.end();
     record::collective_end(&mut call.thread.events, time, operation, communicator.into(), ROOT_NONE, 0, 0);
 }

@@ -1,13 +1,13 @@
 //! The beginning and the end of MPI (MPI 4.0, chapter 11).
 
+use model::CollectiveOp;
+
 use crate::call::Call;
 use crate::communicators::{MYSELF, WORLD};
 use crate::record;
 use crate::synchronize;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
-
-const DESTROY_HANDLE: u8 = 18;
 
 /// `MPI_Finalize`. Clocks are compared for the last time before it, and the recorder's communicator is freed.
 pub(crate) fn finalize(
@@ -28,7 +28,7 @@ pub(crate) fn finalize(
     for communicator in [WORLD, MYSELF] {
         record::comm_destroy(events, time, communicator.into());
     }
-    record::collective_end(events, time, DESTROY_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
+    record::collective_end(events, time, CollectiveOp::DESTROY_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
     result
 }
 

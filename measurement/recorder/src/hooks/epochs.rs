@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use model::CollectiveOp;
+
 use crate::call::Call;
 use crate::hooks::windows::{MEMORY, PROCESS};
 use crate::pending::{Completion, Reach};
@@ -10,8 +12,6 @@ use crate::record;
 use crate::volumes::ROOT_NONE;
 use crate::windows::{Epochs, NO_GROUP, Window};
 use crate::wrappers::Arguments;
-
-const BARRIER: u8 = 0;
 
 /// `MPI_Win_fence`: (assertion, window).
 pub(crate) fn fence(
@@ -28,7 +28,16 @@ pub(crate) fn fence(
         tell(call, &window, None, Reach::Epoch);
     }
     let (events, number) = (&mut call.thread.events, window.number.into());
-    record::rma_collective_end(events, time, BARRIER, PROCESS | MEMORY, number, ROOT_NONE, 0, 0);
+    record::rma_collective_end(
+        events,
+        time,
+        CollectiveOp::BARRIER,
+        PROCESS | MEMORY,
+        number,
+        ROOT_NONE,
+        0,
+        0,
+    );
     result
 }
 

@@ -46,14 +46,13 @@ pub(crate) fn open(
     let process = call.thread.process;
     let [parent, path, mode, _, place] = arguments.values;
     // Members count openings alike if they count those that fail.
-    let origin =
-        process.communicators.find(parent).map(|known| (known, process.communicators.next_child(parent)));
+    let origin = process.communicators.next_child(parent);
     let result = real(arguments.values);
     let time = call.end();
-    let Some((communicator, child)) = origin.filter(|_| result as i32 == 0) else { return result };
+    let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has filled in the handle.
     let handle = unsafe { file_at(place) };
-    let number = process.files.enter(process, handle, (&communicator, child), path);
+    let number = process.files.enter(process, handle, (&communicator, key), path);
     let access = match mode {
         mode if mode & mode::RDONLY != 0 => 0,
         mode if mode & mode::WRONLY != 0 => 1,

@@ -1,19 +1,12 @@
 //! Windows are created, named and freed (MPI 4.0, 12.2).
 
-use std::ffi::{CStr, c_char};
-
-use recording::journal::Entry;
+use model::CollectiveOp;
 
 use crate::call::Call;
 use crate::mpi::handle_at;
 use crate::record;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
-
-const CREATE_HANDLE: u8 = 17;
-const DESTROY_HANDLE: u8 = 18;
-const CREATE_HANDLE_AND_ALLOCATE: u8 = 21;
-const DESTROY_HANDLE_AND_DEALLOCATE: u8 = 22;
 
 /// Bits of OTF2's `RmaSyncLevel`: what a synchronization is of.
 pub(crate) const PROCESS: u64 = 1;
@@ -73,7 +66,11 @@ pub(crate) fn free(
     record::rma_win_destroy(&mut call.thread.events, time, window.number.into());
     ended(
         call,
-        if window.is_allocated { DESTROY_HANDLE_AND_DEALLOCATE } else { DESTROY_HANDLE },
+        if window.is_allocated {
+            CollectiveOp::DESTROY_HANDLE_AND_DEALLOCATE
+        } else {
+            CollectiveOp::DESTROY_HANDLE
+        },
         window.number,
     );
     result
@@ -88,9 +85,7 @@ pub(crate) fn set_name(
     let process = call.thread.process;
     let [handle, name] = arguments.values;
     if let Some(window) = process.windows.find(handle) {
-        // SAFETY: the program passes a string.
-        let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
-        process.enter(&Entry::Name { of: "window".into(), number: window.number, name });
+        process.enter_name("window", window.number, name);
     }
     real(arguments.values)
 }
@@ -107,21 +102,24 @@ fn make<const N: usize>(
     let process = call.thread.process;
     let parent = arguments.values[place];
     // Members count creations alike if they count those that fail.
-    let origin =
-        process.communicators.find(parent).map(|known| (known, process.communicators.next_child(parent)));
+    let origin = process.communicators.next_child(parent);
     let result = real(arguments.values);
     let time = call.end();
-    let Some((communicator, child)) = origin.filter(|_| result as i32 == 0) else { return result };
+    let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has filled in the handle.
     let handle = unsafe { handle_at(arguments.values[N - 1], 0) };
-    let number = process.windows.enter(process, handle, (&communicator, child), kind);
+    let number = process.windows.enter(process, handle, (&communicator, key), kind);
     record::rma_collective_begin(&mut call.thread.events, call.begin);
     record::rma_win_create(&mut call.thread.events, time, number.into());
-    ended(call, if kind.1 { CREATE_HANDLE_AND_ALLOCATE } else { CREATE_HANDLE }, number);
+    ended(
+        call,
+        if kind.1 { CollectiveOp::CREATE_HANDLE_AND_ALLOCATE } else { CollectiveOp::CREATE_HANDLE },
+        number,
+    );
     result
 }
 
-fn ended(call: &mut Call, operation: u8, window: u32) {
+fn ended(call: &mut Call, operation: CollectiveOp, window: u32) {
     let time = call.end();
     record::rma_collective_end(
         &mut call.thread.events,

@@ -108,9 +108,8 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
 }
 
 fn shares(run: &Run<'_>, counts: &[Counts]) -> Vec<Share> {
-    let functions = functions::all();
     let regions = run.contexts.regions.iter();
-    let mut by_region: Vec<Share> = regions.map(|region| of_region(region, &functions)).collect();
+    let mut by_region: Vec<Share> = regions.map(|region| of_region(region, functions::all())).collect();
     let mut samples = Share { name: "samples".into(), option: Some("--sample 0".into()), ..Share::default() };
     for ((paths, contexts), counts) in run.paths.iter().zip(&run.contexts.of).zip(counts) {
         for ((node, &context), entry) in paths.nodes.iter().zip(contexts).zip(&counts.entries) {

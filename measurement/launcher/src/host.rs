@@ -1,6 +1,6 @@
 //! What is known of this host and its processes.
 
-use crate::finish::Reading;
+use recording::journal::Calibration;
 use std::fs;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(crate) fn is_mapped(folder: &Path) -> bool {
 
 /// The clocks of this host, read now.
 #[allow(unsafe_code)]
-pub(crate) fn clocks() -> Option<Reading> {
+pub(crate) fn clocks() -> Option<Calibration> {
     let of = |clock| {
         let time = rustix::time::clock_gettime(clock);
         (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
@@ -52,7 +52,7 @@ pub(crate) fn clocks() -> Option<Reading> {
     {
         // SAFETY: reading the counter has no precondition; every processor of this architecture has it.
         let ticks = unsafe { std::arch::x86_64::_rdtsc() };
-        Some(Reading { ticks, nanoseconds, realtime: of(rustix::time::ClockId::Realtime) })
+        Some(Calibration { ticks, nanoseconds, realtime: of(rustix::time::ClockId::Realtime) })
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

@@ -4,7 +4,7 @@ use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary, finish};
 use model::{GroupType, Members, Paradigm};
 use otf2::{Archive, Event};
-use recording::journal::Entry;
+use recording::journal::{Communicator, Entry, File, Region, Topology, Window};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::fs;
@@ -92,40 +92,42 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
     for number in 0..4u32 {
         let mut rank = Rank::new(&directory, number, 4);
         rank.tell(Entry::Thread { thread: 2, name: Some("helper".into()) });
-        rank.tell(Entry::Region {
+        rank.tell(Entry::Region(Region {
             region: 9,
             name: "solve".into(),
             file: Some("a.c".into()),
             line: 3,
             phase: true,
-        });
+        }));
         let half = if number < 2 { "0-1" } else { "2-3" };
         let other = if number < 2 { "2-3" } else { "0-1" };
-        let communicator = |communicator, key, parent, remote: Option<&str>| Entry::Communicator {
-            communicator,
-            key,
-            name: String::new(),
-            parent: Some(parent),
-            members: (number % 2 == 0).then(|| half.into()),
-            remote: remote.map(Into::into),
+        let communicator = |communicator, key, parent, remote: Option<&str>| {
+            Entry::Communicator(Communicator {
+                communicator,
+                key,
+                name: String::new(),
+                parent: Some(parent),
+                members: (number % 2 == 0).then(|| half.into()),
+                remote: remote.map(Into::into),
+            })
         };
         rank.tell(communicator(2, 100 + u64::from(number / 2), 0, None));
         rank.tell(communicator(3, 200, 2, Some(other)));
         rank.tell(Entry::Name { of: "communicator".into(), number: 2, name: format!("half {}", number / 2) });
         rank.tell(Entry::Group { group: 0, members: "3,1".into() });
-        rank.tell(Entry::Window {
+        rank.tell(Entry::Window(Window {
             window: 0,
             key: 300,
             communicator: 0,
             name: "MPI_Win_create window".into(),
-        });
-        rank.tell(Entry::File { handle: 0, key: 400, path: "/tmp/out".into(), communicator: 0 });
-        rank.tell(Entry::Topology {
+        }));
+        rank.tell(Entry::File(File { handle: 0, key: 400, path: "/tmp/out".into(), communicator: 0 }));
+        rank.tell(Entry::Topology(Topology {
             communicator: 0,
             extents: vec![2, 2],
             periodic: vec![true, false],
             coordinates: vec![number / 2, number % 2],
-        });
+        }));
         rank.paths(0, &[(REGION, 9, NO_PARENT), (MPI_FUNCTION, mpi("MPI_Barrier"), 0)]);
         rank.paths(2, &[(SAMPLE, 0xdead, NO_PARENT)]);
         let begin = 1000 * u64::from(number);

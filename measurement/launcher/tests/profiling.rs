@@ -4,7 +4,7 @@ use crate::finishing::finished;
 use crate::recordings::{Rank, fresh, mpi};
 use cubex::{CnodeId, LocationId, Report};
 use launcher::{Outcome, Price, finish};
-use recording::journal::Entry as Line;
+use recording::journal::{self, Entry as Line};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION};
 use recording::profile::{Entry, Header, MAGIC, Trace, Transfers};
@@ -32,9 +32,15 @@ pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries:
 fn two(directory: &Path, estimate: bool, keep: bool) {
     for number in 0..2 {
         let mut rank = Rank::new(directory, number, 2);
-        rank.tell(Line::Profile { estimate, keep });
+        rank.tell(Line::Profile(journal::Profile { estimate, keep }));
         rank.tell(Line::Thread { thread: 0, name: None });
-        rank.tell(Line::Region { region: 0, name: "solve".into(), file: None, line: 3, phase: false });
+        rank.tell(Line::Region(journal::Region {
+            region: 0,
+            name: "solve".into(),
+            file: None,
+            line: 3,
+            phase: false,
+        }));
         rank.paths(
             0,
             &[

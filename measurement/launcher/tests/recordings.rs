@@ -2,7 +2,7 @@
 
 use otf2::{Anchor, Archive, Attributes, Event, EventWriter};
 use recording::buffer::{HEADER_BYTES, MAGIC};
-use recording::journal::Entry;
+use recording::journal::{Calibration, Communicator, Entry, Offset};
 use recording::layout;
 use recording::paths::{self, NO_PARENT, Node};
 use std::fs;
@@ -48,10 +48,10 @@ impl Rank {
         });
         let ticks = 1000 * u64::from(rank.rank);
         for (ticks, nanoseconds) in [(ticks, 0), (ticks + 2_000_000_000, 1_000_000_000)] {
-            rank.tell(Entry::Calibration { ticks, nanoseconds, realtime: nanoseconds });
+            rank.tell(Entry::Calibration(Calibration { ticks, nanoseconds, realtime: nanoseconds }));
         }
         for at in [10, 2_000_000] {
-            rank.tell(Entry::Offset { ticks: ticks + at, reference: at, round_trip: 4 });
+            rank.tell(Entry::Offset(Offset { ticks: ticks + at, reference: at, round_trip: 4 }));
         }
         rank
     }
@@ -125,14 +125,14 @@ pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
             [(0, "MPI_COMM_WORLD", format!("0-{}", size - 1)), (1, "MPI_COMM_SELF", number.to_string())]
         {
             let key = u64::from(communicator) * (1 + u64::from(number));
-            rank.tell(Entry::Communicator {
+            rank.tell(Entry::Communicator(Communicator {
                 communicator,
                 key,
                 name: name.into(),
                 parent: None,
                 members: Some(members),
                 remote: None,
-            });
+            }));
         }
         let send = recording::paths::MPI_FUNCTION;
         rank.paths(0, &[(send, mpi("MPI_Send"), NO_PARENT), (send, mpi("MPI_Recv"), NO_PARENT)]);

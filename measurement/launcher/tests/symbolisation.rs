@@ -5,7 +5,7 @@ use crate::recordings::{Rank, check, fresh, mpi};
 use model::{Definitions, Paradigm};
 use object::{Object, ObjectSymbol};
 use otf2::Archive;
-use recording::journal::Entry;
+use recording::journal::{Entry, Module};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, SAMPLE};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,13 +63,13 @@ fn build_id(program: &Path) -> Option<String> {
 fn archive(directory: &Path, program: &Path, nodes: &[(u32, u64, u32)]) -> (Definitions, Vec<String>) {
     let experiment = directory.join("run");
     let mut rank = Rank::new(&experiment, 0, 1);
-    rank.tell(Entry::Module {
+    rank.tell(Entry::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,
         build_id: build_id(program),
         path: program.to_str().unwrap().into(),
-    });
+    }));
     let nodes: Vec<_> = nodes
         .iter()
         .map(|&(kind, target, parent)| {
@@ -192,13 +192,13 @@ fn program_that_was_built_again_has_no_names() {
     let outer = address(&program, "outer");
     let experiment = directory.join("run");
     let mut rank = Rank::new(&experiment, 0, 1);
-    rank.tell(Entry::Module {
+    rank.tell(Entry::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,
         build_id: Some("0123456789abcdef".into()),
         path: program.to_str().unwrap().into(),
-    });
+    }));
     rank.paths(0, &[(SAMPLE, BASE + outer, NO_PARENT)]);
     let summary = finished(&experiment);
     assert!(summary.notices[0].contains("the file has changed since"), "{:?}", summary.notices);

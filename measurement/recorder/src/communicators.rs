@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use recording::journal::{Entry, ranges};
+use recording::journal::{self, Entry, ranges};
 
 use crate::handles::Handles;
 use crate::key;
@@ -87,14 +87,14 @@ impl Communicators {
             (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
         ];
         for (communicator, key, name, members) in predefined {
-            process.enter(&Entry::Communicator {
+            process.enter(&Entry::Communicator(journal::Communicator {
                 communicator,
                 key,
                 name: name.into(),
                 parent: None,
                 members,
                 remote: None,
-            });
+            }));
         }
     }
 
@@ -243,14 +243,14 @@ impl Communicators {
         let communicator =
             Communicator { number, size: size as u32, rank: rank as u32, is_inter, key, children: 0 };
         self.known.insert(handle, communicator);
-        process.enter(&Entry::Communicator {
+        process.enter(&Entry::Communicator(journal::Communicator {
             communicator: number,
             key,
             name: String::new(),
             parent,
             members,
             remote,
-        });
+        }));
         Some(number)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use recording::journal::Entry;
+use recording::journal::{self, Entry};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
@@ -55,12 +55,12 @@ impl Files {
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.known.insert(handle, File { number, split: None });
-        process.enter(&Entry::File {
+        process.enter(&Entry::File(journal::File {
             handle: number,
             key,
             path: text_at(path),
             communicator: communicator.number,
-        });
+        }));
         number
     }
 

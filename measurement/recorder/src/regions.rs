@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use call_paths::Registers;
-use recording::journal::Entry;
+use recording::journal::{Entry, Region};
 use recording::paths;
 
 use crate::clock;
@@ -98,13 +98,13 @@ unsafe fn begin_named(
         None => {
             let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             NUMBERS.insert(whole as usize, number);
-            thread.process.enter(&Entry::Region {
+            thread.process.enter(&Entry::Region(Region {
                 region: number,
                 name: name.to_string_lossy().into_owned(),
                 file: file.map(|file| file.to_string_lossy().into_owned()),
                 line: line.max(0) as u32,
                 phase: is_phase,
-            });
+            }));
             number
         }
     };

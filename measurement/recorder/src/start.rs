@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use call_paths::{Registers, undisturbed};
 use model::CollectiveOp;
-use recording::journal::Entry;
+use recording::journal::{self, Entry};
 use recording::layout;
 use recording::settings::{Profile, Settings};
 
@@ -206,7 +206,7 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     let Settings { profile, output, .. } = &process.settings;
     if *profile != Profile::No {
         let estimate = *profile == Profile::Estimate;
-        process.enter(&Entry::Profile { estimate, keep: !estimate || output.is_some() });
+        process.enter(&Entry::Profile(journal::Profile { estimate, keep: !estimate || output.is_some() }));
     }
     process.communicators.enter_predefined(process);
     note(&process.directory);

@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use recording::journal::Entry;
+use recording::journal::{Calibration, Entry, Offset};
 
 use crate::clock;
 use crate::mpi::Mpi;
@@ -88,7 +88,7 @@ pub(crate) fn measure(process: &Process) {
     let clocks = &process.clocks;
     if clocks.leader == 0 {
         let ticks = clock::now();
-        process.enter(&Entry::Offset { ticks, reference: ticks, round_trip: 0 });
+        process.enter(&Entry::Offset(Offset { ticks, reference: ticks, round_trip: 0 }));
     }
     if !clocks.differ {
         return;
@@ -133,7 +133,7 @@ pub(crate) fn measure(process: &Process) {
     }
     if clocks.leader != 0 {
         let [ticks, reference, round_trip] = found;
-        process.enter(&Entry::Offset { ticks, reference, round_trip });
+        process.enter(&Entry::Offset(Offset { ticks, reference, round_trip }));
     }
 }
 
@@ -202,5 +202,9 @@ pub(crate) fn calibrate(process: &Process) {
     let before = clock::now();
     let (nanoseconds, realtime) = (clock::monotonic(), clock::realtime());
     let after = clock::now();
-    process.enter(&Entry::Calibration { ticks: before + (after - before) / 2, nanoseconds, realtime });
+    process.enter(&Entry::Calibration(Calibration {
+        ticks: before + (after - before) / 2,
+        nanoseconds,
+        realtime,
+    }));
 }

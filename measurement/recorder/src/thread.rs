@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use call_paths::{Base, CallPaths, Module, Modules, PathTable, Registers};
-use recording::journal::Entry;
+use recording::journal::{self, Entry};
 use recording::paths::{MPI_FUNCTION, NO_PARENT};
 use recording::settings::Profile;
 
@@ -35,7 +35,7 @@ pub(crate) fn find_modules() {
 fn enter_module(module: &Module) {
     if let Some(process) = process::current() {
         let Module { begin, end, bias, build_id, path, .. } = module.clone();
-        process.enter(&Entry::Module { begin, end, bias, build_id, path });
+        process.enter(&Entry::Module(journal::Module { begin, end, bias, build_id, path }));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use recording::journal::{Entry, ranges};
+use recording::journal::{self, Entry, ranges};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
@@ -96,12 +96,12 @@ impl Windows {
         let Communicator { size, rank, .. } = *communicator;
         epochs.pending().clear(size as usize);
         self.known.insert(handle, Window { number, size, rank, is_allocated, epochs });
-        process.enter(&Entry::Window {
+        process.enter(&Entry::Window(journal::Window {
             window: number,
             key,
             communicator: communicator.number,
             name: name.into(),
-        });
+        }));
         number
     }
 

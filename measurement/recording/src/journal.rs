@@ -38,12 +38,7 @@ pub enum Entry {
         sample: u32,
     },
     /// The process counts instead of recording events.
-    Profile {
-        /// Whether that is to say how large a trace would be.
-        estimate: bool,
-        /// Whether the report is wanted.
-        keep: bool,
-    },
+    Profile(Profile),
     /// A thread that has recorded something.
     Thread {
         /// Its number in the process; 0 is the one that called `MPI_Init`.
@@ -52,65 +47,15 @@ pub enum Entry {
         name: Option<String>,
     },
     /// Two readings of the clocks at one moment; first and last together say how long a tick is.
-    Calibration {
-        /// Ticks of the process.
-        ticks: u64,
-        /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
-        nanoseconds: u64,
-        /// Nanoseconds since 1970.
-        realtime: u64,
-    },
+    Calibration(Calibration),
     /// The clock of the process beside that of rank 0, at one moment.
-    Offset {
-        /// Ticks of the process.
-        ticks: u64,
-        /// Ticks of rank 0.
-        reference: u64,
-        /// How long the least round trip took, in ticks: the reading is that uncertain. 0 if both have the same clock.
-        round_trip: u64,
-    },
+    Offset(Offset),
     /// A file that is mapped with code in it.
-    Module {
-        /// First address of the mapping.
-        begin: u64,
-        /// First address behind it.
-        end: u64,
-        /// What to subtract from an address for the address in the file's symbol tables.
-        bias: u64,
-        /// GNU build id in hexadecimal digits, if it has one.
-        build_id: Option<String>,
-        /// Path of the file.
-        path: String,
-    },
+    Module(Module),
     /// A region that the program has named.
-    Region {
-        /// Its number in the process.
-        region: u32,
-        /// Its name.
-        name: String,
-        /// Source file, if the program told it.
-        file: Option<String>,
-        /// Line in the source file, 0 if unknown.
-        line: u32,
-        /// Whether it is a phase: a stretch of the run that is analyzed as a whole.
-        phase: bool,
-    },
+    Region(Region),
     /// A communicator was created (or is predefined: number 0 is the world, 1 the process by itself).
-    Communicator {
-        /// Its number in the process.
-        communicator: u32,
-        /// The same for all members and for nobody else.
-        key: u64,
-        /// Its name: MPI's for the predefined ones, else empty until [`Entry::Name`].
-        name: String,
-        /// Number of its parent.
-        parent: Option<u32>,
-        /// Ranks of its members as ranges `first-last` or `first-last/step`, comma separated, in the order of their
-        /// ranks in it. Told by the first member at least.
-        members: Option<String>,
-        /// The other group of an inter-communicator.
-        remote: Option<String>,
-    },
+    Communicator(Communicator),
     /// A communicator or a window got a name.
     Name {
         /// `communicator` or `window`.
@@ -128,27 +73,9 @@ pub enum Entry {
         members: String,
     },
     /// A window for one-sided communication was created.
-    Window {
-        /// Its number in the process.
-        window: u32,
-        /// The same for all members and for nobody else.
-        key: u64,
-        /// Number of its communicator.
-        communicator: u32,
-        /// Its name: what created it, until [`Entry::Name`].
-        name: String,
-    },
+    Window(Window),
     /// A file was opened by MPI-IO.
-    File {
-        /// Number of the handle in the process.
-        handle: u32,
-        /// The same for all that opened it together and for nobody else.
-        key: u64,
-        /// Path of the file.
-        path: String,
-        /// Number of its communicator.
-        communicator: u32,
-    },
+    File(File),
     /// A file was deleted by MPI-IO.
     DeletedFile {
         /// Its number in the process. Handles have none of these numbers: a file is known by its path.
@@ -157,16 +84,7 @@ pub enum Entry {
         path: String,
     },
     /// A topology of a communicator.
-    Topology {
-        /// Number of the communicator.
-        communicator: u32,
-        /// Extent of each dimension.
-        extents: Vec<u32>,
-        /// Whether it is periodic, for each dimension.
-        periodic: Vec<bool>,
-        /// The coordinates of the process.
-        coordinates: Vec<u32>,
-    },
+    Topology(Topology),
     /// Something that limits what the trace says: recording stopped, paths were cut short, …
     Notice {
         /// A sentence for the user.
@@ -177,6 +95,124 @@ pub enum Entry {
         /// Its exit status.
         status: i32,
     },
+}
+
+/// The process counts instead of recording events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Profile {
+    /// Whether that is to say how large a trace would be.
+    pub estimate: bool,
+    /// Whether the report is wanted.
+    pub keep: bool,
+}
+
+/// Two readings of the clocks at one moment; first and last together say how long a tick is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Ticks of the process.
+    pub ticks: u64,
+    /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    pub nanoseconds: u64,
+    /// Nanoseconds since 1970.
+    pub realtime: u64,
+}
+
+/// The clock of the process beside that of rank 0, at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Offset {
+    /// Ticks of the process.
+    pub ticks: u64,
+    /// Ticks of rank 0.
+    pub reference: u64,
+    /// How long the least round trip took, in ticks: the reading is that uncertain. 0 if both have the same clock.
+    pub round_trip: u64,
+}
+
+/// A file that is mapped with code in it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Module {
+    /// First address of the mapping.
+    pub begin: u64,
+    /// First address behind it.
+    pub end: u64,
+    /// What to subtract from an address for the address in the file's symbol tables.
+    pub bias: u64,
+    /// GNU build id in hexadecimal digits, if it has one.
+    pub build_id: Option<String>,
+    /// Path of the file.
+    pub path: String,
+}
+
+/// A region that the program has named.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Region {
+    /// Its number in the process.
+    pub region: u32,
+    /// Its name.
+    pub name: String,
+    /// Source file, if the program told it.
+    pub file: Option<String>,
+    /// Line in the source file, 0 if unknown.
+    pub line: u32,
+    /// Whether it is a phase: a stretch of the run that is analyzed as a whole.
+    pub phase: bool,
+}
+
+/// A communicator was created (or is predefined: number 0 is the world, 1 the process by itself).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Communicator {
+    /// Its number in the process.
+    pub communicator: u32,
+    /// The same for all members and for nobody else.
+    pub key: u64,
+    /// Its name: MPI's for the predefined ones, else empty until [`Entry::Name`].
+    pub name: String,
+    /// Number of its parent.
+    pub parent: Option<u32>,
+    /// Ranks of its members as ranges `first-last` or `first-last/step`, comma separated, in the order of their
+    /// ranks in it. Told by the first member at least.
+    pub members: Option<String>,
+    /// The other group of an inter-communicator.
+    pub remote: Option<String>,
+}
+
+/// A window for one-sided communication was created.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Window {
+    /// Its number in the process.
+    pub window: u32,
+    /// The same for all members and for nobody else.
+    pub key: u64,
+    /// Number of its communicator.
+    pub communicator: u32,
+    /// Its name: what created it, until [`Entry::Name`].
+    pub name: String,
+}
+
+/// A file was opened by MPI-IO.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct File {
+    /// Number of the handle in the process.
+    pub handle: u32,
+    /// The same for all that opened it together and for nobody else.
+    pub key: u64,
+    /// Path of the file.
+    pub path: String,
+    /// Number of its communicator.
+    pub communicator: u32,
+}
+
+/// A topology of a communicator.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Topology {
+    /// Number of the communicator.
+    pub communicator: u32,
+    /// Extent of each dimension.
+    pub extents: Vec<u32>,
+    /// Whether it is periodic, for each dimension.
+    pub periodic: Vec<bool>,
+    /// The coordinates of the process.
+    pub coordinates: Vec<u32>,
 }
 
 impl Entry {
@@ -256,21 +292,21 @@ mod tests {
     fn entries_are_read_as_they_were_written() {
         let entries = [
             Entry::Thread { thread: 2, name: None },
-            Entry::Region {
+            Entry::Region(Region {
                 region: 1,
                 name: "a\"b\n".into(),
                 file: Some("x.c".into()),
                 line: 3,
                 phase: false,
-            },
-            Entry::Communicator {
+            }),
+            Entry::Communicator(Communicator {
                 communicator: 2,
                 key: u64::MAX,
                 name: String::new(),
                 parent: Some(0),
                 members: Some("0-3".into()),
                 remote: None,
-            },
+            }),
         ];
         for entry in entries {
             let line = entry.to_line();

@@ -1,8 +1,9 @@
 //! The clock of the trace: that of rank 0, and how far the others are from it.
 
-use super::journals::{Calibration, Process};
+use super::journals::Process;
 use super::notices::Notices;
 use otf2::ClockCorrection;
+use recording::journal::Calibration;
 
 /// What a tick is and where the trace lies on the clock.
 #[derive(Clone, PartialEq, Debug)]
@@ -145,11 +146,11 @@ fn guess(process: &Process, processes: &[Process], resolution: u64, notices: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finish::journals;
+    use recording::journal::Offset;
 
     fn process(rank: u32, calibrations: &[(u64, u64, u64)], offsets: &[(u64, u64)]) -> Process {
         let calibration = |&(ticks, nanoseconds, realtime): &_| Calibration { ticks, nanoseconds, realtime };
-        let offset = |&(ticks, reference): &_| journals::Offset { ticks, reference, round_trip: 10 };
+        let offset = |&(ticks, reference): &_| Offset { ticks, reference, round_trip: 10 };
         Process {
             rank,
             clock: "tsc".into(),

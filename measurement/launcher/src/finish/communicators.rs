@@ -266,7 +266,7 @@ fn share_topologies(shared: &mut Shared, processes: &[Process], notices: &mut No
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finish::journals;
+    use recording::journal;
 
     /// Number, key, parent, members and remote group of a communicator.
     type Told<'a> = (u32, u64, Option<u32>, Option<&'a str>, Option<&'a str>);
@@ -274,7 +274,17 @@ mod tests {
     fn process(rank: u32, communicators: &[Told<'_>]) -> Process {
         let communicators = communicators.iter().map(|&(local, key, parent, members, remote)| {
             let (members, remote) = (members.map(Into::into), remote.map(Into::into));
-            (local, journals::Communicator { key, name: String::new(), parent, members, remote })
+            (
+                local,
+                journal::Communicator {
+                    communicator: local,
+                    key,
+                    name: String::new(),
+                    parent,
+                    members,
+                    remote,
+                },
+            )
         });
         Process { rank, size: 4, communicators: communicators.collect(), ..Process::default() }
     }
@@ -322,7 +332,9 @@ mod tests {
     #[test]
     fn file_that_is_opened_and_deleted_is_one_file() {
         let mut processes = [process(0, &[]), process(1, &[])];
-        processes[0].files.insert(0, journals::File { key: 2, path: "/f".into(), communicator: WORLD });
+        processes[0]
+            .files
+            .insert(0, journal::File { handle: 0, key: 2, path: "/f".into(), communicator: WORLD });
         processes[1].deleted.insert(0, "/g".into());
         processes[1].deleted.insert(1, "/f".into());
         let shared = share(&processes, &mut Notices::default());
@@ -335,9 +347,9 @@ mod tests {
     fn windows_files_and_topologies_follow_their_communicators() {
         let mut processes = [process(0, &[]), process(1, &[])];
         for (process, communicator) in processes.iter_mut().zip([0, 9]) {
-            process.windows.insert(7, journals::Window { key: 1, communicator, name: "w".into() });
-            process.files.insert(3, journals::File { key: 2, path: "/f".into(), communicator });
-            process.topologies.push(journals::Topology {
+            process.windows.insert(7, journal::Window { window: 7, key: 1, communicator, name: "w".into() });
+            process.files.insert(3, journal::File { handle: 3, key: 2, path: "/f".into(), communicator });
+            process.topologies.push(journal::Topology {
                 communicator,
                 extents: vec![2, 2],
                 periodic: vec![true, false],

@@ -280,7 +280,7 @@ fn region(name: &str, file: Option<&str>, paradigm: Paradigm) -> Region {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finish::journals;
+    use recording::journal;
 
     fn node(kind: u32, target: u64, parent: u32) -> Node {
         Node { target, parent, kind }
@@ -293,7 +293,13 @@ mod tests {
     #[test]
     fn same_paths_of_two_threads_are_one() {
         let mut process = Process::default();
-        let region = journals::Region { name: "step".into(), file: Some("a.c".into()), line: 7, phase: true };
+        let region = journal::Region {
+            region: 3,
+            name: "step".into(),
+            file: Some("a.c".into()),
+            line: 7,
+            phase: true,
+        };
         process.regions.insert(3, region);
         let (send, receive) = (mpi("MPI_Send"), mpi("MPI_Recv"));
         let one =

@@ -5,7 +5,9 @@
 
 use super::notices::Notices;
 use crate::Error;
-use recording::journal::Entry;
+use recording::journal::{
+    Calibration, Communicator, Entry, File, Module, Offset, Profile, Region, Topology, Window,
+};
 use recording::layout;
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,85 +52,6 @@ pub(crate) struct Process {
     pub(crate) is_limited: bool,
     /// Exit status, if the program has come to its end by itself.
     pub(crate) end: Option<i32>,
-}
-
-/// What is made of counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Profile {
-    /// Whether to say how large a trace would be.
-    pub(crate) estimate: bool,
-    /// Whether a report is wanted.
-    pub(crate) keep: bool,
-}
-
-/// Two readings of the clocks at one moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Calibration {
-    pub(crate) ticks: u64,
-    pub(crate) nanoseconds: u64,
-    pub(crate) realtime: u64,
-}
-
-/// The clock beside that of rank 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Offset {
-    pub(crate) ticks: u64,
-    pub(crate) reference: u64,
-    pub(crate) round_trip: u64,
-}
-
-/// A mapped file with code.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Module {
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-    pub(crate) bias: u64,
-    pub(crate) build_id: Option<String>,
-    pub(crate) path: String,
-}
-
-/// A region that the program named.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Region {
-    pub(crate) name: String,
-    pub(crate) file: Option<String>,
-    pub(crate) line: u32,
-    pub(crate) phase: bool,
-}
-
-/// A communicator as one of its members knows it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Communicator {
-    pub(crate) key: u64,
-    pub(crate) name: String,
-    pub(crate) parent: Option<u32>,
-    pub(crate) members: Option<String>,
-    pub(crate) remote: Option<String>,
-}
-
-/// A window as one of its members knows it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Window {
-    pub(crate) key: u64,
-    pub(crate) communicator: u32,
-    pub(crate) name: String,
-}
-
-/// A file that was opened by MPI-IO.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct File {
-    pub(crate) key: u64,
-    pub(crate) path: String,
-    pub(crate) communicator: u32,
-}
-
-/// A Cartesian topology and the place of the process in it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Topology {
-    pub(crate) communicator: u32,
-    pub(crate) extents: Vec<u32>,
-    pub(crate) periodic: Vec<bool>,
-    pub(crate) coordinates: Vec<u32>,
 }
 
 /// Reads all journals of an experiment, by rank.
@@ -265,25 +188,18 @@ fn begin(entry: Entry, of: u32) -> Result<Process, String> {
 fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
     match entry {
         Entry::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
-        Entry::Profile { estimate, keep } => process.profile = Some(Profile { estimate, keep }),
+        Entry::Profile(profile) => process.profile = Some(profile),
         Entry::Thread { thread, name } => {
             process.threads.insert(thread, name);
         }
-        Entry::Calibration { ticks, nanoseconds, realtime } => {
-            process.calibrations.push(Calibration { ticks, nanoseconds, realtime });
+        Entry::Calibration(calibration) => process.calibrations.push(calibration),
+        Entry::Offset(offset) => process.offsets.push(offset),
+        Entry::Module(module) => process.modules.push(module),
+        Entry::Region(region) => {
+            process.regions.insert(region.region, region);
         }
-        Entry::Offset { ticks, reference, round_trip } => {
-            process.offsets.push(Offset { ticks, reference, round_trip });
-        }
-        Entry::Module { begin, end, bias, build_id, path } => {
-            process.modules.push(Module { begin, end, bias, build_id, path });
-        }
-        Entry::Region { region, name, file, line, phase } => {
-            process.regions.insert(region, Region { name, file, line, phase });
-        }
-        Entry::Communicator { communicator, key, name, parent, members, remote } => {
-            let new = Communicator { key, name, parent, members, remote };
-            process.communicators.insert(communicator, new);
+        Entry::Communicator(communicator) => {
+            process.communicators.insert(communicator.communicator, communicator);
         }
         Entry::Name { of, number, name } => {
             let named = match of.as_str() {
@@ -301,18 +217,16 @@ fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
         Entry::Group { group, members } => {
             process.groups.insert(group, members);
         }
-        Entry::Window { window, key, communicator, name } => {
-            process.windows.insert(window, Window { key, communicator, name });
+        Entry::Window(window) => {
+            process.windows.insert(window.window, window);
         }
-        Entry::File { handle, key, path, communicator } => {
-            process.files.insert(handle, File { key, path, communicator });
+        Entry::File(file) => {
+            process.files.insert(file.handle, file);
         }
         Entry::DeletedFile { file, path } => {
             process.deleted.insert(file, path);
         }
-        Entry::Topology { communicator, extents, periodic, coordinates } => {
-            process.topologies.push(Topology { communicator, extents, periodic, coordinates });
-        }
+        Entry::Topology(topology) => process.topologies.push(topology),
         Entry::Notice { text } => {
             process.is_limited = true;
             notices.note(process.rank, text);

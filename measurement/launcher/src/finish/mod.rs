@@ -36,7 +36,6 @@ mod symbols;
 
 use crate::{Error, host};
 use events::Events;
-pub(crate) use journals::Calibration as Reading;
 use journals::Process;
 use notices::Notices;
 pub(crate) use notices::name_ranks;

@@ -82,14 +82,14 @@ impl Modules {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finish::journals;
+    use recording::journal;
 
-    fn module(begin: u64, end: u64, path: &str, build_id: Option<&str>) -> journals::Module {
+    fn module(begin: u64, end: u64, path: &str, build_id: Option<&str>) -> journal::Module {
         let build_id = build_id.map(Into::into);
-        journals::Module { begin, end, bias: begin - 0x10, build_id, path: path.into() }
+        journal::Module { begin, end, bias: begin - 0x10, build_id, path: path.into() }
     }
 
-    fn process(modules: &[journals::Module]) -> Process {
+    fn process(modules: &[journal::Module]) -> Process {
         Process { modules: modules.to_vec(), ..Process::default() }
     }
 

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use model::CollectiveOp;
-use recording::journal::Entry;
+use recording::journal::{Entry, Topology};
 
 use crate::call::Call;
 use crate::hooks::requests::keep;
@@ -247,11 +247,11 @@ fn topology(call: &mut Call, new: usize, result: usize) {
                 coordinates.as_mut_ptr(),
             );
         }
-        process.enter(&Entry::Topology {
+        process.enter(&Entry::Topology(Topology {
             communicator: known.number,
             extents: extents.into_iter().map(|extent| extent as u32).collect(),
             periodic: periodic.into_iter().map(|periodic| periodic != 0).collect(),
             coordinates: coordinates.into_iter().map(|coordinate| coordinate as u32).collect(),
-        });
+        }));
     }
 }

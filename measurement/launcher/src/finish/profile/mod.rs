@@ -13,12 +13,13 @@ mod report;
 mod values;
 
 use super::Summary;
-use super::journals::{Process, Profile};
+use super::journals::Process;
 use super::notices::Notices;
 use super::run::{gather, places};
 use crate::Error;
 use counts::Counts;
 pub use estimate::{Estimate, Price, Share};
+use recording::journal::Profile;
 use recording::layout;
 use std::fs;
 use std::path::Path;

@@ -3,26 +3,17 @@
 use call_paths::Registers;
 
 use crate::clock::now;
-use crate::events::Mark;
 use crate::process;
 use crate::rounds;
 use crate::selection::Choice;
 use crate::synchronize;
-use crate::thread::{self, Thread};
+use crate::thread::{self, OpenCall, Thread};
 use crate::wrappers::MPI_FINALIZE;
 
-/// A call between its enter, which has been recorded, and its leave.
+/// A call between its enter, which has been recorded, and its leave. What is known of it is with the thread, so that this is
+/// a pointer, which wrappers get in a register.
 pub(crate) struct Call {
     pub(crate) thread: &'static mut Thread,
-    path: u32,
-    /// When it was entered.
-    pub(crate) begin: u64,
-    /// When the MPI library returned, once it has.
-    end: u64,
-    /// Whether it is a collective operation of all processes, which ends a round.
-    pub(crate) ends_round: bool,
-    /// Where the call began, with the path before it, if it is to leave nothing unless it does something.
-    mark: Option<(Mark, u32)>,
 }
 
 impl Call {
@@ -49,24 +40,31 @@ impl Call {
         rounds::follow(thread);
         let mark = (choice == Choice::Deeds).then(|| thread.mark());
         let base = thread.path_of(registers, function);
-        let (path, begin) = (base.node, now());
-        thread.enter_path(begin, path);
-        thread.open_call(registers, base);
-        Some(Call { thread, path, begin, end: 0, ends_round: false, mark })
+        let begin = now();
+        thread.enter_path(begin, base.node);
+        thread.open_call(registers, base, begin, mark);
+        Some(Call { thread })
     }
 
     /// Whether only what the call does is recorded, not that it did nothing.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.mark.is_some()
+        self.thread.call.mark.is_some()
     }
 
     /// When the MPI library returned: the time of whatever the call completes. To be asked for right behind the call.
     #[inline]
     pub(crate) fn end(&mut self) -> u64 {
-        if self.end == 0 {
-            self.end = now().max(self.begin);
+        let call = &mut self.thread.call;
+        if call.end == 0 {
+            call.end = now().max(call.begin);
         }
-        self.end
+        call.end
+    }
+
+    /// It is a collective operation of all processes, which ends a round.
+    #[inline]
+    pub(crate) fn end_round(&mut self) {
+        self.thread.call.ends_round = true;
     }
 }
 
@@ -75,15 +73,16 @@ impl Drop for Call {
     #[inline(never)]
     fn drop(&mut self) {
         let end = self.end();
+        let OpenCall { path, mark, ends_round, .. } = self.thread.call;
         self.thread.close_call();
-        if let Some(mark) = self.mark
-            && self.thread.take_back(self.path, mark)
+        if let Some(mark) = mark
+            && self.thread.take_back(path, mark)
         {
             self.thread.leave_recorder();
             return;
         }
-        self.thread.leave_path(end, self.path);
-        if self.ends_round {
+        self.thread.leave_path(end, path);
+        if ends_round {
             self.thread.process.rounds.next();
             synchronize::between(self.thread);
         }

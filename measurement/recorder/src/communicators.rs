@@ -100,14 +100,14 @@ impl Communicators {
 
     /// What is known of a communicator; `None` of one that leads to processes outside of the world.
     #[inline]
-    pub(crate) fn find(&self, handle: usize) -> Option<Communicator> {
-        if handle == self.world { Some(self.in_world) } else { self.known.find(handle).copied() }
+    pub(crate) fn find(&self, handle: usize) -> Option<&Communicator> {
+        if handle == self.world { Some(&self.in_world) } else { self.known.find(handle).map(|known| &*known) }
     }
 
     /// The key of something that is being made of a communicator: unlike all others, and the same on all of its members,
     /// which make it together. With what is known of the communicator.
     pub(crate) fn next_child(&self, handle: usize) -> Option<(Communicator, u64)> {
-        let parent = self.find(handle)?;
+        let parent = *self.find(handle)?;
         let child = if handle == self.world {
             self.children_of_world.fetch_add(1, Ordering::Relaxed)
         } else {
@@ -120,7 +120,7 @@ impl Communicators {
 
     /// The same for what the members of a group make together, while others of the parent do not take part.
     pub(crate) fn next_of_group(&self, group: u64) -> u64 {
-        let slot = group as usize;
+        let slot = key::as_handle(group);
         let count = match self.of_groups.find(slot) {
             Some(count) => {
                 *count += 1;

@@ -4,7 +4,9 @@
 //! time. So only the keys of slots are shared between threads; a value belongs to whoever makes the call on its handle.
 //!
 //! Open addressing in levels: a level that is half full stays, and a larger one is added behind it. Slots of removed
-//! handles are used again, so a program that makes and completes requests for ever stays in the first level.
+//! handles are used again, so a program that makes and completes requests for ever stays in the first level. Handles that
+//! MPI takes from a pool come again and again: they may leave their slots for a while instead, which are theirs to come
+//! back to, without an instruction that locks.
 
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
@@ -12,8 +14,12 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::memory::anonymous;
 
+/// Keys of slots: these, or a handle, or a handle that has left with this bit.
 const EMPTY: usize = 0;
 const REMOVED: usize = usize::MAX;
+/// The value is being written.
+const CLAIMED: usize = REMOVED - 1;
+const AWAY: usize = 1 << (usize::BITS - 1);
 /// Slots of the first level; each further one has eight times as many.
 const FIRST: usize = 4096;
 const LEVELS: usize = 6;
@@ -23,7 +29,18 @@ struct Slot<V> {
     value: UnsafeCell<V>,
 }
 
-/// Values by handle. A handle that is 0 or all ones cannot be kept; no MPI has such.
+/// What becomes of a handle that has been looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It stays.
+    Kept,
+    /// It is forgotten for now, and will come again.
+    Away,
+    /// It is forgotten.
+    Removed,
+}
+
+/// Values by handle. A handle that is 0 or has its highest bit set cannot be kept; no MPI has such.
 pub(crate) struct Handles<V: Copy> {
     levels: [AtomicPtr<Slot<V>>; LEVELS],
     used: [AtomicU32; LEVELS],
@@ -52,7 +69,7 @@ impl<V: Copy> Handles<V> {
     /// Keeps a value for a handle; a value that the handle had before is gone. Without memory nothing is kept.
     #[inline]
     pub(crate) fn insert(&self, handle: usize, value: V) {
-        if handle == EMPTY || handle == REMOVED {
+        if !is_valid(handle) {
             return;
         }
         for level in 0..LEVELS {
@@ -60,20 +77,22 @@ impl<V: Copy> Handles<V> {
             for at in probe(handle, slots.len()).take(slots.len() / 2) {
                 let slot = &slots[at];
                 let key = slot.key.load(Ordering::Relaxed);
-                if key != EMPTY && key != REMOVED && key != handle {
+                let is_own = key == handle || key == handle | AWAY;
+                if !is_own && key != EMPTY && key != REMOVED {
                     continue;
                 }
                 if key == EMPTY && self.used[level].load(Ordering::Relaxed) as usize >= slots.len() / 2 {
                     break;
                 }
-                if key == handle
-                    || slot.key.compare_exchange(key, handle, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                if is_own
+                    || slot.key.compare_exchange(key, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
                 {
                     if key == EMPTY {
                         self.used[level].fetch_add(1, Ordering::Relaxed);
                     }
                     // SAFETY: the slot is ours now, and nobody looks for a handle that is being made.
                     unsafe { *slot.value.get() = value };
+                    slot.key.store(handle, Ordering::Release);
                     return;
                 }
             }
@@ -83,24 +102,29 @@ impl<V: Copy> Handles<V> {
     /// Forgets a handle; answers what it had.
     #[inline]
     pub(crate) fn remove(&self, handle: usize) -> Option<V> {
-        self.take(handle, |_| true)
+        let mut found = None;
+        self.take(handle, |value| {
+            found = Some(*value);
+            Fate::Removed
+        });
+        found
     }
 
-    /// What a handle has, which is forgotten if that `is_done`.
+    /// Shows what a handle has, and does with the handle as it is told.
     #[inline]
-    pub(crate) fn take(&self, handle: usize, is_done: impl FnOnce(&V) -> bool) -> Option<V> {
-        let slot = self.slot(handle)?;
+    pub(crate) fn take(&self, handle: usize, look: impl FnOnce(&V) -> Fate) {
+        let Some(slot) = self.slot(handle) else { return };
         // SAFETY: the handle is in use by the calling thread alone.
-        let value = unsafe { *slot.value.get() };
-        if is_done(&value) {
-            slot.key.store(REMOVED, Ordering::Release);
+        match look(unsafe { &*slot.value.get() }) {
+            Fate::Kept => {}
+            Fate::Away => slot.key.store(handle | AWAY, Ordering::Release),
+            Fate::Removed => slot.key.store(REMOVED, Ordering::Release),
         }
-        Some(value)
     }
 
     #[inline]
     fn slot(&self, handle: usize) -> Option<&Slot<V>> {
-        if handle == EMPTY || handle == REMOVED {
+        if !is_valid(handle) {
             return None;
         }
         for level in 0..LEVELS {
@@ -139,6 +163,11 @@ impl<V: Copy> Handles<V> {
     }
 }
 
+#[inline]
+fn is_valid(handle: usize) -> bool {
+    handle != EMPTY && handle & AWAY == 0
+}
+
 fn slots_of(level: usize) -> usize {
     FIRST << (3 * level)
 }
@@ -148,4 +177,54 @@ fn slots_of(level: usize) -> usize {
 fn probe(handle: usize, slots: usize) -> impl Iterator<Item = usize> {
     let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (0..slots).map(move |step| (hash as usize + step) & (slots - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handle_that_is_away_is_unknown_until_it_comes_back_with_another_value() {
+        let handles = Handles::new();
+        handles.insert(16, 'a');
+        handles.take(16, |&value| if value == 'a' { Fate::Away } else { Fate::Kept });
+        assert_eq!(handles.find(16), None);
+        assert_eq!(handles.remove(16), None);
+        handles.insert(16, 'b');
+        handles.take(16, |_| Fate::Kept);
+        assert_eq!(handles.find(16).copied(), Some('b'));
+        assert_eq!(handles.remove(16), Some('b'));
+        assert_eq!(handles.find(16), None);
+    }
+
+    #[test]
+    fn many_handles_that_come_and_go_are_told_apart() {
+        let handles = Handles::new();
+        for round in 0..3 {
+            for handle in 1..=10_000 {
+                handles.insert(handle * 64, handle + round);
+            }
+            for handle in 1..=10_000 {
+                let fate = [Fate::Away, Fate::Removed][handle % 2];
+                let mut found = None;
+                handles.take(handle * 64, |&value| {
+                    found = Some(value);
+                    fate
+                });
+                assert_eq!(found, Some(handle + round));
+                assert_eq!(handles.find(handle * 64), None);
+            }
+        }
+        // The same slots were used again: 10,000 need the first level and a part of the second.
+        assert!(handles.levels[2].load(Ordering::Relaxed).is_null());
+    }
+
+    #[test]
+    fn impossible_handle_is_not_kept() {
+        let handles = Handles::new();
+        for handle in [0, usize::MAX, usize::MAX - 1, AWAY | 16] {
+            handles.insert(handle, ());
+            assert_eq!(handles.find(handle), None);
+        }
+    }
 }

@@ -89,15 +89,16 @@ unsafe fn begin_named(
         unsafe { (CStr::from_ptr(name), if file.is_null() { None } else { Some(CStr::from_ptr(file)) }) };
     let of_name = key::of_bytes(name.to_bytes());
     let whole = key::of(&[of_name, file.map_or(0, |file| key::of_bytes(file.to_bytes())), line as u64]);
+    let whole = key::as_handle(whole);
     if !thread.process.filter.admits(name, file) {
         thread.leave_recorder();
         return;
     }
-    let number = match NUMBERS.find(whole as usize) {
+    let number = match NUMBERS.find(whole) {
         Some(number) => *number,
         None => {
             let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            NUMBERS.insert(whole as usize, number);
+            NUMBERS.insert(whole, number);
             thread.process.enter(&Entry::Region(Region {
                 region: number,
                 name: name.to_string_lossy().into_owned(),

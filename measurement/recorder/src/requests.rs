@@ -3,7 +3,7 @@
 use model::CollectiveOp;
 
 use crate::call::Call;
-use crate::handles::Handles;
+use crate::handles::{Fate, Handles};
 use crate::mpi::Status;
 use crate::record;
 
@@ -73,11 +73,19 @@ impl Requests {
         Requests { known: Handles::new() }
     }
 
-    /// The operation of a request that is about to be completed, perhaps. It is taken out before the call: as soon as MPI
-    /// has completed it, another thread may be given its handle for a new one.
+    /// Puts the operation of a request in its `place`, if there is one, as the request is about to be completed, perhaps. It
+    /// is taken out before the call: as soon as MPI has completed it, another thread may be given its handle for a new one.
     #[inline]
-    pub(crate) fn take(&self, handle: usize) -> Option<Operation> {
-        self.known.take(handle, |operation| !operation.is_persistent)
+    pub(crate) fn take(&self, handle: usize, place: &mut Option<Operation>) {
+        self.known.take(handle, |operation| {
+            *place = Some(*operation);
+            match operation.kind {
+                _ if operation.is_persistent => Fate::Kept,
+                // Requests of messages have pools in both MPIs.
+                Kind::Send | Kind::Receive => Fate::Away,
+                _ => Fate::Removed,
+            }
+        });
     }
 
     /// Puts an operation back that is not complete.

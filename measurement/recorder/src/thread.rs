@@ -1,7 +1,7 @@
 //! What the recorder keeps for each thread: a location of the trace.
 
 use std::cell::Cell;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use call_paths::{Base, CallPaths, Module, Modules, PathTable, Registers};
@@ -49,7 +49,8 @@ pub(crate) struct Thread {
     pub(crate) paths: Option<CallPaths>,
     /// Whether the thread is in a call that is recorded, or in the recorder.
     is_inside: bool,
-    call: Option<OpenCall>,
+    /// The call that is under way, if there is one.
+    pub(crate) call: OpenCall,
     /// Room for statuses that the program does not want.
     pub(crate) statuses: Scratch,
     /// Room for copies of handles, which calls overwrite.
@@ -66,16 +67,37 @@ pub(crate) struct Thread {
     timer: Option<Timer>,
 }
 
-/// The call that is under way, and how to tell that it has been left by `longjmp`.
+/// A call that is under way, and how to tell that it has been left by `longjmp`.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenCall {
     pub(crate) path: u32,
+    /// Whether it is a collective operation of all processes, which ends a round.
+    pub(crate) ends_round: bool,
+    /// When it was entered.
+    pub(crate) begin: u64,
+    /// When the MPI library returned; 0 until then.
+    pub(crate) end: u64,
+    /// Where the call began, with the path before it, if it is to leave nothing unless it does something.
+    pub(crate) mark: Option<(Mark, u32)>,
     /// Where the stack was in the recorder.
     stack_pointer: u64,
     /// Where the address is to which it returns, below the stack pointer of the program's function that calls MPI, and
-    /// that address.
+    /// that address. Null if there is no call.
     slot: *const u64,
     returns_to: u64,
+}
+
+impl OpenCall {
+    const NONE: OpenCall = OpenCall {
+        path: NO_PARENT,
+        ends_round: false,
+        begin: 0,
+        end: 0,
+        mark: None,
+        stack_pointer: 0,
+        slot: null(),
+        returns_to: 0,
+    };
 }
 
 /// A region of the program that has been entered.
@@ -114,7 +136,7 @@ pub(crate) fn begin(process: &'static Process) -> *mut Thread {
         counts,
         paths,
         is_inside: false,
-        call: None,
+        call: OpenCall::NONE,
         statuses: Scratch::EMPTY,
         handles: Scratch::EMPTY,
         path: NO_PARENT,
@@ -188,19 +210,27 @@ impl Thread {
         self.is_inside = false;
     }
 
-    /// Notes which call is open: its path, and the stack pointers of the recorder and of the program's function.
+    /// Notes which call is open: its path, since when, and the stack pointers of the recorder and of the program's function.
     #[inline]
-    pub(crate) fn open_call(&mut self, registers: Registers, base: Base) {
+    pub(crate) fn open_call(
+        &mut self,
+        registers: Registers,
+        base: Base,
+        begin: u64,
+        mark: Option<(Mark, u32)>,
+    ) {
         let slot = (base.stack_pointer.max(registers.stack + 8) - 8) as *const u64;
         // SAFETY: on the thread's stack, at or above its stack pointer.
         let returns_to = unsafe { slot.read_volatile() };
-        self.call = Some(OpenCall { path: base.node, stack_pointer: registers.stack, slot, returns_to });
+        let (path, stack_pointer) = (base.node, registers.stack);
+        self.call =
+            OpenCall { path, ends_round: false, begin, end: 0, mark, stack_pointer, slot, returns_to };
     }
 
     /// No call is open any more.
     #[inline]
     pub(crate) fn close_call(&mut self) {
-        self.call = None;
+        self.call.slot = null();
     }
 
     /// Whether the open call has been left without returning, by `longjmp`: the stack is not below it any more, or something
@@ -208,12 +238,16 @@ impl Thread {
     /// If so, it is recorded that it was left, and the recorder is at work for the new one.
     #[cold]
     pub(crate) fn abandon_call(&mut self, stack_pointer: u64, ends_all: bool) -> bool {
-        let is_abandoned = |call: &mut OpenCall| {
-            // SAFETY: on the thread's stack; what is there does not matter if the call is over.
-            let returns_to = unsafe { call.slot.read_volatile() };
-            ends_all || stack_pointer >= call.stack_pointer || returns_to != call.returns_to
-        };
-        let Some(call) = self.call.take_if(is_abandoned) else { return false };
+        let call = self.call;
+        if call.slot.is_null() {
+            return false;
+        }
+        // SAFETY: on the thread's stack; what is there does not matter if the call is over.
+        let returns_to = unsafe { call.slot.read_volatile() };
+        if !ends_all && stack_pointer < call.stack_pointer && returns_to == call.returns_to {
+            return false;
+        }
+        self.close_call();
         self.leave_path(clock::now(), call.path);
         true
     }

@@ -67,7 +67,7 @@ fn rootless(
     communicator: usize,
     volume: impl FnOnce(&Communicator) -> (u64, u64),
 ) -> Option<Volume> {
-    let communicator = process.communicators.find(communicator)?;
+    let communicator = *process.communicators.find(communicator)?;
     let (sent, received) = volume(&communicator);
     Some(Volume { operation, communicator, root: ROOT_NONE, sent, received })
 }
@@ -78,7 +78,7 @@ fn rooted(
     (root_argument, communicator): (usize, usize),
     volume: impl FnOnce(&Communicator, bool) -> (u64, u64),
 ) -> Option<Volume> {
-    let communicator = process.communicators.find(communicator)?;
+    let communicator = *process.communicators.find(communicator)?;
     let root = root(&communicator, root_argument);
     let (sent, received) = if root.is_idle { (0, 0) } else { volume(&communicator, root.is_me) };
     Some(Volume { operation, communicator, root: root.reference, sent, received })

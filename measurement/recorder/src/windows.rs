@@ -120,7 +120,7 @@ impl Windows {
             return NO_GROUP;
         };
         // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
-        let key = key::of_words(members) as usize;
+        let key = key::as_handle(key::of_words(members));
         if let Some(&mut known) = self.groups.find(key) {
             return known;
         }

@@ -17,7 +17,7 @@ macro_rules! blocking {
             ) -> usize {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let Some(volume) = volume else { return real(arguments.values) };
-                record::collective_begin(&mut call.thread.events, call.begin);
+                record::collective_begin(&mut call.thread.events, call.thread.call.begin);
                 let result = real(arguments.values);
                 let time = call.end();
                 record::collective_end(
@@ -29,7 +29,9 @@ macro_rules! blocking {
                     volume.sent,
                     volume.received,
                 );
-                call.ends_round = volume.communicator.number == WORLD;
+                if volume.communicator.number == WORLD {
+ call.end_round();
+ }
                 result
             }
         )*

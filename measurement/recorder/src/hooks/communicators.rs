@@ -30,7 +30,7 @@ pub(crate) fn create<const N: usize>(
     let communicators = &call.thread.process.communicators;
     let parent = arguments.values[0];
     let origin = communicators.next_child(parent).map(|(_, key)| key);
-    record::collective_begin(&mut call.thread.events, call.begin);
+    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
     let result = real(arguments.values);
     finish(call, parent, origin, arguments.values[N - 1], result);
     result
@@ -73,7 +73,7 @@ pub(crate) fn create_of_group(
         let of_group = key::of(&[OF_GROUP, known.key, tag as u64, key::of(&members)]);
         Some(communicators.next_of_group(of_group))
     });
-    record::collective_begin(&mut call.thread.events, call.begin);
+    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
     let result = real(arguments.values);
     finish(call, parent, origin, new, result);
     result
@@ -110,7 +110,7 @@ pub(crate) fn create_inter(
     real: impl FnOnce([usize; 6]) -> usize,
 ) -> usize {
     let [local, _, _, _, tag, new] = arguments.values;
-    record::collective_begin(&mut call.thread.events, call.begin);
+    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
     let result = real(arguments.values);
     call.end();
     let process = call.thread.process;
@@ -163,8 +163,8 @@ pub(crate) fn free(
     let communicators = &call.thread.process.communicators;
     // SAFETY: the program passes the address of its handle.
     let handle = unsafe { handle_at(arguments.values[0], 0) };
-    let Some(known) = communicators.find(handle) else { return real(arguments.values) };
-    record::collective_begin(&mut call.thread.events, call.begin);
+    let Some(&known) = communicators.find(handle) else { return real(arguments.values) };
+    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
     // Another thread may get the handle for a new one as soon as it is free.
     communicators.remove(handle);
     let result = real(arguments.values);

@@ -152,7 +152,15 @@ pub(crate) fn sync(
     let known = call.thread.process.files.find(arguments.values[0]).map(|file| u64::from(file.number));
     let Some(file) = known else { return real(arguments.values) };
     let number = call.thread.next_request();
-    record::io_begin(&mut call.thread.events, call.begin, file, FLUSH, COLLECTIVE, UNKNOWN, number);
+    record::io_begin(
+        &mut call.thread.events,
+        call.thread.call.begin,
+        file,
+        FLUSH,
+        COLLECTIVE,
+        UNKNOWN,
+        number,
+    );
     let result = real(arguments.values);
     let time = call.end();
     record::io_complete(&mut call.thread.events, time, file, UNKNOWN, number);

@@ -2,7 +2,7 @@
 //!
 //! A hook is a function around the call. It gets the call, its arguments, and a closure that makes it:
 //!
-//! * What happens at the call (a message is sent, a receive is posted) is recorded before it, at `call.begin`.
+//! * What happens at the call (a message is sent, a receive is posted) is recorded before it, at the time of its enter.
 //! * What the call completes is recorded behind it, at `call.end()`, which is to be asked for first of all.
 //!
 //! `functions.txt` says which hook a function has.

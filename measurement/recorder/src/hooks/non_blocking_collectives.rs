@@ -29,7 +29,7 @@ macro_rules! non_blocking {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let operation = volume.map(|volume| operation(call, volume));
                 if let Some(operation) = &operation {
-                    record::non_blocking_collective_request(&mut call.thread.events, call.begin, operation.number);
+                    record::non_blocking_collective_request(&mut call.thread.events, call.thread.call.begin, operation.number);
                 }
                 let result = real(arguments.values);
                 keep(call, operation, arguments.values[$arguments - 1], result);

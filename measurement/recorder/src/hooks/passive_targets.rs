@@ -119,7 +119,7 @@ fn request(call: &mut Call, window: usize, rank: u32, kind: u8) {
     let known = call.thread.process.windows.find(window);
     if let Some(window) = known.filter(|window| rank == ALL || rank < window.size) {
         let (events, number) = (&mut call.thread.events, window.number.into());
-        record::rma_request_lock(events, call.begin, number, rank, LOCK, kind);
+        record::rma_request_lock(events, call.thread.call.begin, number, rank, LOCK, kind);
     }
 }
 

@@ -155,7 +155,7 @@ fn sent(
     let bytes = process.mpi.bytes(count as i64, datatype);
     record::mpi_send(
         &mut call.thread.events,
-        call.begin,
+        call.thread.call.begin,
         destination as u32 as u64,
         communicator.number.into(),
         tag as u32 as u64,

@@ -332,7 +332,9 @@ impl Taken {
             // SAFETY: the program passes so many handles, and there is room for so many entries.
             unsafe {
                 let handle = handle_at(handles, at);
-                first.add(at).write((handle, call.thread.process.requests.take(handle)));
+                let entry = first.add(at);
+                entry.write((handle, None));
+                call.thread.process.requests.take(handle, &mut (*entry).1);
             }
         }
         Taken { first, count }
@@ -350,10 +352,11 @@ impl Taken {
     /// The request at `at` is complete, as the status at `place` of `statuses` says.
     #[inline]
     fn complete(&mut self, call: &mut Call, at: usize, statuses: usize, place: usize) {
-        let Some(entry) = self.entries().get_mut(at).filter(|_| statuses != 0) else { return };
-        if let (handle, Some(operation)) = (entry.0, entry.1.take()) {
+        let Some((handle, taken)) = self.entries().get_mut(at).filter(|_| statuses != 0) else { return };
+        if let Some(operation) = taken {
             // SAFETY: the call has filled in the status.
-            complete(call, handle, &operation, unsafe { status_at(statuses, place) });
+            complete(call, *handle, operation, unsafe { status_at(statuses, place) });
+            *taken = None;
         }
     }
 
@@ -436,15 +439,17 @@ fn started(call: &mut Call, operation: &Operation) {
     match operation.kind {
         Kind::Send => record::mpi_isend(
             events,
-            call.begin,
+            call.thread.call.begin,
             operation.peer.into(),
             operation.scope.into(),
             operation.tag.into(),
             operation.bytes,
             operation.number,
         ),
-        Kind::Receive => record::mpi_irecv_request(events, call.begin, operation.number),
-        Kind::Collective(_) => record::non_blocking_collective_request(events, call.begin, operation.number),
+        Kind::Receive => record::mpi_irecv_request(events, call.thread.call.begin, operation.number),
+        Kind::Collective(_) => {
+            record::non_blocking_collective_request(events, call.thread.call.begin, operation.number)
+        }
         _ => {}
     }
 }

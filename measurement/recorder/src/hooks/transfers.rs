@@ -151,9 +151,9 @@ fn begun(
     let count = 2 + usize::from(has_offset);
     let bytes = process.mpi.bytes(values[count] as i64, values[count + 1]);
     if has_offset {
-        events.attributes(call.begin, &[(OFFSET, UINT64, values[1] as u64)]);
+        events.attributes(call.thread.call.begin, &[(OFFSET, UINT64, values[1] as u64)]);
     }
-    record::io_begin(events, call.begin, file, mode, flags, bytes, number);
+    record::io_begin(events, call.thread.call.begin, file, mode, flags, bytes, number);
     Some((file, number))
 }
 

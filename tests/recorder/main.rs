@@ -6,6 +6,7 @@ mod calls; // all kinds of calls leave the records that they must leave
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
+mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
 mod support;
 mod waits; // wait states have the size, place and cause that the programs give them
 

@@ -113,6 +113,11 @@ impl Modules {
             .is_some_and(|module| module.role == Role::Measured)
     }
 
+    /// The module that an address is in, if a refresh has seen it.
+    pub fn at(&self, address: u64) -> Option<&'static Module> {
+        self.snapshot()?.find(address)
+    }
+
     /// The newest snapshot; none before the first refresh.
     pub(crate) fn snapshot(&self) -> Option<&'static Snapshot> {
         // SAFETY: it is null or comes from a box that is never freed.

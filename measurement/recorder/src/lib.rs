@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and those behind them |
 //! | `start`, `process`, `thread` | what is kept from `MPI_Init` to the end: for the process, for each thread |
-//! | `call`, `hooks`, `regions`, `sampling` | what is recorded: of MPI calls, of what the program tells itself, of what is between |
+//! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | what is recorded: of MPI calls, of what the program tells itself, of what is between |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | what is kept instead of events if the program is profiled |
 //! | `communicators`, `requests`, `windows`, `pending`, `files`, `volumes` | what MPI's objects mean |
@@ -23,6 +23,7 @@ mod files;
 mod filter;
 mod handles;
 mod hooks;
+mod instrumented;
 mod key;
 mod memory;
 mod mpi;

@@ -10,6 +10,7 @@ use recording::paths;
 
 use crate::clock;
 use crate::handles::Handles;
+use crate::instrumented;
 use crate::key;
 use crate::process;
 use crate::rounds;
@@ -90,7 +91,7 @@ unsafe fn begin_named(
     let of_name = key::of_bytes(name.to_bytes());
     let whole = key::of(&[of_name, file.map_or(0, |file| key::of_bytes(file.to_bytes())), line as u64]);
     let whole = key::as_handle(whole);
-    if !thread.process.filter.admits(name, file) {
+    if !thread.process.filter.admits(name, name, file) {
         thread.leave_recorder();
         return;
     }
@@ -220,7 +221,10 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_enter(function: *mut c_void, 
 
 extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
     match outside() {
-        Some(thread) => enter(thread, Registers::here(), function, paths::FUNCTION, function),
+        Some(thread) if instrumented::admits(&thread.process.filter, function) => {
+            enter(thread, Registers::here(), function, paths::FUNCTION, function);
+        }
+        Some(thread) => thread.leave_recorder(),
         None if process::current().is_none() => {
             clock::ensure_chosen();
             let _ = ENTERED_EARLIER.try_with(|entered| {
@@ -241,7 +245,10 @@ extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _site: *mut c_void) {
     match outside() {
-        Some(thread) => leave(thread, function as u64),
+        Some(thread) if instrumented::admits(&thread.process.filter, function as u64) => {
+            leave(thread, function as u64);
+        }
+        Some(thread) => thread.leave_recorder(),
         None if process::current().is_none() => {
             let _ = ENTERED_EARLIER.try_with(|entered| {
                 let mut entered = entered.borrow_mut();
@@ -258,6 +265,9 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _
 pub(crate) fn enter_earlier(thread: &mut Thread, until: u64) {
     let entered = ENTERED_EARLIER.try_with(|entered| std::mem::take(&mut *entered.borrow_mut()));
     for Earlier { function, time, stack_pointer } in entered.unwrap_or_default() {
+        if !instrumented::admits(&thread.process.filter, function) {
+            continue;
+        }
         let base = thread.base();
         let Some(paths) = &mut thread.paths else { return };
         let base = paths.at_earlier_region(base, stack_pointer, paths::FUNCTION, function);

@@ -31,6 +31,14 @@ pub(crate) fn find_modules() {
     MODULES.refresh();
 }
 
+/// The code that an address is in.
+pub(crate) fn module_at(address: u64) -> Option<&'static Module> {
+    MODULES.at(address).or_else(|| {
+        MODULES.refresh();
+        MODULES.at(address)
+    })
+}
+
 /// Tells the journal of code that has been found.
 fn enter_module(module: &Module) {
     if let Some(process) = process::current() {

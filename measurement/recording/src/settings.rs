@@ -44,7 +44,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "REPLAY_FILTER",
         default: "",
-        meaning: "a filter file (Score-P's format) for regions that the program names",
+        meaning: "a filter file (Score-P's format) for regions that the program names and functions that tell of themselves",
     },
     Variable {
         name: "REPLAY_SAMPLE",

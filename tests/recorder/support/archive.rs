@@ -36,10 +36,10 @@ pub(crate) fn difference(experiment: &Path) -> Option<String> {
 pub(crate) fn counts(experiment: &Path) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     let mut calls = 0;
-    each_event(experiment, |event, is_call| {
+    each_event(experiment, |event, entered| {
         let name = if is_about_handles(event) { "handles" } else { event.name() };
         *counts.entry(name).or_insert(0) += 1;
-        calls += u64::from(is_call);
+        calls += u64::from(entered.is_some_and(|entered| entered.is_mpi));
     });
     let named = counts.into_iter().map(|(name, count): (&str, u64)| (name.to_owned(), count));
     named.chain([("calls".to_owned(), calls)]).collect()
@@ -74,20 +74,42 @@ fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -
     count
 }
 
-/// Calls `see` for each event, with whether it enters an MPI function.
-fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, bool)) {
+/// How often each region is entered, by its name.
+pub(crate) fn visits(experiment: &Path) -> BTreeMap<String, u64> {
+    let mut visits = BTreeMap::new();
+    each_event(experiment, |_, entered| {
+        if let Some(entered) = entered {
+            *visits.entry(entered.name.clone()).or_insert(0) += 1;
+        }
+    });
+    visits
+}
+
+/// A region that is entered.
+struct Entered {
+    name: String,
+    is_mpi: bool,
+}
+
+/// Calls `see` for each event, with the region that it enters.
+fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, Option<&Entered>)) {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);
-    let (mut locations, mut regions, mut contexts) = (Vec::new(), HashMap::new(), HashMap::new());
+    let (mut locations, mut strings) = (Vec::new(), HashMap::new());
+    let (mut regions, mut contexts) = (HashMap::new(), HashMap::new());
     while let Some(record) = definitions.next().unwrap() {
         match record.definition {
             Definition::Location { reference, .. } => locations.push(reference),
-            Definition::Region { reference, paradigm, .. } => {
-                regions.insert(reference, paradigm == Paradigm::MPI);
+            Definition::String { reference, string } => {
+                strings.insert(reference, String::from_utf8_lossy(string).into_owned());
+            }
+            Definition::Region { reference, name, paradigm, .. } => {
+                let name = strings[&name].clone();
+                regions.insert(reference, Entered { name, is_mpi: paradigm == Paradigm::MPI });
             }
             Definition::CallingContext { reference, region, .. } => {
-                contexts.insert(reference, regions[&region]);
+                contexts.insert(reference, region);
             }
             _ => {}
         }
@@ -98,11 +120,13 @@ fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, bool)) {
         let mut events = archive.events(&file);
         while let Some(record) = events.next().unwrap() {
             let event = record.event.map(&local.mappings);
-            let is_call = match event {
-                Event::CallingContextEnter { calling_context, .. } => contexts[&calling_context],
-                _ => false,
+            let entered = match event {
+                Event::CallingContextEnter { calling_context, .. } => {
+                    regions.get(&contexts[&calling_context])
+                }
+                _ => None,
             };
-            see(&event, is_call);
+            see(&event, entered);
         }
     }
 }

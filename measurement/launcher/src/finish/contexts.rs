@@ -6,12 +6,12 @@
 use super::journals::Process;
 use super::modules::{Modules, Place};
 use super::notices::Notices;
-use super::symbols::{self, Frame};
 use model::{Paradigm, RegionRole};
 use recording::functions;
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION, SAMPLE};
 use std::collections::HashMap;
 use std::hash::Hash;
+use symbols::Frame;
 
 /// The source file of the regions of MPI, as in Score-P's traces.
 const MPI: &str = "MPI";

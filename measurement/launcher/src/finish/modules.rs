@@ -6,20 +6,7 @@
 use super::journals::Process;
 use recording::paths::{FRAME, FUNCTION, Node, SAMPLE};
 use std::collections::HashMap;
-
-/// A file with code, as far as it matters: two with the same build id are the same.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct File {
-    pub(crate) path: String,
-    pub(crate) build_id: Option<String>,
-}
-
-impl File {
-    /// The last part of its path.
-    pub(crate) fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or(&self.path)
-    }
-}
+use symbols::File;
 
 /// A place in a file: the file's number, and the address as in the file's tables.
 pub(crate) type Place = (usize, u64);
@@ -107,7 +94,6 @@ mod tests {
         assert_eq!(modules.place(0, &node(FRAME, 0x1001)), Some((0, 0x10)));
         assert_eq!(modules.place(1, &node(SAMPLE, 0x7000)), Some((0, 0x10)));
         assert_eq!(modules.place(1, &node(FUNCTION, 0x9000)), modules.place(0, &node(FUNCTION, 0x3000)));
-        assert_eq!(modules.files[1].name(), "b");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Functions and lines from DWARF: `addr2line` finds the functions, `gimli` where they are declared.
 
-use super::names::demangled;
-use super::symbols::Frame;
+use crate::Frame;
+use crate::names::demangled;
 use addr2line::Context;
 use gimli::{AttributeValue, DwLang, DwarfSections, EndianSlice, RunTimeEndian, UnitOffset, UnitRef};
 use object::{Object, ObjectSection};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -14,6 +15,7 @@ type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 const LONGEST_CHAIN: usize = 8;
 
 /// The sections with debug information of a file.
+#[derive(Debug)]
 pub(crate) struct Sections<'a> {
     sections: DwarfSections<Cow<'a, [u8]>>,
     order: RunTimeEndian,
@@ -34,20 +36,31 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The functions at each address, the outermost first; none where nothing is known. `other` is the supplementary file.
-pub(crate) fn frames<'a>(
-    own: &Sections<'a>,
-    other: Option<&Sections<'a>>,
-    addresses: &[u64],
-) -> Vec<Vec<Frame>> {
-    let dwarf = match other {
-        Some(other) => {
-            own.sections.borrow_with_sup(&other.sections, |bytes| EndianSlice::new(bytes, own.order))
-        }
-        None => own.sections.borrow(|bytes| EndianSlice::new(bytes, own.order)),
-    };
-    let Ok(context) = Context::from_dwarf(dwarf) else { return vec![Vec::new(); addresses.len()] };
-    addresses.iter().map(|&address| at(&context, address)).collect()
+/// Answers questions from such sections.
+pub(crate) struct DebugInfo<'a>(Context<Slice<'a>>);
+
+impl fmt::Debug for DebugInfo<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("DebugInfo")
+    }
+}
+
+impl<'a> DebugInfo<'a> {
+    /// From those of a file and of its supplementary file; `None` if they make no sense.
+    pub(crate) fn new(own: &'a Sections<'_>, other: Option<&'a Sections<'_>>) -> Option<Self> {
+        let dwarf = match other {
+            Some(other) => {
+                own.sections.borrow_with_sup(&other.sections, |bytes| EndianSlice::new(bytes, own.order))
+            }
+            None => own.sections.borrow(|bytes| EndianSlice::new(bytes, own.order)),
+        };
+        Context::from_dwarf(dwarf).ok().map(DebugInfo)
+    }
+
+    /// The functions at an address, the outermost first; none where nothing is known.
+    pub(crate) fn frames(&self, address: u64) -> Vec<Frame> {
+        at(&self.0, address)
+    }
 }
 
 /// The functions at an address, as far as the debug information makes sense.

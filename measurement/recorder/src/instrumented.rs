@@ -1,0 +1,64 @@
+//! Which functions that were compiled with `-finstrument-functions` are recorded, if there is a filter: each is looked up
+//! once, by the name and the file that symbols and debug information give it.
+
+use std::ffi::CString;
+use std::sync::Mutex;
+
+use call_paths::Module;
+use symbols::{Contents, File, Frame, Resolver};
+
+use crate::filter::Filter;
+use crate::handles::Handles;
+use crate::thread;
+
+/// Decisions by the addresses of functions.
+static DECISIONS: Handles<bool> = Handles::new();
+
+/// What has been opened to look functions up, by the modules' first addresses; nothing of modules that cannot be read.
+static OPENED: Mutex<Vec<(u64, Option<Resolver<'static>>)>> = Mutex::new(Vec::new());
+
+/// Whether the function at an address is recorded.
+#[inline]
+pub(crate) fn admits(filter: &Filter, function: u64) -> bool {
+    if filter.is_empty() {
+        return true;
+    }
+    match DECISIONS.find(function as usize) {
+        Some(decision) => *decision,
+        None => decide(filter, function),
+    }
+}
+
+/// Functions that nothing is known of are recorded.
+#[cold]
+fn decide(filter: &Filter, function: u64) -> bool {
+    let frame = thread::module_at(function).and_then(|module| look_up(module, function));
+    let admits = frame.is_none_or(|frame| {
+        // No name has a zero in it.
+        let string = |text| CString::new(text).unwrap_or_default();
+        let file = frame.file.map(string);
+        filter.admits(&string(frame.name), &string(frame.canonical_name), file.as_deref())
+    });
+    DECISIONS.insert(function as usize, admits);
+    admits
+}
+
+/// The function at an address of a module.
+fn look_up(module: &Module, function: u64) -> Option<Frame> {
+    // Not held by what this has interrupted: then the thread is in the recorder, and nobody asks.
+    let mut opened = OPENED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let at = opened.iter().position(|&(begin, _)| begin == module.begin).unwrap_or_else(|| {
+        opened.push((module.begin, open(module)));
+        opened.len() - 1
+    });
+    let resolver = opened[at].1.as_ref()?;
+    let outermost = resolver.frames(function.wrapping_sub(module.bias)).into_iter().next();
+    outermost.filter(|frame| !frame.is_unknown)
+}
+
+/// Opens the file of a module, for as long as the process lives.
+fn open(module: &Module) -> Option<Resolver<'static>> {
+    let file = File { path: module.path.clone(), build_id: module.build_id.clone() };
+    let contents: &'static Contents = Box::leak(Box::new(Contents::open(&file).ok()?));
+    Some(Box::leak(Box::new(contents.tables().ok()?)).resolver())
+}

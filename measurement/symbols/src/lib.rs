@@ -1,0 +1,105 @@
+//! Which functions and lines are at the addresses of a file with code: from its debug information, wherever that is, else
+//! from its symbols.
+//!
+//! [`resolve`] answers for many addresses at once. Whoever asks now and then keeps a [`Resolver`], which looks at the parts
+//! of the file that are asked for:
+//!
+//! ```
+//! use symbols::{Contents, File};
+//!
+//! # fn main() -> Result<(), String> {
+//! let path = std::env::current_exe().map_err(|cause| cause.to_string())?;
+//! let file = File { path: path.to_string_lossy().into_owned(), build_id: None };
+//! let contents = Contents::open(&file)?;
+//! let tables = contents.tables()?;
+//! let resolver = tables.resolver();
+//! println!("{}", resolver.frames(0x1234)[0].name);
+//! # Ok(())
+//! # }
+//! ```
+
+mod contents;
+mod debug_info;
+mod names;
+mod resolver;
+
+pub use contents::{Contents, Tables};
+pub use resolver::Resolver;
+
+/// A file with code, as far as it matters: two with the same build id are the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct File {
+    /// Its path; code that no file is behind, such as the system's own, has a name that does not begin with `/`.
+    pub path: String,
+    /// GNU build id in hexadecimal digits, if it has one.
+    pub build_id: Option<String>,
+}
+
+impl File {
+    /// The last part of its path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+/// A function that an address lies in, and where in it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Frame {
+    /// What it is called in the source.
+    pub name: String,
+    /// What linkers call it.
+    pub canonical_name: String,
+    /// The file that defines it, if known.
+    pub file: Option<String>,
+    /// The line there, 0 if unknown.
+    pub begin_line: u32,
+    /// File and line of the address itself, if known.
+    pub line: Option<(String, u32)>,
+    /// Whether only the file with the code is known.
+    pub is_unknown: bool,
+}
+
+impl Frame {
+    /// A function of which nothing is known but the file with its code.
+    pub fn unknown(of: &str) -> Self {
+        let name = if of.starts_with('[') { of.to_string() } else { format!("[{of}]") };
+        let canonical_name = name.clone();
+        Frame { name, canonical_name, file: None, begin_line: 0, line: None, is_unknown: true }
+    }
+}
+
+/// The functions at each address, the outermost first and those inlined in it behind it; never empty. A sentence says
+/// if the file is of no use.
+pub fn resolve(file: &File, addresses: &[u64]) -> (Vec<Vec<Frame>>, Option<String>) {
+    let unknown = || addresses.iter().map(|_| vec![Frame::unknown(file.name())]).collect();
+    if !file.path.starts_with('/') {
+        return (unknown(), None);
+    }
+    match resolve_in(file, addresses) {
+        Ok(frames) => (frames, None),
+        Err(problem) => (unknown(), Some(format!("functions of {} have no names: {problem}", file.path))),
+    }
+}
+
+fn resolve_in(file: &File, addresses: &[u64]) -> Result<Vec<Vec<Frame>>, String> {
+    let contents = Contents::open(file)?;
+    let tables = contents.tables()?;
+    let resolver = tables.resolver();
+    Ok(addresses.iter().map(|&address| resolver.frames(address)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_that_is_not_there_leaves_its_name() {
+        let file = File { path: "/nowhere/libx.so.1".into(), build_id: None };
+        let (frames, problem) = resolve(&file, &[7]);
+        assert_eq!(frames, [[Frame::unknown("libx.so.1")]]);
+        assert_eq!(frames[0][0].name, "[libx.so.1]");
+        assert!(problem.unwrap().contains("/nowhere/libx.so.1"));
+        let (frames, problem) = resolve(&File { path: "[vdso]".into(), build_id: None }, &[7]);
+        assert_eq!((frames[0][0].name.as_str(), problem), ("[vdso]", None));
+    }
+}

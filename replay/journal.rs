@@ -1,8 +1,9 @@
 //! The journal of a location: where its time went, in order, with marks at events that others may wait for.
 //!
 //! Severities say how much time a call path took; root causes ask for the time between two events (specification 7.2). So
-//! every piece of exclusive time is kept, with the row of its call path. An event is a piece of no time: its place in the
-//! journal is its position among all events of the location that matter.
+//! exclusive time is kept in pieces, with the row of its call path: between two events that matter one piece for each row,
+//! however often it was entered. An event is a piece of no time: its place in the journal is its position among all events
+//! of the location that matter.
 
 use std::ops::Range;
 
@@ -42,12 +43,16 @@ impl Spot {
 /// Set in a row whose ticks are too many for 32 bits.
 const LONG: u32 = 1 << 31;
 
-/// Pieces of exclusive time in the order in which they were spent: 8 bytes each.
+/// Pieces of exclusive time in the order in which they were begun: 8 bytes each.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pieces: Vec<(u32, u32)>,
     /// The ticks of pieces that are too long, or negative.
     long: Vec<Ticks>,
+    /// By row: the position of its last piece.
+    last: Vec<Position>,
+    /// Position behind the last event: pieces from there on can grow.
+    open: Position,
 }
 
 impl Journal {
@@ -57,6 +62,16 @@ impl Journal {
         if ticks == 0 {
             return;
         }
+        let at = row as usize;
+        if at >= self.last.len() {
+            self.last.resize(at + 1, NO_POSITION);
+        }
+        let last = self.last[at];
+        if last != NO_POSITION && last >= self.open {
+            let before = self.piece(last).1;
+            return self.set(last, before.saturating_add(ticks));
+        }
+        self.last[at] = self.len();
         match u32::try_from(ticks) {
             Ok(ticks) => self.pieces.push((row, ticks)),
             Err(_) => {
@@ -70,18 +85,33 @@ impl Journal {
     #[inline]
     pub fn mark(&mut self, row: Row) -> Position {
         self.pieces.push((row, 0));
-        (self.pieces.len() - 1) as Position
+        self.open = self.len();
+        self.open - 1
+    }
+
+    /// Gives back the room that was kept for growing.
+    pub fn shrink(&mut self) {
+        self.pieces.shrink_to_fit();
+        self.long.shrink_to_fit();
+        self.last = Vec::new();
+        // Without their last pieces known, rows would get new ones.
+        self.open = self.len();
     }
 
     /// Changes the ticks of a piece.
     ///
     /// # Panics
     /// If there is no such piece.
+    #[inline]
     pub fn set(&mut self, position: Position, ticks: Ticks) {
         let piece = &mut self.pieces[position as usize];
         let row = piece.0 & !LONG;
         *piece = match u32::try_from(ticks) {
             Ok(ticks) => (row, ticks),
+            Err(_) if piece.0 & LONG != 0 => {
+                self.long[piece.1 as usize] = ticks;
+                *piece
+            }
             Err(_) => {
                 self.long.push(ticks);
                 (row | LONG, (self.long.len() - 1) as u32)
@@ -122,7 +152,9 @@ impl Journal {
 
     /// The bytes that it takes when it grows next.
     pub fn growth(&self) -> usize {
-        self.pieces.capacity() * size_of::<(u32, u32)>() + self.long.capacity() * size_of::<Ticks>()
+        self.pieces.capacity() * size_of::<(u32, u32)>()
+            + self.long.capacity() * size_of::<Ticks>()
+            + self.last.capacity() * size_of::<Position>()
     }
 }
 
@@ -144,5 +176,23 @@ mod tests {
         assert_eq!([2, 3].map(|at| journal.piece(at)), [(6, -4), (7, 8)]);
         assert_eq!(journal.pieces(1..3).collect::<Vec<_>>(), [(5, 1 << 40), (6, -4)]);
         assert_eq!(journal.len(), 4);
+    }
+
+    #[test]
+    fn row_has_one_piece_between_two_events_and_none_before() {
+        let mut journal = Journal::default();
+        for ticks in [4, 1 << 33, -4] {
+            journal.spend(2, ticks);
+            journal.spend(1, 5);
+        }
+        assert_eq!(journal.mark(2), 2);
+        journal.spend(2, 3);
+        journal.spend(0, 1);
+        journal.spend(2, 3);
+        let pieces: Vec<_> = journal.pieces(0..journal.len()).collect();
+        assert_eq!(pieces, [(2, 1 << 33), (1, 15), (2, 0), (2, 6), (0, 1)]);
+        journal.shrink();
+        journal.spend(2, 1);
+        assert_eq!(journal.len(), 6);
     }
 }

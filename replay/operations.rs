@@ -303,6 +303,20 @@ impl Operations {
         });
     }
 
+    /// Gives back the room that was kept for growing.
+    pub fn shrink(&mut self) {
+        self.calls.shrink_to_fit();
+        self.sends.shrink_to_fit();
+        self.receives.shrink_to_fit();
+        self.collectives.shrink_to_fit();
+        self.barriers.shrink_to_fit();
+        self.parallel_regions.shrink_to_fit();
+        self.joins.shrink_to_fit();
+        self.locks.shrink_to_fit();
+        self.teams.shrink_to_fit();
+        self.order.shrink_to_fit();
+    }
+
     /// The bytes that the lists take when each grows next.
     pub fn growth(&self) -> u64 {
         let lists = [

@@ -384,6 +384,7 @@ impl<'t> ProcessWalk<'t> {
             // Not recorded from the start: the first operations of the process may be missing.
             self.operations.gap = Some(Gap::default());
         }
+        self.operations.shrink();
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let locations = self
             .threads
@@ -394,7 +395,10 @@ impl<'t> ProcessWalk<'t> {
                 let (mut journal, mut records) = (Journal::default(), Records::default());
                 match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                     Numbering::Nothing => {}
-                    Numbering::Journal(whole) => journal = whole,
+                    Numbering::Journal(mut whole) => {
+                        whole.shrink();
+                        journal = whole;
+                    }
                     Numbering::Records(all) => records = all,
                 }
                 records.ignored.sort_unstable();

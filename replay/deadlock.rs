@@ -95,17 +95,17 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     }
     let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
     let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
-    let sends = operations.sends.iter().zip(&matches.postings);
+    let sends = operations.sends.iter().enumerate();
     let partners: BTreeSet<u32> = sends
-        .filter(|(send, posting)| posting.is_none() && !send.is_cancelled)
-        .filter(|(send, _)| match send.completion {
+        .filter(|&(at, send)| matches.postings.is_alone(at) && !send.is_cancelled)
+        .filter(|(_, send)| match send.completion {
             NO_CALL => waits_for_requests,
             call => {
                 let call = operations.call(call);
                 call.never_returned && call.completion == Completion::BlockingSend
             }
         })
-        .map(|(send, _)| send.to)
+        .map(|(_, send)| send.to)
         .collect();
     (!partners.is_empty()).then(|| Blocked {
         since: open.interval.enter,

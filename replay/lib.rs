@@ -51,7 +51,7 @@ pub mod walk;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use model::Ticks;
@@ -302,7 +302,7 @@ impl Job {
             if metrics.has_causes {
                 collected.push(causes::collect(trace, profile, &matches, &waiting));
             }
-            profile.operations = operations::Operations::default();
+            profile.operations = Arc::default();
             statistics.absorb(profile.process, std::mem::take(&mut profile.samples));
         }
 

@@ -16,10 +16,9 @@ use crate::walk::ProcessProfile;
 
 /// Finds the wait states of a process's threads and adds them to their severities.
 pub fn find(profile: &mut ProcessProfile, metrics: &Metrics) {
-    let operations = std::mem::take(&mut profile.operations);
+    let operations = profile.operations.clone();
     locks(profile, &operations, metrics);
     barriers(profile, &operations, metrics);
-    profile.operations = operations;
 }
 
 fn locks(profile: &mut ProcessProfile, operations: &Operations, metrics: &Metrics) {

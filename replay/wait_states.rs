@@ -12,7 +12,7 @@ use crate::call_tree::NO_PATH;
 use crate::coverage::Fate;
 use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
-use crate::matching::{Matches, Membership, PostingFacts, SendFacts};
+use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
 use crate::options::Semantics;
@@ -37,7 +37,7 @@ pub fn find(
     metrics: &Metrics,
     trace: &Trace,
 ) -> WaitingMessages {
-    let operations = std::mem::take(&mut profile.operations);
+    let operations = profile.operations.clone();
     let waiting = WaitingMessages::default();
     let mut finder = Finder { profile, operations: &operations, metrics, waiting };
     finder.lose_unmatched(matches, trace);
@@ -45,9 +45,7 @@ pub fn find(
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
-    let waiting = finder.waiting;
-    profile.operations = operations;
-    waiting
+    finder.waiting
 }
 
 struct Finder<'a> {
@@ -131,7 +129,7 @@ impl Finder<'_> {
     /// Counts operations without partner, and takes the time of their calls out of what was analysed.
     fn lose_unmatched(&mut self, matches: &Matches, trace: &Trace) {
         let mut lost: Vec<CallId> = Vec::new();
-        for (receive, send) in self.operations.receives.iter().zip(&matches.sends) {
+        for (receive, send) in self.operations.receives.iter().zip(matches.sends.iter()) {
             let location = self.operations.call(receive.call).location as usize;
             let findings = &mut self.profile.findings;
             match send {
@@ -158,8 +156,8 @@ impl Finder<'_> {
                 }
             }
         }
-        for (send, posting) in self.operations.sends.iter().zip(&matches.postings) {
-            if posting.is_none() && !send.is_cancelled {
+        for (at, send) in self.operations.sends.iter().enumerate() {
+            if matches.postings.is_alone(at) && !send.is_cancelled {
                 let location = self.operations.call(send.call).location as usize;
                 lost.push(send.call);
                 if send.completion != NO_CALL {
@@ -186,7 +184,7 @@ impl Finder<'_> {
     }
 
     /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far.
-    fn receives(&mut self, sends: &[Option<SendFacts>], semantics: Semantics) -> Vec<bool> {
+    fn receives(&mut self, sends: &Sides<SendFacts>, semantics: Semantics) -> Vec<bool> {
         let mut calls_with_late_sender = vec![false; self.operations.calls.len()];
         let mut longest: Vec<Longest> = Vec::new();
         let mut remembered = LateMessages::new(semantics);
@@ -194,7 +192,7 @@ impl Finder<'_> {
             if receive.forgets {
                 longest.retain(|longest| longest.call != receive.call);
             }
-            let Some(send) = &sends[at] else {
+            let Some(send) = sends.get(at) else {
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
                 if receive.is_last_of_call {
@@ -202,7 +200,7 @@ impl Finder<'_> {
                 }
                 continue;
             };
-            let message = self.received(receive, send);
+            let message = self.received(receive, &send);
             for (number, (pattern, rule)) in self.metrics.at_late_message.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
@@ -262,7 +260,7 @@ impl Finder<'_> {
         &mut self,
         longest: &mut Vec<Longest>,
         last: &Receive,
-        sends: &[Option<SendFacts>],
+        sends: &Sides<SendFacts>,
         remembered: &mut LateMessages,
     ) {
         longest.retain(|known| {
@@ -270,9 +268,9 @@ impl Finder<'_> {
             if known.call != call {
                 return true;
             }
-            if let Some(send) = sends[known.message].as_ref().filter(|_| !last.is_lost) {
+            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost) {
                 let receive = &self.operations.receives[known.message];
-                let message = self.received(receive, send);
+                let message = self.received(receive, &send);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
@@ -295,11 +293,11 @@ impl Finder<'_> {
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
-    fn sends(&mut self, postings: &[Option<PostingFacts>], calls_with_late_sender: &[bool]) {
+    fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[bool]) {
         let mut longest: Vec<Longest> = Vec::new();
         // The reference goes backwards: an instance ends when the first message of its call was received (13.2).
         let mut ends: Vec<Option<Ticks>> = vec![None; self.operations.calls.len()];
-        for (at, (send, posting)) in self.operations.sends.iter().zip(postings).enumerate() {
+        for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
             let (Some(posting), Some(call)) = (posting, self.operations.calls.get(send.completion as usize))
             else {
                 continue;
@@ -330,7 +328,7 @@ impl Finder<'_> {
         longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
             let Some(known) = of_call.last() else { continue };
-            let (Some(posting), Some(exit)) = (postings[known.message], ends[known.call as usize]) else {
+            let (Some(posting), Some(exit)) = (postings.get(known.message), ends[known.call as usize]) else {
                 continue;
             };
             let bytes = self.operations.sends[known.message].bytes;

@@ -88,7 +88,7 @@ impl Collector<'_> {
     fn late_senders(&mut self, matches: &Matches, waiting: &WaitingMessages) {
         for &(at, wait) in &waiting.receives {
             let receive = &self.operations.receives[at as usize];
-            let Some(send) = &matches.sends[at as usize] else { continue };
+            let Some(send) = matches.sends.get(at as usize) else { continue };
             let call = *self.operations.call(receive.call);
             let delay = Delay {
                 class: Class::LateSender,
@@ -107,7 +107,8 @@ impl Collector<'_> {
     fn late_receivers(&mut self, matches: &Matches, waiting: &WaitingMessages, semantics: Semantics) {
         for &(at, wait) in &waiting.sends {
             let send = &self.operations.sends[at as usize];
-            let Some(posting) = matches.postings[at as usize].filter(|_| send.completion != NO_CALL) else {
+            let Some(posting) = matches.postings.get(at as usize).filter(|_| send.completion != NO_CALL)
+            else {
                 continue;
             };
             let call = *self.operations.call(send.completion);

@@ -187,7 +187,7 @@ impl Links<'_> {
 
     /// The end of a receive, after the send.
     fn messages(&mut self, operations: &Operations, matches: &Matches) {
-        for (receive, send) in operations.receives.iter().zip(&matches.sends) {
+        for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
             let Some(send) = send else { continue };
             let sent = Spot { location: send.place.location, position: send.position };
             let received =
@@ -202,12 +202,12 @@ impl Links<'_> {
     fn threads_in_mpi(&mut self, operations: &Operations, matches: &Matches) {
         let Some(first) = operations.order.first() else { return };
         let process = self.tools.process_of(first.location);
-        let is_wrong = |(receive, send): (&Receive, &Option<SendFacts>)| {
+        let is_wrong = |(receive, send): (&Receive, Option<SendFacts>)| {
             send.is_some_and(|send| {
                 send.time > receive.time && self.tools.process_of(send.place.location) == process
             })
         };
-        if operations.receives.iter().zip(&matches.sends).any(is_wrong) {
+        if operations.receives.iter().zip(matches.sends.iter()).any(is_wrong) {
             return;
         }
         for pair in operations.order.windows(2).filter(|pair| pair[0].location != pair[1].location) {

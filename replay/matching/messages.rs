@@ -6,50 +6,16 @@
 //! Where both sides have recorded the same number of messages, all match. Otherwise only those before the first known gap
 //! of either side do; without a known gap the missing ones are the last ones.
 
-use model::Ticks;
-use patterns::matched::Interval;
 use rustc_hash::FxHashMap;
 
+use super::sides::{Facts, PostingFacts, SendFacts, Sides};
 use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::journal::Position;
-use crate::operations::{CallId, Place};
+use crate::operations::CallId;
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
-
-/// What a receiver needs to know of a send.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SendFacts {
-    /// When it was recorded.
-    pub time: Ticks,
-    /// The call that sent the message.
-    pub call: Interval,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// Where it was sent.
-    pub place: Place,
-    /// Where the send is in the journal of its location.
-    pub position: Position,
-}
-
-/// What a sender needs to know of a receive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PostingFacts {
-    /// The call that posted it.
-    pub call: Interval,
-    /// When its completion was recorded.
-    pub received: Ticks,
-    /// Where it was posted.
-    pub place: Place,
-    /// Where the posting is in the journal of its location.
-    pub position: Position,
-}
-
-/// Words that are told of a send, and of a receive.
-const OF_SEND: usize = 6;
-const OF_RECEIVE: usize = 5;
 
 /// A channel from a process's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -161,50 +127,43 @@ impl Channels {
         check(&self.receives, &|at| operations.receives[at as usize].posting, "receives from");
     }
 
-    /// Tells the other sides: blocks of kind, communicator, this process, the other one, tag, count, those that are sure,
-    /// then the facts.
-    pub(super) fn tell(&self, profile: &ProcessProfile, owners: &Owners, outgoing: &mut [Batch]) {
-        let operations = &profile.operations;
-        let head = |kind, channel: &Channel, extent: Extent| {
-            let Channel { communicator, peer, tag } = *channel;
-            let (me, other) = (profile.process as u64, u64::from(peer));
-            let Extent { count, sure } = extent;
-            [kind, u64::from(communicator), me, other, u64::from(tag), count as u64, sure as u64]
-        };
-        for (channel, list) in &self.sends.lists {
-            let batch = &mut outgoing[owners.of(channel.peer as usize)];
-            batch.extend(head(SENDS, channel, Extent::new(list, operations.gap.map(|gap| gap.sends))));
-            for &at in list {
-                let send = &operations.sends[at as usize];
-                let call = operations.call(send.call);
-                let Interval { enter, leave } = call.interval;
-                let told: [u64; OF_SEND] = [
-                    send.time as u64,
-                    enter as u64,
-                    leave as u64,
-                    send.bytes,
-                    call.place().encode(),
-                    send.position.into(),
-                ];
-                batch.extend(told);
-            }
+    /// Tells the other sides that belong to other workers: blocks of kind, communicator, this process, the other one, tag,
+    /// count, those that are sure, then the facts.
+    pub(super) fn tell(
+        &self,
+        profile: &ProcessProfile,
+        worker: usize,
+        owners: &Owners,
+        outgoing: &mut [Batch],
+    ) {
+        let gap = profile.operations.gap;
+        tell::<SendFacts>(&self.sends, SENDS, gap.map(|gap| gap.sends), profile, worker, owners, outgoing);
+        let gap = gap.map(|gap| gap.receives);
+        tell::<PostingFacts>(&self.receives, RECEIVES, gap, profile, worker, owners, outgoing);
+    }
+}
+
+fn tell<F: Facts>(
+    channels: &ByChannel,
+    kind: u64,
+    gap: Option<usize>,
+    profile: &ProcessProfile,
+    worker: usize,
+    owners: &Owners,
+    outgoing: &mut [Batch],
+) {
+    for (channel, list) in &channels.lists {
+        let Channel { communicator, peer, tag } = *channel;
+        let owner = owners.of(peer as usize);
+        if owner == worker {
+            continue;
         }
-        for (channel, list) in &self.receives.lists {
-            let batch = &mut outgoing[owners.of(channel.peer as usize)];
-            batch.extend(head(RECEIVES, channel, Extent::new(list, operations.gap.map(|gap| gap.receives))));
-            for &at in list {
-                let receive = &operations.receives[at as usize];
-                let posting = operations.call(receive.posting);
-                let Interval { enter, leave } = posting.interval;
-                let told: [u64; OF_RECEIVE] = [
-                    enter as u64,
-                    leave as u64,
-                    receive.time as u64,
-                    posting.place().encode(),
-                    receive.posted_at.into(),
-                ];
-                batch.extend(told);
-            }
+        let (me, other) = (profile.process as u64, u64::from(peer));
+        let Extent { count, sure } = Extent::new(list, gap);
+        let batch = &mut outgoing[owner];
+        batch.extend([kind, u64::from(communicator), me, other, u64::from(tag), count as u64, sure as u64]);
+        for &at in list {
+            F::of(&profile.operations, at).tell(batch);
         }
     }
 }
@@ -228,27 +187,45 @@ pub(super) fn hear(
         if kind == SENDS {
             let receives = channels[at].receives.find(channel);
             let matching = Extent::new(receives, gap.map(|gap| gap.receives)).matching(theirs);
-            let facts = reader.words(OF_SEND * theirs.count).chunks_exact(OF_SEND).take(matching);
-            for (&receive, words) in receives.iter().zip(facts) {
-                matches[at].sends[receive as usize] = Some(SendFacts {
-                    time: words[0] as Ticks,
-                    call: Interval::new(words[1] as Ticks, words[2] as Ticks),
-                    bytes: words[3],
-                    place: Place::decode(words[4]),
-                    position: words[5] as Position,
-                });
-            }
+            hear_facts(&mut matches[at].sends, receives, &mut reader, theirs.count, matching);
         } else {
             let sends = channels[at].sends.find(channel);
             let matching = Extent::new(sends, gap.map(|gap| gap.sends)).matching(theirs);
-            let facts = reader.words(OF_RECEIVE * theirs.count).chunks_exact(OF_RECEIVE).take(matching);
-            for (&send, words) in sends.iter().zip(facts) {
-                matches[at].postings[send as usize] = Some(PostingFacts {
-                    call: Interval::new(words[0] as Ticks, words[1] as Ticks),
-                    received: words[2] as Ticks,
-                    place: Place::decode(words[3]),
-                    position: words[4] as Position,
-                });
+            hear_facts(&mut matches[at].postings, sends, &mut reader, theirs.count, matching);
+        }
+    }
+}
+
+fn hear_facts<F: Facts>(
+    sides: &mut Sides<F>,
+    mine: &[u32],
+    reader: &mut BatchReader<'_>,
+    told: usize,
+    matching: usize,
+) {
+    let facts = reader.words(F::WORDS * told).chunks_exact(F::WORDS).take(matching);
+    for (&at, words) in mine.iter().zip(facts) {
+        sides.hear(at, F::hear(words));
+    }
+}
+
+/// Brings both sides together where both belong to this worker.
+pub(super) fn join(profiles: &[ProcessProfile], channels: &[Channels], matches: &mut [Matches]) {
+    let Some(first) = profiles.first().map(|profile| profile.process) else { return };
+    for (sender, profile) in profiles.iter().enumerate() {
+        for (channel, sends) in &channels[sender].sends.lists {
+            let receiver = (channel.peer as usize).wrapping_sub(first);
+            let Some(other) = profiles.get(receiver) else { continue };
+            let receives =
+                channels[receiver].receives.find(Channel { peer: profile.process as u32, ..*channel });
+            let ours = Extent::new(sends, profile.operations.gap.map(|gap| gap.sends));
+            let theirs = Extent::new(receives, other.operations.gap.map(|gap| gap.receives));
+            let pairs = sends.iter().zip(receives).take(ours.matching(theirs));
+            for (&send, &receive) in pairs.clone() {
+                matches[receiver].sends.meet(receive, sender, send);
+            }
+            for (&send, &receive) in pairs {
+                matches[sender].postings.meet(send, receiver, receive);
             }
         }
     }

@@ -7,6 +7,7 @@
 mod collectives;
 mod messages;
 mod partners;
+mod sides;
 mod waits;
 
 use model::Ticks;
@@ -21,16 +22,17 @@ use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
 pub(crate) use collectives::{Operation, Part, Verdict, operations};
-pub use messages::{PostingFacts, SendFacts};
 pub use partners::{Synchronised, With};
+use sides::Mine;
+pub use sides::{Facts, PostingFacts, SendFacts, Sides};
 
 /// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
 #[derive(Clone, Debug, Default)]
 pub struct Matches {
     /// For each receive, the send.
-    pub sends: Vec<Option<SendFacts>>,
+    pub sends: Sides<SendFacts>,
     /// For each send, the call that posted the receive.
-    pub postings: Vec<Option<PostingFacts>>,
+    pub postings: Sides<PostingFacts>,
     /// For each collective operation, what its members tell.
     pub collectives: Vec<Membership>,
     /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
@@ -135,11 +137,13 @@ pub(crate) fn match_messages(
         profiles.iter().map(|profile| messages::Channels::new(profile, trace.semantics)).collect();
     for (profile, channels) in profiles.iter().zip(&channels) {
         channels.check(profile, findings);
-        channels.tell(profile, owners, &mut messages);
+        channels.tell(profile, exchange.worker(), owners, &mut messages);
     }
     let messages = exchange.exchange(messages)?;
 
-    let mut matches: Vec<Matches> = profiles.iter().map(Matches::new).collect();
+    let mine: Mine = profiles.iter().map(|profile| profile.operations.clone()).collect();
+    let mut matches: Vec<Matches> = profiles.iter().map(|profile| Matches::new(profile, &mine)).collect();
+    messages::join(profiles, &channels, &mut matches);
     let first = profiles.first().map_or(0, |profile| profile.process);
     for batch in messages {
         messages::hear(&batch, first, profiles, &channels, &mut matches);
@@ -164,11 +168,11 @@ pub(crate) fn collect_parts(
 }
 
 impl Matches {
-    fn new(profile: &ProcessProfile) -> Matches {
+    fn new(profile: &ProcessProfile, mine: &Mine) -> Matches {
         let operations = &profile.operations;
         Matches {
-            sends: vec![None; operations.receives.len()],
-            postings: vec![None; operations.sends.len()],
+            sends: Sides::new(operations.receives.len(), mine),
+            postings: Sides::new(operations.sends.len(), mine),
             collectives: vec![Membership::default(); operations.collectives.len()],
             waits: Vec::new(),
             partners: Vec::new(),

@@ -18,6 +18,7 @@ mod thread;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use model::Ticks;
 use otf2::Archive;
@@ -99,7 +100,7 @@ pub struct ProcessProfile {
     /// Its locations.
     pub locations: Vec<LocationProfile>,
     /// What it communicated.
-    pub operations: Operations,
+    pub operations: Arc<Operations>,
     /// Instances of wait states that it found.
     pub samples: Samples,
     /// Its waiting that may be due to wrong clocks.

@@ -1,5 +1,7 @@
 //! The state of one process while its events are walked, whatever record they come from: regions entered and left.
 
+use std::sync::Arc;
+
 use model::{LocationType, Ticks};
 use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
@@ -418,7 +420,7 @@ impl<'t> ProcessWalk<'t> {
             process: self.process,
             paths: self.tree.into_paths(),
             locations,
-            operations: self.operations,
+            operations: Arc::new(self.operations),
             samples: Samples::default(),
             doubtful: Doubtful::default(),
             findings: self.findings,

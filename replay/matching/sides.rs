@@ -1,0 +1,200 @@
+//! What each side of a message needs to know of the other one. A side that belongs to this worker is looked up when somebody
+//! asks for it, one that was told by another worker is kept.
+
+use std::sync::Arc;
+
+use model::Ticks;
+use patterns::matched::Interval;
+
+use crate::exchange::Batch;
+use crate::journal::Position;
+use crate::operations::{Operations, Place};
+
+/// What a receiver needs to know of a send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SendFacts {
+    /// When it was recorded.
+    pub time: Ticks,
+    /// The call that sent the message.
+    pub call: Interval,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Where it was sent.
+    pub place: Place,
+    /// Where the send is in the journal of its location.
+    pub position: Position,
+}
+
+/// What a sender needs to know of a receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PostingFacts {
+    /// The call that posted it.
+    pub call: Interval,
+    /// When its completion was recorded.
+    pub received: Ticks,
+    /// Where it was posted.
+    pub place: Place,
+    /// Where the posting is in the journal of its location.
+    pub position: Position,
+}
+
+/// What one side tells the other.
+pub trait Facts: Copy {
+    /// Words that it takes in a batch.
+    const WORDS: usize;
+
+    /// The facts of an operation, by its position among those of its kind.
+    fn of(operations: &Operations, at: u32) -> Self;
+
+    /// Adds the words to a batch.
+    fn tell(&self, batch: &mut Batch);
+
+    /// What [`tell`](Facts::tell) added.
+    fn hear(words: &[u64]) -> Self;
+}
+
+impl Facts for SendFacts {
+    const WORDS: usize = 6;
+
+    fn of(operations: &Operations, at: u32) -> Self {
+        let send = &operations.sends[at as usize];
+        let call = operations.call(send.call);
+        SendFacts {
+            time: send.time,
+            call: call.interval,
+            bytes: send.bytes,
+            place: call.place(),
+            position: send.position,
+        }
+    }
+
+    fn tell(&self, batch: &mut Batch) {
+        let SendFacts { time, call: Interval { enter, leave }, bytes, place, position } = *self;
+        batch.extend([time as u64, enter as u64, leave as u64, bytes, place.encode(), position.into()]);
+    }
+
+    fn hear(words: &[u64]) -> Self {
+        SendFacts {
+            time: words[0] as Ticks,
+            call: Interval::new(words[1] as Ticks, words[2] as Ticks),
+            bytes: words[3],
+            place: Place::decode(words[4]),
+            position: words[5] as Position,
+        }
+    }
+}
+
+impl Facts for PostingFacts {
+    const WORDS: usize = 5;
+
+    fn of(operations: &Operations, at: u32) -> Self {
+        let receive = &operations.receives[at as usize];
+        let posting = operations.call(receive.posting);
+        PostingFacts {
+            call: posting.interval,
+            received: receive.time,
+            place: posting.place(),
+            position: receive.posted_at,
+        }
+    }
+
+    fn tell(&self, batch: &mut Batch) {
+        let PostingFacts { call: Interval { enter, leave }, received, place, position } = *self;
+        batch.extend([enter as u64, leave as u64, received as u64, place.encode(), position.into()]);
+    }
+
+    fn hear(words: &[u64]) -> Self {
+        PostingFacts {
+            call: Interval::new(words[0] as Ticks, words[1] as Ticks),
+            received: words[2] as Ticks,
+            place: Place::decode(words[3]),
+            position: words[4] as Position,
+        }
+    }
+}
+
+/// The operations of all processes of a worker.
+pub(super) type Mine = Arc<[Arc<Operations>]>;
+
+/// Stands instead of a process for an operation without other side, and for one whose other side is with another worker.
+const NOBODY: u32 = u32::MAX;
+const ELSEWHERE: u32 = u32::MAX - 1;
+
+/// The other sides of a process's operations of one kind, by position.
+#[derive(Clone, Debug, Default)]
+pub struct Sides<F> {
+    /// The process, as a position among those of the worker, and the position of the operation there, or of its facts.
+    of: Vec<(u32, u32)>,
+    elsewhere: Vec<F>,
+    mine: Mine,
+}
+
+impl<F: Facts> Sides<F> {
+    /// Of so many operations, without any other sides yet.
+    pub(super) fn new(operations: usize, mine: &Mine) -> Sides<F> {
+        Sides { of: vec![(NOBODY, 0); operations], elsewhere: Vec::new(), mine: mine.clone() }
+    }
+
+    /// The other side is an operation of this worker.
+    pub(super) fn meet(&mut self, at: u32, process: usize, operation: u32) {
+        self.of[at as usize] = (process as u32, operation);
+    }
+
+    /// Another worker has told of the other side.
+    pub(super) fn hear(&mut self, at: u32, facts: F) {
+        self.of[at as usize] = (ELSEWHERE, self.elsewhere.len() as u32);
+        self.elsewhere.push(facts);
+    }
+
+    /// The other side of an operation, if there is one.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub fn get(&self, at: usize) -> Option<F> {
+        match self.of[at] {
+            (NOBODY, _) => None,
+            (ELSEWHERE, told) => Some(self.elsewhere[told as usize]),
+            (process, operation) => Some(F::of(&self.mine[process as usize], operation)),
+        }
+    }
+
+    /// Whether an operation has no other side.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub fn is_alone(&self, at: usize) -> bool {
+        self.of[at].0 == NOBODY
+    }
+
+    /// The other sides of all operations, by position.
+    pub fn iter(&self) -> impl Iterator<Item = Option<F>> {
+        (0..self.of.len()).map(|at| self.get(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_come_back_from_a_batch() {
+        let place = Place { location: 3, path: 9 };
+        let send = SendFacts { time: -5, call: Interval::new(-7, 1 << 40), bytes: 12, place, position: 4 };
+        let posting = PostingFacts { call: Interval::new(-1, 2), received: 6, place, position: 8 };
+        let mut batch = Batch::new();
+        send.tell(&mut batch);
+        posting.tell(&mut batch);
+        let (first, second) = batch.split_at(SendFacts::WORDS);
+        assert_eq!((SendFacts::hear(first), PostingFacts::hear(second)), (send, posting));
+        assert_eq!(second.len(), PostingFacts::WORDS);
+    }
+
+    #[test]
+    fn sides_are_those_of_others_or_nobody() {
+        let mut sides = Sides::new(2, &Mine::default());
+        let posting = PostingFacts { received: 6, ..PostingFacts::default() };
+        sides.hear(1, posting);
+        assert_eq!(sides.iter().collect::<Vec<_>>(), [None, Some(posting)]);
+        assert!(sides.is_alone(0) && !sides.is_alone(1));
+    }
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use otf2::Archive;
 use recording::buffer::{self, HEADER_BYTES};
-use recording::journal::Entry;
+use recording::journal::{Calibration, Communicator, Entry, Module, Offset, Region};
 use recording::paths::{self, FRAME, MPI_FUNCTION, NO_PARENT, REGION};
 use recording::{functions, layout};
 use replay_fuzz::{Input, check_message, scratch};
@@ -79,21 +79,27 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             clock: "monotonic".into(),
             sample: 0,
         },
-        Entry::Communicator {
+        Entry::Communicator(Communicator {
             communicator: 0,
             key: 1,
             name: "MPI_COMM_WORLD".into(),
             parent: None,
             members: Some("0-0".into()),
             remote: None,
-        },
+        }),
         Entry::Thread { thread: 0, name: None },
-        Entry::Module { begin: 0x1000, end: 0x2000, bias: 0, build_id: None, path: "/none".into() },
-        Entry::Calibration { ticks: 100, nanoseconds: 100, realtime: 1 << 60 },
-        Entry::Offset { ticks: 100, reference: 100, round_trip: 0 },
-        Entry::Region { region: 0, name: "region".into(), file: Some("x.c".into()), line: 3, phase: false },
-        Entry::Calibration { ticks: 900, nanoseconds: 900, realtime: (1 << 60) + 800 },
-        Entry::Offset { ticks: 900, reference: 900, round_trip: 0 },
+        Entry::Module(Module { begin: 0x1000, end: 0x2000, bias: 0, build_id: None, path: "/none".into() }),
+        Entry::Calibration(Calibration { ticks: 100, nanoseconds: 100, realtime: 1 << 60 }),
+        Entry::Offset(Offset { ticks: 100, reference: 100, round_trip: 0 }),
+        Entry::Region(Region {
+            region: 0,
+            name: "region".into(),
+            file: Some("x.c".into()),
+            line: 3,
+            phase: false,
+        }),
+        Entry::Calibration(Calibration { ticks: 900, nanoseconds: 900, realtime: (1 << 60) + 800 }),
+        Entry::Offset(Offset { ticks: 900, reference: 900, round_trip: 0 }),
         Entry::End { status: 0 },
     ];
     let journal: String = entries.iter().map(Entry::to_line).collect();

@@ -31,14 +31,12 @@ pub fn largest(
 
 fn of_process(profile: &ProcessProfile, matches: &Matches) -> Ticks {
     let operations = &profile.operations;
-    let messages = operations.receives.iter().zip(matches.sends.iter());
-    let messages = messages.filter_map(|(receive, send)| Some(send?.time - receive.time));
     let collectives = operations.collectives.iter().zip(&matches.collectives);
     let collectives = collectives.filter_map(|(collective, membership)| match *membership {
         Membership::Synchronising { last_begin, .. } => Some(last_begin - collective.end),
         Membership::Independent | Membership::Unmatched => None,
     });
-    messages.chain(collectives).fold(0, Ticks::max)
+    collectives.fold(matches.clock_error, Ticks::max)
 }
 
 /// Waiting that is no longer than clocks are known to be wrong.

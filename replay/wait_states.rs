@@ -15,7 +15,6 @@ use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
-use crate::options::Semantics;
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
@@ -40,8 +39,8 @@ pub fn find(
     let operations = profile.operations.clone();
     let waiting = WaitingMessages::default();
     let mut finder = Finder { profile, operations: &operations, metrics, waiting };
-    finder.lose_unmatched(matches, trace);
-    let calls_with_late_sender = finder.receives(&matches.sends, trace.semantics);
+    let (calls_with_late_sender, lost) = finder.receives(&matches.sends, trace);
+    finder.lose_unmatched(matches, lost);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
@@ -126,36 +125,9 @@ impl Finder<'_> {
         }
     }
 
-    /// Counts operations without partner, and takes the time of their calls out of what was analysed.
-    fn lose_unmatched(&mut self, matches: &Matches, trace: &Trace) {
-        let mut lost: Vec<CallId> = Vec::new();
-        for (receive, send) in self.operations.receives.iter().zip(matches.sends.iter()) {
-            let location = self.operations.call(receive.call).location as usize;
-            let findings = &mut self.profile.findings;
-            match send {
-                None => {
-                    lost.push(receive.call);
-                    findings.add(Finding::UnmatchedReceive, receive.time, location, || {
-                        format!("from rank {} with tag {}", receive.source, receive.tag)
-                    });
-                }
-                Some(send) => {
-                    if receive.bytes > send.bytes {
-                        findings.add(Finding::ShortSend, receive.time, location, || {
-                            format!("{} bytes received, {} sent", receive.bytes, send.bytes)
-                        });
-                    }
-                    if send.time > receive.time {
-                        findings.add(Finding::ClockMessage, receive.time, location, || {
-                            format!(
-                                "received {} ticks before it was sent",
-                                trace.recorded(send.time - receive.time)
-                            )
-                        });
-                    }
-                }
-            }
-        }
+    /// Counts sends without partner, and takes the time of all calls with operations that have none, of which those of
+    /// receives are `lost` already, out of what was analysed.
+    fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) {
         for (at, send) in self.operations.sends.iter().enumerate() {
             if matches.postings.is_alone(at) && !send.is_cancelled {
                 let location = self.operations.call(send.call).location as usize;
@@ -183,16 +155,46 @@ impl Finder<'_> {
         }
     }
 
-    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far.
-    fn receives(&mut self, sends: &Sides<SendFacts>, semantics: Semantics) -> Vec<bool> {
+    /// What is odd in a receive and its send, if it has one.
+    fn check_receive(&mut self, receive: &Receive, send: Option<&SendFacts>, trace: &Trace) {
+        let is_fine = |send: &SendFacts| receive.bytes <= send.bytes && send.time <= receive.time;
+        if send.is_some_and(is_fine) {
+            return;
+        }
+        let location = self.operations.call(receive.call).location as usize;
+        let findings = &mut self.profile.findings;
+        let Some(send) = send else {
+            return findings.add(Finding::UnmatchedReceive, receive.time, location, || {
+                format!("from rank {} with tag {}", receive.source, receive.tag)
+            });
+        };
+        if receive.bytes > send.bytes {
+            findings.add(Finding::ShortSend, receive.time, location, || {
+                format!("{} bytes received, {} sent", receive.bytes, send.bytes)
+            });
+        }
+        if send.time > receive.time {
+            findings.add(Finding::ClockMessage, receive.time, location, || {
+                format!("received {} ticks before it was sent", trace.recorded(send.time - receive.time))
+            });
+        }
+    }
+
+    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, and those
+    /// that received a message without send.
+    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<bool>, Vec<CallId>) {
+        let mut lost = Vec::new();
         let mut calls_with_late_sender = vec![false; self.operations.calls.len()];
         let mut longest: Vec<Longest> = Vec::new();
-        let mut remembered = LateMessages::new(semantics);
+        let mut remembered = LateMessages::new(trace.semantics);
         for (at, receive) in self.operations.receives.iter().enumerate() {
             if receive.forgets {
                 longest.retain(|longest| longest.call != receive.call);
             }
-            let Some(send) = sends.get(at) else {
+            let send = sends.get(at);
+            self.check_receive(receive, send.as_ref(), trace);
+            let Some(send) = send else {
+                lost.push(receive.call);
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
                 if receive.is_last_of_call {
@@ -240,7 +242,7 @@ impl Finder<'_> {
                 self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
         }
-        calls_with_late_sender
+        (calls_with_late_sender, lost)
     }
 
     fn received(&self, receive: &Receive, send: &SendFacts) -> ReceivedMessage {

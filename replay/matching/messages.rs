@@ -187,11 +187,16 @@ pub(super) fn hear(
         if kind == SENDS {
             let receives = channels[at].receives.find(channel);
             let matching = Extent::new(receives, gap.map(|gap| gap.receives)).matching(theirs);
-            hear_facts(&mut matches[at].sends, receives, &mut reader, theirs.count, matching);
+            let operations = &profiles[at].operations;
+            let Matches { sends, clock_error, .. } = &mut matches[at];
+            hear_facts(sends, receives, &mut reader, theirs.count, matching, |receive, send: &SendFacts| {
+                let error = send.time - operations.receives[receive as usize].time;
+                *clock_error = error.max(*clock_error);
+            });
         } else {
             let sends = channels[at].sends.find(channel);
             let matching = Extent::new(sends, gap.map(|gap| gap.sends)).matching(theirs);
-            hear_facts(&mut matches[at].postings, sends, &mut reader, theirs.count, matching);
+            hear_facts(&mut matches[at].postings, sends, &mut reader, theirs.count, matching, |_, _| {});
         }
     }
 }
@@ -202,10 +207,13 @@ fn hear_facts<F: Facts>(
     reader: &mut BatchReader<'_>,
     told: usize,
     matching: usize,
+    mut look: impl FnMut(u32, &F),
 ) {
     let facts = reader.words(F::WORDS * told).chunks_exact(F::WORDS).take(matching);
     for (&at, words) in mine.iter().zip(facts) {
-        sides.hear(at, F::hear(words));
+        let facts = F::hear(words);
+        look(at, &facts);
+        sides.hear(at, facts);
     }
 }
 
@@ -221,8 +229,12 @@ pub(super) fn join(profiles: &[ProcessProfile], channels: &[Channels], matches: 
             let ours = Extent::new(sends, profile.operations.gap.map(|gap| gap.sends));
             let theirs = Extent::new(receives, other.operations.gap.map(|gap| gap.receives));
             let pairs = sends.iter().zip(receives).take(ours.matching(theirs));
+            let Matches { sends: of_receives, clock_error, .. } = &mut matches[receiver];
             for (&send, &receive) in pairs.clone() {
-                matches[receiver].sends.meet(receive, sender, send);
+                of_receives.meet(receive, sender, send);
+                let (sent, received) =
+                    (&profile.operations.sends[send as usize], &other.operations.receives[receive as usize]);
+                *clock_error = (sent.time - received.time).max(*clock_error);
             }
             for (&send, &receive) in pairs {
                 matches[sender].postings.meet(send, receiver, receive);

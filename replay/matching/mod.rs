@@ -33,6 +33,8 @@ pub struct Matches {
     pub sends: Sides<SendFacts>,
     /// For each send, the call that posted the receive.
     pub postings: Sides<PostingFacts>,
+    /// How much later than its receive a message was sent at most, in ticks; 0 if none was.
+    pub clock_error: Ticks,
     /// For each collective operation, what its members tell.
     pub collectives: Vec<Membership>,
     /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
@@ -173,6 +175,7 @@ impl Matches {
         Matches {
             sends: Sides::new(operations.receives.len(), mine),
             postings: Sides::new(operations.sends.len(), mine),
+            clock_error: 0,
             collectives: vec![Membership::default(); operations.collectives.len()],
             waits: Vec::new(),
             partners: Vec::new(),

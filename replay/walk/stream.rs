@@ -242,12 +242,18 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
         let Some((time, head)) = self.next else { return };
-        match self.cursor.event(head) {
-            Ok(event) => {
-                self.read += 1;
-                self.handle(time, head.time, event, state);
-                self.advance(state);
-            }
+        // Two of three events have one number, which need not go through memory as one of all kinds of events.
+        let handled = if head.enters() {
+            let region = self.cursor.region(head);
+            region.map(|region| self.handle(time, head.time, Event::Enter { region }, state))
+        } else if head.leaves() {
+            let region = self.cursor.region(head);
+            region.map(|region| self.handle(time, head.time, Event::Leave { region }, state))
+        } else {
+            self.cursor.event(head).map(|event| self.handle(time, head.time, event, state))
+        };
+        match handled {
+            Ok(()) => self.advance(state),
             Err(error) => {
                 self.fail(&error, state);
                 self.next = None;
@@ -259,6 +265,7 @@ impl<'a> Stream<'a> {
     /// Handles an event with the time to use and the one that was recorded.
     #[inline(always)]
     fn handle(&mut self, time: Ticks, recorded: u64, event: Event<'_>, state: &mut ProcessWalk<'_>) {
+        self.read += 1;
         if !self.flushes.is_empty() {
             // Nothing comes after the end of the program.
             let is_end = matches!(event, Event::ProgramEnd { .. });

@@ -42,6 +42,18 @@ pub struct EventHead {
 }
 
 impl EventHead {
+    /// Whether it is an [`Event::Enter`].
+    #[inline(always)]
+    pub fn enters(&self) -> bool {
+        self.id == ENTER
+    }
+
+    /// Whether it is an [`Event::Leave`].
+    #[inline(always)]
+    pub fn leaves(&self) -> bool {
+        self.id == LEAVE
+    }
+
     /// Whether it is an [`Event::ThreadTeamBegin`], which may have to wait for another location.
     #[inline]
     pub fn begins_team(&self) -> bool {
@@ -139,6 +151,26 @@ impl<'a> EventCursor<'a> {
             Some(event) => {
                 self.position += 1;
                 Ok(event)
+            }
+            None => Err(self.failure(head)),
+        }
+    }
+
+    /// Decodes the event that the cursor has stepped to, one that [enters](EventHead::enters) or
+    /// [leaves](EventHead::leaves): its region is all that it has.
+    ///
+    /// # Errors
+    /// If the record is corrupt.
+    #[inline(always)]
+    pub fn region(&mut self, head: EventHead) -> Result<u32, Error> {
+        let mut region = |id| match Event::read(id, &mut self.chunks.bytes, FileKind::Events) {
+            Some(Event::Enter { region } | Event::Leave { region }) => Some(region),
+            _ => None,
+        };
+        match if head.id == ENTER { region(ENTER) } else { region(LEAVE) } {
+            Some(region) => {
+                self.position += 1;
+                Ok(region)
             }
             None => Err(self.failure(head)),
         }

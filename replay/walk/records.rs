@@ -36,7 +36,7 @@ fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
 
 impl ProcessWalk<'_> {
     /// Takes note of an event's time; answers the time to use, which never goes backwards on a location.
-    #[inline]
+    #[inline(always)]
     pub(super) fn observe(&mut self, thread: usize, time: Ticks) -> Ticks {
         let now = self.threads[thread].now;
         if time < now {
@@ -52,7 +52,7 @@ impl ProcessWalk<'_> {
     }
 
     /// Handles an event other than a buffer flush.
-    #[inline]
+    #[inline(always)]
     pub(super) fn handle(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
         match event {
             Event::Enter { region } => {

@@ -238,10 +238,10 @@ impl<'a> Stream<'a> {
         state.lose(self.thread);
     }
 
-    /// Handles the event to come, and steps to the one after it.
+    /// Handles the event to come, and steps to the one after it. Answers whether there was one.
     #[inline]
-    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
-        let Some((time, head)) = self.next else { return };
+    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) -> bool {
+        let Some((time, head)) = self.next else { return false };
         // Two of three events have one number, which need not go through memory as one of all kinds of events.
         let handled = if head.enters() {
             let region = self.cursor.region(head);
@@ -260,6 +260,7 @@ impl<'a> Stream<'a> {
                 self.end(state);
             }
         }
+        true
     }
 
     /// Handles an event with the time to use and the one that was recorded.

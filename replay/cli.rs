@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use otf2::Io;
 use replay::{Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
@@ -28,6 +29,10 @@ pub(crate) struct Cli {
     /// Follow the reference analyzer to the letter, or without its known defects
     #[arg(long, value_enum, default_value_t = SemanticsName::Corrected)]
     semantics: SemanticsName,
+
+    /// Map large files into memory, or read them in one piece: on parallel file systems that can be faster
+    #[arg(long, value_enum, default_value_t = IoName::Map)]
+    io: IoName,
 
     /// Threads in each process [default: one under mpirun, else as many as there are cores to use]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
@@ -64,6 +69,12 @@ enum SemanticsName {
     Reference,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum IoName {
+    Map,
+    Read,
+}
+
 impl Cli {
     /// What the analysis needs of it, with `threads` where the user does not say.
     pub(crate) fn options(&self, threads: usize) -> Options {
@@ -73,6 +84,10 @@ impl Cli {
             semantics: match self.semantics {
                 SemanticsName::Corrected => Semantics::Corrected,
                 SemanticsName::Reference => Semantics::Reference,
+            },
+            io: match self.io {
+                IoName::Map => Io::Map,
+                IoName::Read => Io::Read,
             },
             threads: self.threads.map_or(threads, usize::from),
             causes: !self.no_root_causes,

@@ -141,7 +141,7 @@ struct Job {
 
 impl Job {
     fn open(options: &Options, exchange: &mut dyn Exchange) -> Result<Job, Error> {
-        let archive = Archive::open(&options.experiment)?;
+        let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = target(options, &archive);
         if exchange.worker() == 0 {
             report::check_target(&target, options.force)?;
@@ -251,10 +251,14 @@ impl Job {
         let Job { archive, trace, metrics, weights, memory, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
+        let end = mine.end;
         progress.expect(weights[mine.clone()].iter().sum());
         let mut profiles = Vec::with_capacity(mine.len());
         for (at, process) in mine.enumerate() {
             let times = times.get(at).map_or(&[][..], Vec::as_slice);
+            if process + 1 < end {
+                walk::expect(archive, trace, process + 1, weights[process + 1]);
+            }
             profiles.push(walk::walk(archive, trace, metrics, process, positions, times, memory)?);
             progress.advance(weights[process]);
         }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use otf2::Io;
+
 /// Which definitions of wait states to follow. `docs/differences.md` lists where they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Semantics {
@@ -31,6 +33,8 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// Which definitions to follow.
     pub semantics: Semantics,
+    /// How the event files come into memory.
+    pub io: Io,
     /// Threads in each process, at least 1.
     pub threads: usize,
     /// Search for root causes: delay costs, propagation, the critical path.

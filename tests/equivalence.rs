@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use otf2::Io;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Semantics};
@@ -87,6 +88,7 @@ fn report_of_every_trace_is_the_same_with_any_workers() {
         let analyses = everything.iter().enumerate().map(|(number, (solo, _))| Options {
             report: report(number),
             threads,
+            io: if threads == 2 { Io::Read } else { Io::Map },
             ..solo.clone()
         });
         let analyses: Vec<Options> = analyses.collect();

@@ -99,6 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn options(experiment: &Path, directory: &Path) -> Options {
     Options {
+        io: otf2::Io::Map,
         experiment: experiment.into(),
         report: Some(directory.join("report.cubex")),
         semantics: Semantics::Corrected,

@@ -58,6 +58,7 @@ fn options(
     threads: usize,
 ) -> Options {
     Options {
+        io: otf2::Io::Map,
         experiment: experiment.into(),
         report: Some(report.into()),
         semantics,

@@ -42,6 +42,9 @@ pub(crate) use stream::FARTHEST;
 /// cost nothing.
 const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
+/// Bytes of a location's events from which on the system is told that they will be needed.
+const WORTH_EXPECTING: u64 = 4 << 20;
+
 /// What the positions of events in a location's profile are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Positions {
@@ -111,6 +114,17 @@ pub struct ProcessProfile {
     pub coverage: Coverage,
 }
 
+/// Says that the events of a process, so many bytes, will be walked soon. Small files are not worth it.
+pub fn expect(archive: &Archive, trace: &Trace, process: usize, bytes: u64) {
+    let locations = &trace.locations[trace.processes[process].locations.clone()];
+    if bytes / (locations.len().max(1) as u64) < WORTH_EXPECTING {
+        return;
+    }
+    for location in locations {
+        archive.expect(location.reference, stream::AHEAD);
+    }
+}
+
 /// Walks the events of a process. `times` are those of the records of each of its locations, where they are not the
 /// recorded ones; empty otherwise.
 ///
@@ -142,6 +156,7 @@ pub fn walk(
         .collect();
     for stream in &mut streams {
         stream.advance(&mut state);
+        stream.expect();
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
     let mut steps: u64 = 0;
@@ -152,6 +167,7 @@ pub fn walk(
             steps += 1;
             if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
                 memory.check(state.growth())?;
+                stream.expect();
             }
         }
         return Ok(state.finish());
@@ -175,6 +191,7 @@ pub fn walk(
             steps += 1;
             if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
                 memory.check(state.growth())?;
+                streams.iter_mut().for_each(stream::Stream::expect);
             }
         }
         if state.forks() == forks {

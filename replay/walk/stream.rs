@@ -97,11 +97,17 @@ fn within(archive: &Archive, error: &otf2::Error) -> String {
     }
 }
 
+/// Bytes of an event file that the system is told of ahead.
+pub(super) const AHEAD: usize = 8 << 20;
+
 /// A cursor over the events of a location.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     archive: &'a Archive,
     thread: usize,
+    file: &'a FileBytes,
+    /// Up to where the system has been told of it.
+    expected: usize,
     cursor: EventCursor<'a>,
     clock: ClockCorrection,
     mappings: &'a Mappings,
@@ -133,6 +139,8 @@ impl<'a> Stream<'a> {
         Stream {
             archive,
             thread,
+            file: &file.events,
+            expected: 0,
             cursor: archive.events(&file.events),
             clock: file.local.clock.clone(),
             mappings: &file.local.mappings,
@@ -144,6 +152,17 @@ impl<'a> Stream<'a> {
             read: 0,
             next: None,
             flushes: Vec::new(),
+        }
+    }
+
+    /// Tells the system what will be needed next. To be called now and then.
+    pub(super) fn expect(&mut self) {
+        let Some((_, head)) = self.next else { return };
+        let at = head.offset as usize;
+        if at + AHEAD / 2 > self.expected {
+            self.expected = self.expected.max(at);
+            self.file.expect(self.expected, AHEAD);
+            self.expected += AHEAD;
         }
     }
 

@@ -437,6 +437,7 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
         }
         for clock_correction in [false, true] {
             let options = Options {
+                io: otf2::Io::Map,
                 experiment: experiment.clone(),
                 report: Some(directory.path().join("report.cubex")),
                 semantics: Semantics::Corrected,

@@ -8,7 +8,7 @@ use crate::anchor::Anchor;
 use crate::cursor::EventCursor;
 use crate::definition_cursor::DefinitionCursor;
 use crate::local::LocalDefinitions;
-use crate::map::FileBytes;
+use crate::map::{FileBytes, Io};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ pub struct Archive {
     anchor_path: PathBuf,
     directory: PathBuf,
     name: OsString,
+    io: Io,
 }
 
 impl Archive {
@@ -46,7 +47,12 @@ impl Archive {
         let name = anchor_path.file_stem().unwrap_or_default().to_owned();
         // Once for all files in there.
         stay_inside(&directory, &directory.join(&name))?;
-        Ok(Archive { anchor, anchor_path, directory, name })
+        Ok(Archive { anchor, anchor_path, directory, name, io: Io::default() })
+    }
+
+    /// The same archive, of which the files of locations come into memory in this way.
+    pub fn by(self, io: Io) -> Self {
+        Archive { io, ..self }
     }
 
     /// What the anchor says.
@@ -153,10 +159,18 @@ impl Archive {
         self.open_inside(self.event_path(location))
     }
 
+    /// Says that the event file of a location will be opened soon: at least its first `bytes` will be needed. What goes wrong
+    /// will be told then.
+    pub fn expect(&self, location: u64, bytes: usize) {
+        if let Ok(file) = FileBytes::open(self.event_path(location)) {
+            file.expect(0, if self.io == Io::Map { bytes } else { file.len() });
+        }
+    }
+
     /// Opens a file of the archive.
     fn open_inside(&self, path: PathBuf) -> Result<FileBytes, Error> {
         stay_inside(&self.directory, &path)?;
-        FileBytes::open(path)
+        FileBytes::open_by(path, self.io)
     }
 
     /// The events of [`event_file`](Archive::event_file).

@@ -125,7 +125,7 @@ pub use event::Event;
 pub use field::{ROOT_NONE, ROOT_SELF, ROOT_THIS_GROUP, Timestamp, UNDEFINED};
 pub use list::{Elems, List};
 pub use local::LocalDefinitions;
-pub use map::FileBytes;
+pub use map::{FileBytes, Io};
 pub use mappings::{IdMap, IdPair, MappingType, Mappings};
 pub use value::{Attribute, Attributes, IoParadigmProperty, MetricValue, Value, ValueType};
 pub use writer::{ArchiveWriter, EventWriter, LocalDefinitionWriter};

@@ -17,6 +17,17 @@ use std::path::{Path, PathBuf};
 /// Files below this size are read: a system call costs less than a mapping and its page faults.
 const SMALLEST_MAPPED: u64 = 1 << 20;
 
+/// How large files come into memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Io {
+    /// They are mapped: memory that the system can take back.
+    #[default]
+    Map,
+    /// They are read, in one piece: for file systems that are slow with mappings, as parallel ones can be, and for processes
+    /// of others, whose handling of signals is theirs. The memory is the process's own while the file is open.
+    Read,
+}
+
 /// The content of a file, with the file's path for messages.
 ///
 /// What is missing because a large file was shortened while this value lives reads as zeros.
@@ -31,16 +42,35 @@ enum Content {
 }
 
 impl FileBytes {
-    /// Opens a file and reads or maps all of it.
+    /// Opens a file and reads all of it, or maps it if it is large.
     ///
     /// # Errors
     /// If the file cannot be opened, read or mapped, or is not a regular file. [`Error::is_not_found`] tells a missing
     /// file from other reasons.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        Self::open_by(path, Io::Map)
+    }
+
+    /// The same in another way.
+    ///
+    /// # Errors
+    /// As for [`open`](FileBytes::open).
+    pub fn open_by(path: impl Into<PathBuf>, io: Io) -> Result<Self, Error> {
         let path = path.into();
-        match content(&path) {
+        match content(&path, io) {
             Ok(content) => Ok(FileBytes { path, content }),
             Err(cause) => Err(Error::io(&path, "read the file", cause)),
+        }
+    }
+
+    /// Says that bytes from an offset on will be needed soon, so that the system reads them meanwhile. Nothing else changes.
+    pub fn expect(&self, from: usize, bytes: usize) {
+        if let Content::Mapped(mapped) = &self.content {
+            let bytes = bytes.min(self.len().saturating_sub(from));
+            if bytes > 0 {
+                // Advice only.
+                let _ = mapped.bytes.advise_range(Advice::WillNeed, from, bytes);
+            }
         }
     }
 
@@ -50,14 +80,15 @@ impl FileBytes {
     }
 }
 
-fn content(path: &Path) -> std::io::Result<Content> {
+fn content(path: &Path, io: Io) -> std::io::Result<Content> {
     // Asked before opening: to open a pipe would wait for somebody to write into it.
     let status = std::fs::metadata(path)?;
     if !status.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
     let mut file = File::open(path)?;
-    if status.len() >= SMALLEST_MAPPED
+    if io == Io::Map
+        && status.len() >= SMALLEST_MAPPED
         && let Some(slot) = guard::free_slot()
     {
         return Ok(Content::Mapped(Mapped::new(&file, slot)?));
@@ -219,6 +250,10 @@ mod tests {
             let file = FileBytes::open(&path).unwrap();
             assert_eq!(matches!(file.content, Content::Mapped(_)), size >= 1 << 20);
             assert!(*file == *bytes);
+            file.expect(5, 1 << 30);
+            file.expect(bytes.len(), 1);
+            let read = FileBytes::open_by(&path, Io::Read).unwrap();
+            assert!(*read == *bytes && matches!(read.content, Content::Read(_)));
         }
         std::fs::remove_file(path).unwrap();
     }

@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::sync::Mutex;
 
 use call_paths::Module;
+use otf2::Io;
 use symbols::{Contents, File, Frame, Resolver};
 
 use crate::filter::Filter;
@@ -59,6 +60,6 @@ fn look_up(module: &Module, function: u64) -> Option<Frame> {
 /// Opens the file of a module, for as long as the process lives.
 fn open(module: &Module) -> Option<Resolver<'static>> {
     let file = File { path: module.path.clone(), build_id: module.build_id.clone() };
-    let contents: &'static Contents = Box::leak(Box::new(Contents::open(&file).ok()?));
+    let contents: &'static Contents = Box::leak(Box::new(Contents::open(&file, Io::Read).ok()?));
     Some(Box::leak(Box::new(contents.tables().ok()?)).resolver())
 }

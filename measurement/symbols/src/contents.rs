@@ -4,7 +4,7 @@ use crate::File;
 use crate::debug_info::Sections;
 use crate::resolver::Resolver;
 use object::Object;
-use otf2::FileBytes;
+use otf2::{FileBytes, Io};
 use std::path::{Path, PathBuf};
 
 /// Where systems keep debug information that is not in the programs themselves.
@@ -21,11 +21,12 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Opens what there is of a file.
+    /// Opens what there is of a file. In the process of somebody else, files have to be read: mapping them takes a signal.
     ///
     /// # Errors
     /// If there is no such file, or it is another one by now; the sentence says which.
-    pub fn open(file: &File) -> Result<Contents, String> {
+    pub fn open(file: &File, io: Io) -> Result<Contents, String> {
+        let open = |path: &Path| open(path, io);
         let own = open(Path::new(&file.path));
         // The program may have been built again since; then only its debug information elsewhere helps.
         let own = own.and_then(|bytes| {
@@ -41,13 +42,13 @@ impl Contents {
             (Err(_), Some(_)) => None,
             (Err(problem), None) => return Err(problem),
         };
-        let linked = own.as_ref().and_then(|own| by_link(own, Path::new(&file.path)));
+        let linked = own.as_ref().and_then(|own| by_link(own, Path::new(&file.path), io));
         let files: Vec<FileBytes> = [own, elsewhere, linked].into_iter().flatten().collect();
         let has_lines =
             |bytes: &FileBytes| Ok::<_, String>(parse(bytes)?.section_by_name(".debug_info").is_some());
         let with_lines = files.iter().map(has_lines).collect::<Result<Vec<bool>, String>>()?;
         let with_lines = with_lines.into_iter().position(|has| has);
-        let supplement = with_lines.and_then(|at| supplement(&parse(&files[at]).ok()?, files[at].path()));
+        let supplement = with_lines.and_then(|at| supplement(&parse(&files[at]).ok()?, files[at].path(), io));
         Ok(Contents { name: file.name().to_string(), files, with_lines, supplement })
     }
 
@@ -79,8 +80,8 @@ impl Tables<'_> {
     }
 }
 
-fn open(path: &Path) -> Result<FileBytes, String> {
-    FileBytes::open(path).map_err(|error| error.to_string())
+fn open(path: &Path, io: Io) -> Result<FileBytes, String> {
+    FileBytes::open_by(path, io).map_err(|error| error.to_string())
 }
 
 fn parse(bytes: &FileBytes) -> Result<object::File<'_>, String> {
@@ -101,7 +102,7 @@ fn by_build_id(id: &str) -> Option<PathBuf> {
 }
 
 /// The file with debug information that a file names, if it is of the same build.
-fn by_link(file: &FileBytes, path: &Path) -> Option<FileBytes> {
+fn by_link(file: &FileBytes, path: &Path, io: Io) -> Option<FileBytes> {
     let object = parse(file).ok()?;
     let (name, _) = object.gnu_debuglink().ok()??;
     let name = Path::new(std::str::from_utf8(name).ok()?).file_name()?;
@@ -110,17 +111,17 @@ fn by_link(file: &FileBytes, path: &Path) -> Option<FileBytes> {
     let places =
         [folder.join(name), folder.join(".debug").join(name), Path::new(DEBUG_FOLDER).join(below).join(name)];
     places.iter().filter(|place| *place != path).find_map(|place| {
-        let found = open(place).ok()?;
+        let found = open(place, io).ok()?;
         let is_same = build_id(&parse(&found).ok()?) == build_id(&object);
         is_same.then_some(found)
     })
 }
 
 /// The file with what several files with debug information have in common.
-fn supplement(object: &object::File<'_>, path: &Path) -> Option<FileBytes> {
+fn supplement(object: &object::File<'_>, path: &Path, io: Io) -> Option<FileBytes> {
     let (name, _) = object.gnu_debugaltlink().ok()??;
     let name = Path::new(std::str::from_utf8(name).ok()?);
-    open(&path.canonicalize().ok()?.parent()?.join(name)).ok()
+    open(&path.canonicalize().ok()?.parent()?.join(name), io).ok()
 }
 
 #[cfg(test)]

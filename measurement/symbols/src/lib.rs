@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), String> {
 //! let path = std::env::current_exe().map_err(|cause| cause.to_string())?;
 //! let file = File { path: path.to_string_lossy().into_owned(), build_id: None };
-//! let contents = Contents::open(&file)?;
+//! let contents = Contents::open(&file, otf2::Io::Map)?;
 //! let tables = contents.tables()?;
 //! let resolver = tables.resolver();
 //! println!("{}", resolver.frames(0x1234)[0].name);
@@ -82,7 +82,7 @@ pub fn resolve(file: &File, addresses: &[u64]) -> (Vec<Vec<Frame>>, Option<Strin
 }
 
 fn resolve_in(file: &File, addresses: &[u64]) -> Result<Vec<Vec<Frame>>, String> {
-    let contents = Contents::open(file)?;
+    let contents = Contents::open(file, otf2::Io::Map)?;
     let tables = contents.tables()?;
     let resolver = tables.resolver();
     Ok(addresses.iter().map(|&address| resolver.frames(address)).collect())

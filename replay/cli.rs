@@ -30,7 +30,9 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, default_value_t = SemanticsName::Corrected)]
     semantics: SemanticsName,
 
-    /// Map large files into memory, or read them in one piece: on parallel file systems that can be faster
+    /// Map event files, or read each in one piece
+    ///
+    /// Reading can be faster on parallel file systems; it takes the memory of the largest process's files.
     #[arg(long, value_enum, default_value_t = IoName::Map)]
     io: IoName,
 
@@ -50,7 +52,7 @@ pub(crate) struct Cli {
     #[arg(long)]
     force: bool,
 
-    /// Exit with status 1 if the trace lacks data, although there is a report
+    /// Exit with status 1 if the trace lacks data
     #[arg(long)]
     pub(crate) strict: bool,
 
@@ -58,7 +60,7 @@ pub(crate) struct Cli {
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Print more: what the trace consists of, and how it is shared among the workers
+    /// Print more: what the trace consists of, and which worker has what
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

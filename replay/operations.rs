@@ -106,7 +106,7 @@ pub struct Receive {
     /// Where its posting is in the journal of that location; the same as `position` for a blocking receive.
     pub posted_at: Position,
     /// Its place in the order in which the process posted receives.
-    pub posted: u64,
+    pub posted: u32,
     /// Position of the communicator in the definitions.
     pub communicator: u32,
     /// The process that it came from.

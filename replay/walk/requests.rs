@@ -27,14 +27,14 @@ enum Pending {
 struct Posting {
     call: CallId,
     position: Position,
-    order: u64,
+    order: u32,
 }
 
 /// A message that a matched probe has found and that no receive has taken.
 #[derive(Clone, Copy, Debug)]
 struct Probed {
     message: Message,
-    order: u64,
+    order: u32,
 }
 
 /// What an event tells of a message.
@@ -57,7 +57,7 @@ pub(super) struct Requests {
     /// Probed messages that a request is receiving: the completion tells no more than the length.
     receiving: FxHashMap<u64, Message>,
     /// Number of receives that were posted.
-    posted: u64,
+    posted: u32,
 }
 
 impl Requests {
@@ -66,7 +66,7 @@ impl Requests {
         self.pending.contains_key(&request)
     }
 
-    fn next_posted(&mut self) -> u64 {
+    fn next_posted(&mut self) -> u32 {
         self.posted += 1;
         self.posted
     }
@@ -194,7 +194,7 @@ impl ProcessWalk<'_> {
     }
 
     /// A receive is posted in the current call.
-    fn posting(&mut self, thread: usize, order: u64) -> Posting {
+    fn posting(&mut self, thread: usize, order: u32) -> Posting {
         let call = self.call(thread).unwrap_or(NO_CALL);
         Posting { call, position: self.mark_operation(thread), order }
     }

@@ -25,6 +25,7 @@
 
 mod architecture;
 mod call_paths;
+mod frame_table;
 mod growing;
 mod index;
 mod memo;

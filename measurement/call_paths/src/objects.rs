@@ -1,10 +1,12 @@
 //! What the dynamic loader says of the files that are mapped into the process.
 
+use crate::frame_table;
 use crate::modules::Module;
 use crate::roles;
 use std::ffi::{CStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// How often objects were loaded and unloaded so far; it never has the same value twice.
 pub(crate) type Loads = (u64, u64);
@@ -61,6 +63,8 @@ unsafe fn modules_of(info: &libc::dl_phdr_info, modules: &mut Vec<Module>) {
         |header: &libc::Elf64_Phdr| unsafe { bytes_from(info, headers, header.p_vaddr, header.p_memsz) };
     let build_id = of_kind(libc::PT_NOTE).find_map(|header| build_id(bytes(header)?, header.p_align));
     let table = of_kind(libc::PT_GNU_EH_FRAME).find_map(bytes);
+    // SAFETY: the caller's.
+    let table = table.or_else(|| name.is_empty().then(|| unsafe { made_table(info, headers, &path) })?);
     for header in of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0) {
         let begin = info.dlpi_addr.wrapping_add(header.p_vaddr);
         let end = begin.saturating_add(header.p_memsz);
@@ -76,6 +80,25 @@ unsafe fn modules_of(info: &libc::dl_phdr_info, modules: &mut Vec<Module>) {
             frames: table.and_then(|table| unsafe { frames(info, headers, table) }),
         });
     }
+}
+
+/// The table of a main program that was linked without one. It is made once: that program stays.
+///
+/// # Safety
+/// The object must be the main program, mapped as its headers say.
+unsafe fn made_table(
+    info: &libc::dl_phdr_info,
+    headers: &[libc::Elf64_Phdr],
+    path: &str,
+) -> Option<&'static [u8]> {
+    static MADE: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    let make = || {
+        let (address, size) = frame_table::section(path.as_ref())?;
+        // SAFETY: the caller's.
+        let frames = unsafe { bytes_from(info, headers, address, size) }?;
+        Some(frame_table::of(frames))
+    };
+    MADE.get_or_init(make).as_deref()
 }
 
 /// The main program has no name; a name that is not absolute is told from the working directory as it is now.

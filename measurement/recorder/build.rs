@@ -1,7 +1,11 @@
-//! Generates the wrappers from the table of MPI functions: a line of `wrappers!` for each.
+//! Generates the wrappers from the table of MPI functions: a line of `wrappers!` for each, and for a recorder that is
+//! linked into programs what must be in files of their own.
 
+use recording::functions::Function;
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -52,9 +56,53 @@ fn main() {
     write(
         "addresses.rs",
         &format!(
-            "std::arch::global_asm!(\n    \"{section}\",\n    \".balign 8\",\n    \"replay_functions:\",\n{addresses}    \".previous\",\n);\n"
+            "std::arch::global_asm!(\n    \"{section}\",\n    \".balign 8\",\n    \".globl replay_functions\",\n    \".hidden replay_functions\",\n    \"replay_functions:\",\n{addresses}    \".previous\",\n);\n"
         ),
     );
+    if std::env::var_os("CARGO_FEATURE_STATIC").is_some() {
+        let optional = functions.iter().filter(|function| function.is_optional);
+        make_members(&directory.join("optional"), optional);
+    }
+}
+
+/// Makes a library with a member for each function that not every MPI library has: its name, which passes on to the
+/// wrapper, and a reference to what is behind. A linker takes a member if the program calls the function, and takes the
+/// function out of a static MPI library for the reference; weak references alone take nothing.
+fn make_members(folder: &Path, functions: impl Iterator<Item = &'static Function>) {
+    const LIBRARY: &str = "replay_optional";
+    let jump = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("x86_64") => "jmp",
+        Ok("aarch64") => "b",
+        other => panic!("no jump is known for {other:?}"),
+    };
+    // What an earlier build has left may be of another table.
+    let _ = std::fs::remove_dir_all(folder);
+    std::fs::create_dir_all(folder).expect("the build directory can be written");
+    let (mut sources, mut objects) = (Vec::new(), Vec::new());
+    for Function { name, .. } in functions {
+        let text = format!(
+            "    .text\n    .globl {name}\n    .type {name}, %function\n{name}:\n    {jump} replay_{name}\n    \
+             .size {name}, .-{name}\n    .section .data.rel.ro,\"aw\"\n    .balign 8\n    .quad P{name}\n    \
+             .section .note.GNU-stack,\"\",%progbits\n"
+        );
+        std::fs::write(folder.join(format!("{name}.s")), text).expect("the build directory can be written");
+        sources.push(format!("{name}.s"));
+        objects.push(format!("{name}.o"));
+    }
+    run(tool("CC", "cc"), ["-c"].map(String::from).into_iter().chain(sources), folder);
+    run(tool("AR", "ar"), ["crs".to_string(), format!("lib{LIBRARY}.a")].into_iter().chain(objects), folder);
+    println!("cargo::rustc-link-search=native={}", folder.display());
+    println!("cargo::rustc-link-lib=static={LIBRARY}");
+}
+
+fn tool(variable: &str, default: &str) -> OsString {
+    println!("cargo::rerun-if-env-changed={variable}");
+    std::env::var_os(variable).filter(|name| !name.is_empty()).unwrap_or_else(|| default.into())
+}
+
+fn run(tool: OsString, arguments: impl Iterator<Item = String>, folder: &Path) {
+    let status = Command::new(&tool).args(arguments).current_dir(folder).status();
+    assert!(status.is_ok_and(|status| status.success()), "{} failed", tool.display());
 }
 
 fn class_name(class: char) -> &'static str {

@@ -1,6 +1,7 @@
 //! The functions behind ours where the recorder is linked into the program: the MPI library's `PMPI_X`.
 //!
-//! Functions that not every library has are weak references: a library that has them takes them along with others.
+//! Functions that not every library has are weak references here. The program calls them by members of the recorder's
+//! archive, one for each, which `build.rs` makes; those refer to the functions so that linkers find them.
 
 use std::ffi::CStr;
 
@@ -19,6 +20,8 @@ include!(concat!(env!("OUT_DIR"), "/addresses.rs"));
 std::arch::global_asm!(
     ".section .data.rel.ro.replay_objects,\"aw\"",
     ".balign 8",
+    ".globl replay_objects",
+    ".hidden replay_objects",
     "replay_objects:",
     ".weak ompi_mpi_comm_world",
     ".quad ompi_mpi_comm_world",
@@ -64,17 +67,11 @@ unsafe extern "C" {
     static BEHIND_WRAPPERS: u8;
 }
 
-/// The address of the function of that number.
+/// The address of the function of that number, which the program has called: so it is there.
 #[inline]
 pub(crate) fn next(_: Layer, number: u32) -> usize {
     // SAFETY: filled in by the linker.
-    let address = unsafe { replay_functions[number as usize] };
-    if address != 0 { address } else { missing as *const () as usize }
-}
-
-/// Stands for a function that the MPI library does not have. `MPI_ERR_OTHER` is 15 or 16; it is an error in any MPI.
-unsafe extern "C" fn missing() -> usize {
-    16
+    unsafe { replay_functions[number as usize] }
 }
 
 /// The address of a function of the MPI library by its `PMPI_` name.

@@ -92,11 +92,11 @@ macro_rules! indirect {
 }
 
 macro_rules! wrapper {
-    (always $($rest:tt)*) => {
+    (always $kind:ident $number:literal, $name:literal, $($rest:tt)*) => {
         #[cfg(not(feature = "static"))]
-        wrapper!(@exported $($rest)*);
+        wrapper!(@exported $kind $number, $name, $($rest)*);
         #[cfg(feature = "static")]
-        wrapper!(@linked $($rest)*);
+        wrapper!(@linked $name, $kind $number, $($rest)*);
     };
     (@exported $kind:ident $number:literal, $name:literal, $profiling:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {
         const _: () = {
@@ -110,15 +110,16 @@ macro_rules! wrapper {
             }
         };
     };
-    (optional $($rest:tt)*) => {
+    (optional $kind:ident $number:literal, $name:literal, $($rest:tt)*) => {
         #[cfg(not(feature = "static"))]
-        wrapper!(@indirect $($rest)*);
+        wrapper!(@indirect $kind $number, $name, $($rest)*);
+        // Its `MPI_` name is in a file of its own, see `build.rs`.
         #[cfg(feature = "static")]
-        wrapper!(@linked $($rest)*);
+        wrapper!(@linked concat!("replay_", $name), $kind $number, $($rest)*);
     };
     // In a program that the recorder is linked into, `PMPI_` names belong to the MPI library. The section tells where the
     // wrappers are, see `linked`.
-    (@linked $kind:ident $number:literal, $name:literal, $profiling:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {
+    (@linked $name:expr, $kind:ident $number:literal, $profiling:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {
         const _: () = {
             #[unsafe(export_name = $name)]
             #[unsafe(link_section = "replay_wrappers")]

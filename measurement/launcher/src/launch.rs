@@ -27,7 +27,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
     if command
         .first()
         .and_then(|program| preload::find(program))
-        .is_some_and(|path| preload::is_static(&path))
+        .is_some_and(|path| preload::is_out_of_reach(&path))
     {
         let program = command.first().map(|program| program.to_string_lossy().into_owned());
         complain(&format!(

@@ -1,6 +1,7 @@
 //! How the recorder gets into the program: the environment of what is started.
 
 use crate::Error;
+use object::Object;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use recording::layout::NOTE_VARIABLE;
 use std::env;
@@ -99,8 +100,11 @@ pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     })
 }
 
-/// Whether a file is a program without a dynamic linker, into which nothing can be loaded.
-pub(crate) fn is_static(path: &Path) -> bool {
+/// Whether a file is a program that cannot be recorded: without a dynamic linker, so that nothing can be loaded into it, and
+/// without a recorder in it.
+pub(crate) fn is_out_of_reach(path: &Path) -> bool {
+    /// The section of a recorder's wrappers, in a program that it is linked into.
+    const WRAPPERS: &str = "replay_wrappers";
     const EXECUTABLE: [u8; 4] = *b"\x7fELF";
     const INTERPRETER: u32 = 3;
     let Ok(file) = fs::File::open(path) else { return false };
@@ -111,7 +115,8 @@ pub(crate) fn is_static(path: &Path) -> bool {
     let Ok(bytes) = otf2::FileBytes::open(path) else { return false };
     let Ok(program) = ElfFile64::<object::Endianness>::parse(&*bytes) else { return false };
     let order = program.endian();
-    !program.elf_program_headers().iter().any(|header| header.p_type(order) == INTERPRETER)
+    let is_static = !program.elf_program_headers().iter().any(|header| header.p_type(order) == INTERPRETER);
+    is_static && program.section_by_name(WRAPPERS).is_none()
 }
 
 #[cfg(test)]
@@ -137,8 +142,8 @@ mod tests {
     #[test]
     fn programs_of_the_system_are_found_and_need_their_linker() {
         let shell = find(OsStr::new("sh")).unwrap();
-        assert!(!is_static(&shell));
-        assert!(!is_static(Path::new("/etc/passwd")) && !is_static(Path::new("/nowhere")));
+        assert!(!is_out_of_reach(&shell));
+        assert!(!is_out_of_reach(Path::new("/etc/passwd")) && !is_out_of_reach(Path::new("/nowhere")));
         assert_eq!(find(OsStr::new("no-such-program")), None);
         assert_eq!(find(OsStr::new("./x")), Some("./x".into()));
     }

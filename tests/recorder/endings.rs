@@ -4,7 +4,7 @@
 use crate::support::archive;
 use crate::support::build;
 use crate::support::process::{Ended, Running, run};
-use crate::support::record::{Subject, WAYS, Way, analyze, clean};
+use crate::support::record::{self, Subject, WAYS, Way, analyze, clean};
 use crate::support::report::findings;
 use crate::support::turns::Turn;
 use rustix::process::Signal;
@@ -181,9 +181,7 @@ fn event_files(experiment: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// Completes a recording with `replay-record --finish`; nothing that was written out may be lost.
 fn finish(subject: &Subject) -> Ended {
     let written = event_files(&subject.experiment);
-    let mut command = Command::new(build::launcher());
-    clean(&mut command);
-    let finished = run(command.arg("--finish").arg(&subject.experiment), &subject.folder);
+    let finished = record::finish(&subject.experiment, &subject.folder);
     let complete = event_files(&subject.experiment);
     for (path, bytes) in &written {
         // The last chunk that was written out may get its end marks, which are not there before the end.

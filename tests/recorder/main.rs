@@ -4,6 +4,7 @@
 
 mod calls; // all kinds of calls leave the records that they must leave
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed
+mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for

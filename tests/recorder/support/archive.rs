@@ -50,6 +50,20 @@ fn is_about_handles(event: &Event<'_>) -> bool {
     matches!(event, Event::MpiCollectiveEnd { collective_op, .. } if operations.contains(collective_op))
 }
 
+/// All call paths of an archive, in order: functions, each with the file and line of the call in it, if that is known.
+pub(crate) fn paths(experiment: &Path) -> Vec<String> {
+    let definitions = Archive::open(experiment).and_then(|archive| archive.definitions()).unwrap();
+    let mut paths: Vec<String> = Vec::new();
+    for context in &definitions.calling_contexts {
+        let parent = context.parent.map_or("", |parent| paths[parent].as_str());
+        let name = &definitions.regions[context.region].name;
+        let line = context.source.as_ref().map_or(String::new(), |(file, line)| format!(" ({file}:{line})"));
+        paths.push(format!("{parent}/{name}{line}"));
+    }
+    paths.sort();
+    paths
+}
+
 /// How many communicators an archive defines.
 pub(crate) fn communicators(experiment: &Path) -> usize {
     definitions(experiment, |definition| {

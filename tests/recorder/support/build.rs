@@ -1,5 +1,6 @@
 //! What is found or built once: the MPI, `replay-record` with the recorder beside it, and the programs to record.
 
+use super::turns::Turn;
 use super::{place, project};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -58,26 +59,44 @@ pub(crate) fn launcher() -> &'static Path {
     LAUNCHER.get_or_init(|| {
         // Cargo's directory is not locked any more while tests run. The profile is that of the tests, so that what has
         // been built for them is not built again.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--quiet",
-                "--profile",
-                "test",
-                "-p",
-                "recorder",
-                "-p",
-                "launcher",
-                "--target-dir",
-            ])
-            .arg(target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let target = target();
+        cargo(&["build", "--profile", "test", "-p", "recorder", "-p", "launcher"], &target);
         target.join("debug/replay-record")
     })
+}
+
+/// The recorder that is to be linked into programs.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        // Nobody measures anything meanwhile.
+        let _turn = Turn::alone();
+        // As make static-library does, but built faster. One object, as of a release: of several a linker takes some.
+        let profile = ["debug=false", "incremental=false", "package.recorder.codegen-units=1"];
+        let profile = profile.map(|setting| format!("profile.dev.{setting}"));
+        let options = profile.iter().flat_map(|setting| ["--config", setting]);
+        let what = ["-p", "recorder", "--features", "static", "--crate-type", "staticlib"];
+        let target = target().join("static");
+        cargo(&["rustc"].into_iter().chain(options).chain(what).collect::<Vec<_>>(), &target);
+        target.join("debug/libreplay_recorder.a")
+    })
+}
+
+/// Cargo's directory.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().into()
+}
+
+/// Has cargo build something into a directory.
+fn cargo(arguments: &[&str], target: &Path) {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .args(["--quiet", "--target-dir"])
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The command that runs a program of `tests/programs`, which is named by its source file; `None`, and says so, if it
@@ -131,6 +150,86 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     None
+}
+
+/// What of a program with a recorder in it is linked statically.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Linkage {
+    /// The recorder.
+    Recorder,
+    /// The recorder and the MPI library.
+    Mpi,
+    /// Everything, so that nothing can be preloaded.
+    Everything,
+}
+
+/// All of them.
+pub(crate) const LINKAGES: [Linkage; 3] = [Linkage::Recorder, Linkage::Mpi, Linkage::Everything];
+
+/// The command that runs a program in C of `tests/programs` with a recorder in it; `None`, and says so, if it cannot be
+/// linked in this way here or needs another MPI.
+pub(crate) fn linked(mpi: &Mpi, source: &str, linkage: Linkage) -> Option<Vec<OsString>> {
+    static LINKED: Mutex<BTreeMap<(String, Linkage), Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    let library = library();
+    let mut linked = LINKED.lock().unwrap();
+    let result =
+        linked.entry((source.into(), linkage)).or_insert_with(|| link(mpi, source, linkage, library));
+    match result {
+        Ok(program) => Some(vec![program.clone().into()]),
+        Err(reason) => {
+            println!("skipped: {source}, with all static that must be for {linkage:?}: {reason}");
+            None
+        }
+    }
+}
+
+fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<PathBuf, String> {
+    /// hwloc refers to functions of libudev, which nobody has as a static library. It does without if there is no context.
+    const UDEV: &str = "
+        void *udev_new(void) { return 0; }
+        void *udev_unref(void *context) { return context; }
+        void *udev_device_new_from_subsystem_sysname(void) { return 0; }
+        void *udev_device_unref(void) { return 0; }
+        const char *udev_device_get_property_value(void) { return 0; }
+    ";
+    if linkage != Linkage::Recorder && mpi.is_open_mpi {
+        return Err("what a static Open MPI stands on is not known".into());
+    }
+    let folder = place().join("linked").join(format!("{linkage:?}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let udev = folder.join("udev.c");
+    std::fs::write(&udev, UDEV).unwrap();
+    // What Debian's MPICH stands on. Of the libraries of UCX some parts announce themselves when the program starts.
+    let (flags, libraries) = match linkage {
+        Linkage::Recorder => ("-g -O2", String::new()),
+        Linkage::Mpi => ("-g -O2", "-l:libmpich.a -lhwloc -lucp -lucs -Wl,--as-needed".into()),
+        Linkage::Everything => {
+            let ucx = "-lucp -Wl,--whole-archive -luct -lucs -lucm -Wl,--no-whole-archive";
+            ("-g -O2 -static", format!("{} -lmpich {ucx} -lhwloc -lnuma", udev.display()))
+        }
+    };
+    let build = |libraries: String| {
+        Command::new(project("tests/programs/build"))
+            .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+            .args([folder.as_path(), source.as_ref()])
+            .envs([("FLAGS", flags), ("LIBRARIES", &libraries)])
+            .env("MPICC", compiler())
+            .output()
+            .unwrap()
+    };
+    // What fails without the recorder is not its fault.
+    let bare = build(libraries.clone());
+    let errors = String::from_utf8_lossy(&bare.stderr);
+    if !bare.status.success() {
+        return Err(errors.lines().last().unwrap_or_default().into());
+    }
+    let program = folder.join(source).with_extension("");
+    if !program.exists() {
+        return Err("it needs another MPI".into());
+    }
+    let output = build(format!("{} {libraries}", library.display()));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(program)
 }
 
 fn sources(language: &str) -> Vec<String> {

@@ -143,6 +143,13 @@ pub(crate) fn clean(command: &mut Command) {
     command.env("PYTHONPATH", super::project("measurement/include"));
 }
 
+/// Completes a recording with `replay-record --finish`.
+pub(crate) fn finish(experiment: &Path, folder: &Path) -> Ended {
+    let mut command = Command::new(build::launcher());
+    clean(&mut command);
+    run(command.arg("--finish").arg(experiment), folder)
+}
+
 /// Analyzes a recording; the report is `trace.cubex` in it.
 pub(crate) fn analyze(experiment: &Path, folder: &Path) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_replay-analyze"));

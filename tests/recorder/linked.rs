@@ -1,0 +1,131 @@
+//! A recorder that is linked into a program, as `make static-library` builds it: the program runs as without it unless it
+//! is to be recorded, and then leaves the trace that a preloaded recorder makes of it. With MPICH the MPI library is linked
+//! statically, too, and everything else, where a system has what that takes.
+
+use crate::support::archive;
+use crate::support::build::{self, LINKAGES, Linkage};
+use crate::support::process::Ended;
+use crate::support::record::{Subject, WAYS, Way, finish};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// It says how many records it must leave, and leaves the same every time.
+const PROGRAM: &str = "calls/requests.c";
+const RANKS: u32 = 3;
+
+/// As for the tests of all calls.
+const FUNCTIONS: &str = "+err,+ext,+misc,+type";
+
+/// What recordings of one program have in common: the number of records of each kind, and all call paths.
+type Trace = (BTreeMap<String, u64>, Vec<String>);
+
+#[track_caller]
+fn trace(experiment: &Path) -> Trace {
+    assert_eq!(archive::refusal(experiment), None);
+    (archive::counts(experiment), archive::paths(experiment))
+}
+
+/// The program without a recorder in it, how it runs, and the trace of a preloaded recorder.
+fn preloaded() -> Option<&'static (Ended, Trace)> {
+    static PRELOADED: OnceLock<Option<(Ended, Trace)>> = OnceLock::new();
+    let record = || {
+        let subject =
+            Subject::new("linked_reference", PROGRAM, RANKS, &[])?.with("REPLAY_FUNCTIONS", FUNCTIONS);
+        let bare = subject.run_bare();
+        bare.expect_success();
+        subject.run_recorded(Way::InFront).expect_success();
+        let trace = trace(&subject.experiment);
+        assert!(trace.1.iter().any(|path| path.starts_with("/main ")), "{:?}", trace.1);
+        Some((bare, trace))
+    };
+    PRELOADED.get_or_init(record).as_ref()
+}
+
+/// A program with a recorder in it.
+fn linked(test: &str, source: &str, ranks: u32, linkage: Linkage) -> Option<Subject> {
+    let program = build::linked(build::mpi(test)?, source, linkage)?;
+    Some(Subject::any(&format!("{test}.{linkage:?}"), ranks, program)?.with("REPLAY_FUNCTIONS", FUNCTIONS))
+}
+
+/// The program with a recorder in it, in all ways to link it.
+fn all_linked(test: &str) -> impl Iterator<Item = Subject> {
+    LINKAGES.into_iter().filter_map(move |linkage| linked(test, PROGRAM, RANKS, linkage))
+}
+
+#[track_caller]
+fn assert_same(bare: &Ended, linked: &Ended) {
+    assert_eq!((&bare.stdout, bare.status), (&linked.stdout, linked.status), "{}", linked.stderr);
+}
+
+/// The names of what is in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn nothing_is_recorded_unless_it_is_asked_for() {
+    let Some((bare, _)) = preloaded() else { return };
+    for subject in all_linked("linked_bare") {
+        let linked = subject.run_bare();
+        assert_same(bare, &linked);
+        assert_eq!(linked.stderr, bare.stderr);
+        let names = names(&subject.folder);
+        // What the run has printed.
+        let others = names.iter().find(|name| !name.starts_with("stdout.") && !name.starts_with("stderr."));
+        assert_eq!(others, None);
+    }
+}
+
+#[test]
+fn trace_is_that_of_a_preloaded_recorder_if_a_variable_asks_for_it() {
+    let Some((bare, expected)) = preloaded() else { return };
+    for subject in all_linked("linked_variable") {
+        let subject = subject.with("REPLAY_OUTPUT", "recording");
+        assert_same(bare, &subject.run_bare());
+        // Nobody is there who completes the archive.
+        finish(&subject.experiment, &subject.folder).expect_success();
+        archive::expect_promised(&subject.experiment, &bare.stdout);
+        assert_eq!(&trace(&subject.experiment), expected);
+    }
+}
+
+#[test]
+fn program_is_recorded_once_by_a_linked_and_a_preloaded_recorder() {
+    let Some((bare, expected)) = preloaded() else { return };
+    for subject in all_linked("linked_and_preloaded") {
+        for way in WAYS {
+            let recorded = subject.run_recorded(way);
+            assert_same(bare, &recorded);
+            // A program into which nothing can be loaded is one that can be recorded all the same.
+            assert!(!recorded.stderr.contains("statically linked"), "{}", recorded.stderr);
+            assert_eq!(&trace(&subject.experiment), expected);
+            std::fs::remove_dir_all(&subject.experiment).unwrap();
+            let recordings = names(&subject.folder).into_iter().find(|name| name.starts_with("recording"));
+            assert_eq!(recordings, None);
+        }
+    }
+}
+
+#[test]
+fn regions_are_those_that_the_program_names() {
+    let source = "waits/late_sender.c";
+    let Some(preloaded) = Subject::new("linked_reference_regions", source, 2, &[]) else { return };
+    let preloaded = preloaded.with("REPLAY_FUNCTIONS", FUNCTIONS);
+    preloaded.run_recorded(Way::InFront).expect_success();
+    let expected = trace(&preloaded.experiment);
+    assert!(expected.1.iter().any(|path| path.ends_with("/delay")), "{:?}", expected.1);
+    let Some(linked) = linked("linked_regions", source, 2, Linkage::Recorder) else { return };
+    linked.run_recorded(Way::InFront).expect_success();
+    assert_eq!(trace(&linked.experiment), expected);
+}
+
+#[test]
+fn functions_that_few_mpi_libraries_have_are_taken_out_of_a_static_one() {
+    let Some(program) = Subject::new("linked_reference_sessions", "calls/sessions.c", 2, &[]) else { return };
+    let bare = program.run_bare();
+    bare.expect_success();
+    let Some(linked) = linked("linked_sessions", "calls/sessions.c", 2, Linkage::Mpi) else { return };
+    assert_same(&bare, &linked.run_bare());
+}

@@ -1,0 +1,84 @@
+//! What the user typed. The only file that names clap.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use generate::{Job, PATTERNS, Pattern};
+
+/// Make an OTF2 trace of any size.
+///
+///   replay-generate --ranks 64 --events 100000 --pattern stencil trace
+///   replay-analyze trace
+///
+/// The same options make the same bytes. Prints one line: how large the trace is, and how long it took.
+///
+/// Exit status: 0 there is a trace; 2 there is none.
+#[derive(Parser, Debug)]
+#[command(name = "replay-generate", version, verbatim_doc_comment, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Where the trace goes; must not exist
+    pub(crate) directory: PathBuf,
+
+    /// Number of ranks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    ranks: u32,
+
+    /// Events of each rank, about
+    #[arg(long, value_name = "N")]
+    events: u64,
+
+    /// What the ranks do
+    #[arg(long, value_name = "NAME", value_parser = pattern())]
+    pattern: &'static Pattern,
+
+    /// Threads of each rank, if the pattern has several [default: 4]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+
+    /// Chooses how much work each rank has in each step
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// Let each rank's clock be set wrong and drift by so many millionths at most; records correct it
+    #[arg(long, value_name = "PPM", default_value_t = 0.0)]
+    drift: f64,
+
+    /// Let these records be wrong by so many nanoseconds at most: events are in wrong order then
+    #[arg(long, value_name = "NS", default_value_t = 0, requires = "drift",
+        value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    clock_error: u64,
+
+    /// Size of the chunks of event files, from 262144 to 16777216 [default: 1048576]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(otf2::CHUNK_SIZES))]
+    chunk: Option<u64>,
+}
+
+impl Cli {
+    /// Understands the command line.
+    pub(crate) fn try_parse() -> Result<Cli, clap::Error> {
+        let lines = PATTERNS.iter().map(|pattern| format!("\n  {:<14} {}", pattern.name, pattern.about));
+        let about_patterns = format!("Patterns:{}", lines.collect::<String>());
+        Cli::from_arg_matches(&Cli::command().after_help(about_patterns).try_get_matches()?)
+    }
+
+    /// What is to be made.
+    pub(crate) fn job(&self) -> Job {
+        let job = Job::new(self.pattern, self.ranks, self.events);
+        Job {
+            threads: self.threads.unwrap_or(job.threads),
+            seed: self.seed,
+            drift: self.drift,
+            clock_error: self.clock_error,
+            chunk: self.chunk.unwrap_or(job.chunk),
+            ..job
+        }
+    }
+}
+
+/// Patterns by their names.
+fn pattern() -> impl TypedValueParser<Value = &'static Pattern> {
+    let names = PossibleValuesParser::new(PATTERNS.iter().map(|pattern| pattern.name));
+    // The names that are possible are those that can be found.
+    names.map(|name| Pattern::find(&name).unwrap_or(PATTERNS[0]))
+}

@@ -1,0 +1,174 @@
+//! The global definitions, as a recorder writes them: nodes with ranks, threads, regions, communicators.
+
+use model::{GroupType, LocationGroupType, LocationType, Paradigm};
+use otf2::{ArchiveWriter, Definition, List, UNDEFINED};
+
+use crate::job::Job;
+use crate::location::{EPOCH, SHUTDOWN, START, reference};
+use crate::patterns::Plan;
+use crate::regions::REGIONS;
+
+/// The communicator of all ranks.
+pub(crate) const WORLD: u32 = 0;
+/// The communicator of each rank alone.
+pub(crate) const SELF: u32 = 1;
+/// The team of rank 0's threads; those of the other ranks follow.
+pub(crate) const TEAMS: u32 = 2;
+
+/// The string with the name of the program, which events refer to.
+pub(crate) const PROGRAM: u32 = 1;
+
+/// Ranks on a node.
+const RANKS_OF_A_NODE: u32 = 64;
+
+/// Writes all definitions; locations have so many events, in the order of ranks, then threads.
+pub(crate) fn write(
+    job: &Job,
+    plan: Plan,
+    events: &[u64],
+    archive: &mut ArchiveWriter,
+) -> Result<(), otf2::Error> {
+    let mut definitions = Definitions { archive, strings: 0, groups: 0 };
+    definitions.define(Definition::ClockProperties {
+        timer_resolution: 1_000_000_000,
+        global_offset: EPOCH,
+        trace_length: START + plan.ticks + SHUTDOWN,
+        realtime_timestamp: u64::MAX,
+    })?;
+    definitions.string("")?;
+    definitions.string(&format!("./{}", job.pattern.name))?;
+    definitions.system(job, events)?;
+    definitions.regions(job)?;
+    definitions.communicators(job)
+}
+
+/// Numbers what has no number of its own.
+struct Definitions<'a> {
+    archive: &'a mut ArchiveWriter,
+    strings: u32,
+    groups: u32,
+}
+
+impl Definitions<'_> {
+    fn define(&mut self, definition: Definition<'_>) -> Result<(), otf2::Error> {
+        self.archive.define(definition)
+    }
+
+    /// Answers the string's number.
+    fn string(&mut self, text: &str) -> Result<u32, otf2::Error> {
+        let reference = self.strings;
+        self.strings += 1;
+        self.define(Definition::String { reference, string: text.as_bytes() })?;
+        Ok(reference)
+    }
+
+    /// The machine with its nodes, their ranks, and their threads.
+    fn system(&mut self, job: &Job, events: &[u64]) -> Result<(), otf2::Error> {
+        let (machine, node, name) = (self.string("machine")?, self.string("node")?, self.string("cluster")?);
+        self.define(Definition::SystemTreeNode {
+            reference: 0,
+            name,
+            class_name: machine,
+            parent: UNDEFINED,
+        })?;
+        let mut threads = vec![self.string("Master thread")?];
+        for thread in 1..job.threads {
+            threads.push(self.string(&format!("OMP thread {thread}"))?);
+        }
+        for (rank, events) in (0..).zip(events.chunks_exact(threads.len())) {
+            let on = 1 + rank / RANKS_OF_A_NODE;
+            if rank % RANKS_OF_A_NODE == 0 {
+                let name = self.string(&format!("node{on:04}"))?;
+                self.define(Definition::SystemTreeNode { reference: on, name, class_name: node, parent: 0 })?;
+            }
+            let name = self.string(&format!("MPI Rank {rank}"))?;
+            self.define(Definition::LocationGroup {
+                reference: rank,
+                name,
+                location_group_type: LocationGroupType::PROCESS,
+                system_tree_parent: on,
+                creating_location_group: UNDEFINED,
+            })?;
+            for (thread, (&name, &number_of_events)) in (0..).zip(threads.iter().zip(events)) {
+                self.define(Definition::Location {
+                    reference: reference(rank, thread),
+                    name,
+                    location_type: LocationType::CPU_THREAD,
+                    number_of_events,
+                    location_group: rank,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn regions(&mut self, job: &Job) -> Result<(), otf2::Error> {
+        let own = format!("{}.c", job.pattern.name.replace('-', "_"));
+        let own = self.string(&own)?;
+        let mut files: Vec<(&str, u32)> = Vec::new();
+        for region in REGIONS {
+            if !files.iter().any(|file| file.0 == region.file) {
+                files.push((region.file, self.string(region.file)?));
+            }
+        }
+        let file = |name: &str| files.iter().find(|file| file.0 == name).map_or(0, |file| file.1);
+        let common =
+            REGIONS.iter().map(|region| (region.name, file(region.file), region.role, region.paradigm));
+        let functions = job.pattern.functions.iter();
+        let functions = functions.map(|name| (*name, own, model::RegionRole::FUNCTION, Paradigm::COMPILER));
+        for (reference, (name, source_file, region_role, paradigm)) in (0..).zip(common.chain(functions)) {
+            let name = self.string(name)?;
+            self.define(Definition::Region {
+                reference,
+                name,
+                description: 0,
+                source_file,
+                begin_line_number: 0,
+                end_line_number: 0,
+                canonical_name: name,
+                region_role,
+                paradigm,
+                region_flags: 0,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn communicators(&mut self, job: &Job) -> Result<(), otf2::Error> {
+        const CREATE_AND_DESTROY_EVENTS: u32 = 1;
+        let ranks: Vec<u64> = (0..job.ranks.into()).collect();
+        self.group(GroupType::COMM_LOCATIONS, Paradigm::MPI, &ranks)?;
+        let world = self.group(GroupType::COMM_GROUP, Paradigm::MPI, &ranks)?;
+        let alone = self.group(GroupType::COMM_SELF, Paradigm::MPI, &[])?;
+        for (reference, name, group) in [(WORLD, "MPI_COMM_WORLD", world), (SELF, "MPI_COMM_SELF", alone)] {
+            let (name, flags) = (self.string(name)?, CREATE_AND_DESTROY_EVENTS);
+            self.define(Definition::Comm { reference, name, group, parent: UNDEFINED, flags })?;
+        }
+        if job.pattern.threads == 1 {
+            return Ok(());
+        }
+        let of_rank = |rank| (0..job.threads).map(move |thread| reference(rank, thread));
+        let threads: Vec<u64> = (0..job.ranks).flat_map(of_rank).collect();
+        self.group(GroupType::COMM_LOCATIONS, Paradigm::OPENMP, &threads)?;
+        let numbers: Vec<u64> = (0..threads.len() as u64).collect();
+        for (reference, members) in (TEAMS..).zip(numbers.chunks_exact(job.threads as usize)) {
+            let group = self.group(GroupType::COMM_GROUP, Paradigm::OPENMP, members)?;
+            self.define(Definition::Comm { reference, name: 0, group, parent: UNDEFINED, flags: 0 })?;
+        }
+        Ok(())
+    }
+
+    /// Answers the group's number.
+    fn group(
+        &mut self,
+        group_type: GroupType,
+        paradigm: Paradigm,
+        members: &[u64],
+    ) -> Result<u32, otf2::Error> {
+        let reference = self.groups;
+        self.groups += 1;
+        let members = List::from(members);
+        self.define(Definition::Group { reference, name: 0, members, group_type, paradigm, group_flags: 0 })?;
+        Ok(reference)
+    }
+}

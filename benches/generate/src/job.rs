@@ -1,0 +1,127 @@
+//! What is to be made.
+
+use std::fmt;
+
+use crate::draw::{below, draw};
+use crate::patterns::{Pattern, Plan};
+
+/// Events of a rank's first thread besides its pattern: beginning and end of the program, `MPI_Init`, `MPI_Finalize`.
+const EVENTS_AROUND: u64 = 20;
+
+/// Longest trace in nanoseconds: 18 years, so that all times are far from the largest number.
+const LONGEST: u64 = 1 << 59;
+
+/// A trace to be made. The same job always makes the same bytes.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What the ranks do.
+    pub pattern: &'static Pattern,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// Events of each rank, about: those of a last step may be more or less.
+    pub events: u64,
+    /// Threads of each rank, more than one if the pattern has several.
+    pub threads: u32,
+    /// Chooses how much work each rank has in each step.
+    pub seed: u64,
+    /// How fast clocks go wrong, in millionths; clocks are also set wrong by up to a second then. Zero: there is one clock.
+    pub drift: f64,
+    /// How wrong the records are that say how wrong a clock is, in nanoseconds at most. Events then are in wrong order.
+    pub clock_error: u64,
+    /// Size of the chunks of event files in bytes.
+    pub chunk: u64,
+}
+
+impl Job {
+    /// A job with everything else as the command line has it by default.
+    pub fn new(pattern: &'static Pattern, ranks: u32, events: u64) -> Job {
+        let chunk = otf2::Anchor::default().event_chunk_size;
+        let threads = pattern.threads;
+        Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, chunk }
+    }
+
+    /// Steps and length of the trace.
+    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+        let name = self.pattern.name;
+        if self.ranks < self.pattern.least_ranks {
+            let least = self.pattern.least_ranks;
+            return Err(Error::new(format!("{name} needs {least} ranks or more")));
+        }
+        if self.threads == 0 || self.threads > 1 && self.pattern.threads == 1 {
+            return Err(Error::new(format!("ranks of {name} have one thread each")));
+        }
+        if self.drift.is_nan() || !(0.0..=1000.0).contains(&self.drift) {
+            return Err(Error::new(format!(
+                "clocks cannot drift by {} millionths, but by 0 to 1000",
+                self.drift
+            )));
+        }
+        if self.clock_error > 0 && self.drift == 0.0 {
+            return Err(Error::new("without drift there is one clock, which cannot be wrong".into()));
+        }
+        let plan = (self.pattern.plan)(self);
+        if plan.ticks > LONGEST {
+            return Err(Error::new(format!("so many events of {name} would take more than 18 years")));
+        }
+        Ok(plan)
+    }
+
+    /// Events of a rank that are left for its pattern.
+    pub(crate) fn events_inside(&self) -> u64 {
+        self.events.saturating_sub(EVENTS_AROUND)
+    }
+
+    /// Steps that give about the events that are asked for, at least one, where `steps` of them have so many events.
+    pub(crate) fn steps(&self, steps: u64, events: u64) -> u64 {
+        (u128::from(self.events_inside()) * u128::from(steps) / u128::from(events)).max(1) as u64
+    }
+
+    /// How much work somebody has in a step, from 0 to 1000. Some always have more than others, and sometimes there is a
+    /// lot.
+    #[inline]
+    pub(crate) fn load(&self, who: u32, step: u64) -> u64 {
+        let always = below(draw(self.seed, who.into(), u64::MAX), 300);
+        let now = draw(self.seed, who.into(), step);
+        let surplus = if now.is_multiple_of(32) { 200 } else { 0 };
+        always + below(now, 501) + surplus
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Job { pattern, ranks, events, threads, seed, drift, clock_error, .. } = self;
+        write!(
+            f,
+            "{}, {ranks} ranks of {threads} threads, {events} events a rank, seed {seed}",
+            pattern.name
+        )?;
+        if *drift != 0.0 {
+            write!(f, ", clocks drift by {drift} millionths, offsets are known to {clock_error} ns")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no trace, in words for the user.
+#[derive(Clone, Debug)]
+pub struct Error(String);
+
+impl Error {
+    pub(crate) fn new(message: String) -> Error {
+        Error(message)
+    }
+}
+
+impl From<otf2::Error> for Error {
+    fn from(error: otf2::Error) -> Error {
+        Error(error.to_string())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,75 @@
+//! Collective operations of all ranks: mostly all to all, now and then from or to one.
+
+use super::{Pattern, Plan};
+use crate::draw::{below, draw};
+use crate::job::Job;
+use crate::location::{Location, START};
+use crate::mpi::{BETWEEN, Collective};
+use crate::regions::function;
+
+pub(super) const PATTERN: Pattern = Pattern {
+    name: "all-to-all",
+    about: "all ranks work and call MPI_Alltoall; three of eight times MPI_Bcast, MPI_Reduce or MPI_Barrier instead",
+    threads: 1,
+    least_ranks: 1,
+    functions: &["transform"],
+    plan,
+    run,
+};
+const TRANSFORM: u32 = function(0);
+
+/// Duration of a step in nanoseconds.
+const SLOT: u64 = 14_000;
+/// Duration of an operation when nobody waits, at most.
+const DURATION: u64 = 1500;
+const BYTES: u64 = 64;
+
+/// What is drawn of a step besides the work of ranks.
+const LAST: u64 = u64::MAX;
+const ROOT: u64 = u64::MAX - 1;
+const DURATIONS: u64 = 1 << 32;
+
+fn plan(job: &Job) -> Plan {
+    let steps = job.steps(1, 6);
+    Plan { steps, ticks: steps * SLOT }
+}
+
+/// The rank that comes last. It is drawn, since nobody could look at the work of all ranks.
+fn last(job: &Job, step: u64) -> u32 {
+    below(draw(job.seed, LAST, step), job.ranks.into()) as u32
+}
+
+/// When a rank has done its work.
+fn finished(job: &Job, rank: u32, step: u64) -> u64 {
+    let load = if rank == last(job, step) { 1000 + job.load(rank, step) / 4 } else { job.load(rank, step) };
+    START + step * SLOT + 2000 + 8 * load
+}
+
+fn operation(job: &Job, step: u64) -> Collective {
+    let root = below(draw(job.seed, ROOT, step), job.ranks.into()) as u32;
+    match step % 8 {
+        2 => Collective::Bcast { root },
+        4 => Collective::Reduce { root },
+        6 => Collective::Barrier,
+        _ => Collective::Alltoall,
+    }
+}
+
+fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
+    let (job, rank) = (location.job, location.rank);
+    for step in 0..steps {
+        let mine = finished(job, rank, step);
+        location.work(TRANSFORM, mine)?;
+        let operation = operation(job, step);
+        let needs = match operation {
+            Collective::Bcast { root } => finished(job, root, step),
+            Collective::Reduce { root } if root != rank => mine,
+            _ => finished(job, last(job, step), step),
+        };
+        // All of them call after the same time.
+        let begins = needs.max(mine) + BETWEEN;
+        let duration = DURATION / 2 + below(draw(job.seed, DURATIONS + u64::from(rank), step), DURATION / 2);
+        location.collective(operation, begins + duration, BYTES)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Functions that call each other sixty deep, on 512 ways.
+
+use super::{Pattern, Plan};
+use crate::draw::draw;
+use crate::job::Job;
+use crate::location::{Location, START};
+use crate::mpi::BETWEEN;
+use crate::mpi::MESSAGE;
+use crate::regions::function;
+
+pub(super) const PATTERN: Pattern = Pattern {
+    name: "deep-calls",
+    about: "functions nested 60 deep, in about 7,000 call paths; every 16th step a message to the next rank (MPI_Send, \
+            MPI_Recv)",
+    threads: 1,
+    least_ranks: 1,
+    functions: &[
+        "visit",
+        "descend",
+        "split",
+        "evaluate",
+        "merge",
+        "lookup",
+        "insert",
+        "balance",
+        "walk",
+        "select",
+        "expand",
+        "reduce",
+        "bind",
+        "apply",
+        "simplify",
+        "rewrite",
+        "match_rule",
+        "unify",
+        "resolve",
+        "substitute",
+        "collect",
+        "compare",
+        "copy_node",
+        "hash_node",
+    ],
+    plan,
+    run,
+};
+const FUNCTIONS: u64 = PATTERN.functions.len() as u64;
+
+/// How deep calls are nested below `main`.
+const DEPTH: u64 = 60;
+/// Calls from one where there are two ways to go to the next such one.
+const STRETCH: u64 = 6;
+/// How many times there are two ways.
+const FORKS: u64 = DEPTH / STRETCH - 1;
+
+/// Duration of a step in nanoseconds.
+const SLOT: u64 = 12_000;
+/// Steps from one message to the next.
+const MESSAGES: u64 = 16;
+const BYTES: u64 = 1024;
+const TAG: u32 = 1;
+
+/// What is drawn of a step besides the work of ranks.
+const WAY: u64 = u64::MAX;
+
+fn plan(job: &Job) -> Plan {
+    let wanted = job.events_inside();
+    // To the first leaf and back from the last one.
+    let (mut events, mut steps, mut leaf) = (2 * DEPTH, 0, 0);
+    while steps == 0 || events < wanted {
+        let (next, forks) = next(job, leaf, steps);
+        events += 2 * forks * STRETCH + if is_message(steps) { 6 } else { 0 };
+        leaf = next;
+        steps += 1;
+    }
+    Plan { steps, ticks: steps * SLOT }
+}
+
+fn is_message(step: u64) -> bool {
+    step % MESSAGES == MESSAGES - 1
+}
+
+/// The leaf of a step after another one, and how many forks lie on the way there: mostly few. All ranks go the same way.
+fn next(job: &Job, leaf: u64, step: u64) -> (u64, u64) {
+    let drawn = draw(job.seed, WAY, step);
+    let forks = (u64::from(drawn.trailing_zeros()) + 1).min(FORKS);
+    let other = 1 << (forks - 1);
+    let any = (drawn >> 32) % other;
+    ((leaf & !(other - 1) ^ other) + any, forks)
+}
+
+/// The function at a depth on the way to a leaf; the two behind a fork differ.
+fn function_at(leaf: u64, depth: u64) -> u32 {
+    let behind = leaf >> (FORKS - (depth / STRETCH).min(FORKS));
+    function(((depth * 5 + behind * 7) % FUNCTIONS) as u32)
+}
+
+/// When a rank has done the work in a leaf.
+fn finished(job: &Job, rank: u32, step: u64) -> u64 {
+    START + step * SLOT + 7000 + 3 * job.load(rank, step)
+}
+
+fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
+    let (job, rank) = (location.job, location.rank);
+    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
+    let after = (rank + 1) % job.ranks;
+    let mut leaf = 0;
+    enter(location, leaf, 0)?;
+    for step in 0..steps {
+        let (next, forks) = next(job, leaf, step);
+        let common = DEPTH - forks * STRETCH;
+        leave(location, leaf, common)?;
+        leaf = next;
+        enter(location, leaf, common)?;
+        location.wait_until(finished(job, rank, step));
+        if is_message(step) {
+            location.send(after, TAG, BYTES)?;
+            location.receive(finished(job, before, step) + BETWEEN + MESSAGE, before, TAG, BYTES)?;
+        }
+    }
+    leave(location, leaf, 0)
+}
+
+/// Calls all functions below a depth.
+fn enter(location: &mut Location<'_>, leaf: u64, from: u64) -> Result<(), otf2::Error> {
+    (from..DEPTH).try_for_each(|depth| location.enter(20 + depth % 4 * 10, function_at(leaf, depth)))
+}
+
+/// Returns from all functions below a depth.
+fn leave(location: &mut Location<'_>, leaf: u64, to: u64) -> Result<(), otf2::Error> {
+    (to..DEPTH).rev().try_for_each(|depth| location.leave(20 + depth % 3 * 10, function_at(leaf, depth)))
+}

@@ -1,0 +1,100 @@
+//! Pairs of ranks that work in turn.
+
+use super::{Pattern, Plan};
+use crate::draw::{below, draw};
+use crate::job::Job;
+use crate::location::{Location, START};
+use crate::mpi::{BETWEEN, MESSAGE};
+use crate::regions::function;
+
+pub(super) const PATTERN: Pattern = Pattern {
+    name: "ping-pong",
+    about: "pairs of ranks work in turn, each waits for the other one's message; one of eight times the message is large, \
+            and its sender waits until the receiver is ready (MPI_Send, MPI_Recv)",
+    threads: 1,
+    least_ranks: 2,
+    functions: &["ping", "pong", "alone"],
+    plan,
+    run,
+};
+const PING: u32 = function(0);
+const PONG: u32 = function(1);
+const ALONE: u32 = function(2);
+
+/// Duration of a step in nanoseconds.
+const SLOT: u64 = 12_000;
+/// How long a large message takes when both are ready.
+const TRANSFER: u64 = 1500;
+const SMALL: u64 = 64;
+const LARGE: u64 = 1 << 20;
+const TAG: u32 = 1;
+
+/// What a pair does in a step. Times are when MPI is called, in nanoseconds since the program began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exchange {
+    /// When the first one sends.
+    pub ping: u64,
+    /// When the second one is ready to receive, if the message is large: it works before, instead of after.
+    pub ready: Option<u64>,
+    /// When the second one sends.
+    pub pong: u64,
+}
+
+/// What a pair does in a step; `first` is the rank that sends first, an even one.
+pub fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
+    let begin = START + step * SLOT;
+    let ping = begin + 500 + 3 * job.load(first, step) + BETWEEN;
+    let work = job.load(first + 1, step);
+    if below(draw(job.seed, u64::from(first) << 32, step), 8) == 0 {
+        let ready = begin + 4500 + 2 * work + BETWEEN;
+        return Exchange { ping, ready: Some(ready), pong: ready + TRANSFER + 100 };
+    }
+    Exchange { ping, ready: None, pong: ping + MESSAGE + 300 + 3 * work }
+}
+
+fn plan(job: &Job) -> Plan {
+    let steps = job.steps(1, 8);
+    Plan { steps, ticks: steps * SLOT }
+}
+
+fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
+    let (job, rank) = (location.job, location.rank);
+    let (first, partner) = (rank & !1, rank ^ 1);
+    for step in 0..steps {
+        if partner == job.ranks {
+            alone(location, step)?;
+            continue;
+        }
+        let Exchange { ping, ready, pong } = exchange(job, first, step);
+        if rank == first {
+            location.work(PING, ping - BETWEEN)?;
+            match ready {
+                Some(ready) => location.send_until(ready + TRANSFER, partner, TAG, LARGE)?,
+                None => location.send(partner, TAG, SMALL)?,
+            }
+            location.receive(pong + MESSAGE, partner, TAG, SMALL)?;
+            continue;
+        }
+        match ready {
+            Some(ready) => {
+                location.work(PONG, ready - BETWEEN)?;
+                location.receive(ready + TRANSFER - 50, first, TAG, LARGE)?;
+            }
+            None => {
+                location.receive(ping + MESSAGE, first, TAG, SMALL)?;
+                location.work(PONG, pong - BETWEEN)?;
+            }
+        }
+        location.wait_until(pong - BETWEEN);
+        location.send(first, TAG, SMALL)?;
+    }
+    Ok(())
+}
+
+/// The last one of an odd number has nobody.
+fn alone(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
+    for part in 0..4 {
+        location.work(ALONE, START + step * SLOT + (part + 1) * SLOT / 5)?;
+    }
+    Ok(())
+}

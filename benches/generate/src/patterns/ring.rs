@@ -1,0 +1,53 @@
+//! A token that goes round: the rank that has it works, all others wait.
+
+use super::{Pattern, Plan};
+use crate::job::Job;
+use crate::location::{Location, START};
+use crate::mpi::{BETWEEN, MESSAGE};
+use crate::regions::function;
+
+pub(super) const PATTERN: Pattern = Pattern {
+    name: "ring",
+    about: "a token goes round: receive it from the rank before, work, send it on (MPI_Recv, MPI_Send)",
+    threads: 1,
+    least_ranks: 1,
+    functions: &["use_token"],
+    plan,
+    run,
+};
+const USE_TOKEN: u32 = function(0);
+
+/// How long a rank has the token at most, with the way to the next one, in nanoseconds.
+const SLOT: u64 = 2000;
+const BYTES: u64 = 64;
+const TAG: u32 = 1;
+
+fn plan(job: &Job) -> Plan {
+    let steps = job.steps(1, 8);
+    Plan { steps, ticks: steps.saturating_mul(SLOT * u64::from(job.ranks)) }
+}
+
+/// When a rank has done its work in a round and calls `MPI_Send`, in nanoseconds since the program began.
+pub fn sends(job: &Job, rank: u32, round: u64) -> u64 {
+    let slot = round * u64::from(job.ranks) + u64::from(rank);
+    START + slot * SLOT + 300 + job.load(rank, round) + BETWEEN
+}
+
+fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
+    let (job, rank) = (location.job, location.rank);
+    let before = rank.checked_sub(1).unwrap_or(job.ranks - 1);
+    let after = (rank + 1) % job.ranks;
+    for round in 0..steps {
+        let comes = sends(job, before, round) + MESSAGE;
+        // The first rank begins with the token, and has it back in the end.
+        if rank != 0 {
+            location.receive(comes, before, TAG, BYTES)?;
+        }
+        location.work(USE_TOKEN, sends(job, rank, round) - BETWEEN)?;
+        location.send(after, TAG, BYTES)?;
+        if rank == 0 {
+            location.receive(comes, before, TAG, BYTES)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! The regions of every trace by number.
+
+use model::{Paradigm, RegionRole};
+
+/// Where a region is declared.
+pub(crate) struct Region {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) role: RegionRole,
+    pub(crate) paradigm: Paradigm,
+}
+
+/// Numbers the regions in the order in which they stand here.
+macro_rules! regions {
+    ($($constant:ident $name:literal $file:literal $role:ident $paradigm:ident;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Number { $($constant,)* }
+
+        $(pub(crate) const $constant: u32 = Number::$constant as u32;)*
+
+        /// Those that do not depend on the pattern.
+        pub(crate) const REGIONS: &[Region] = &[$(
+            Region { name: $name, file: $file, role: RegionRole::$role, paradigm: Paradigm::$paradigm },
+        )*];
+    };
+}
+
+regions! {
+    MAIN "main" "main.c" FUNCTION COMPILER;
+    INIT "MPI_Init" "MPI" FUNCTION MPI;
+    INIT_THREAD "MPI_Init_thread" "MPI" FUNCTION MPI;
+    FINALIZE "MPI_Finalize" "MPI" FUNCTION MPI;
+    COMM_RANK "MPI_Comm_rank" "MPI" FUNCTION MPI;
+    COMM_SIZE "MPI_Comm_size" "MPI" FUNCTION MPI;
+    SEND "MPI_Send" "MPI" POINT2POINT MPI;
+    RECV "MPI_Recv" "MPI" POINT2POINT MPI;
+    ISEND "MPI_Isend" "MPI" POINT2POINT MPI;
+    IRECV "MPI_Irecv" "MPI" POINT2POINT MPI;
+    WAITALL "MPI_Waitall" "MPI" POINT2POINT MPI;
+    BARRIER "MPI_Barrier" "MPI" BARRIER MPI;
+    BCAST "MPI_Bcast" "MPI" COLL_ONE2ALL MPI;
+    REDUCE "MPI_Reduce" "MPI" COLL_ALL2ONE MPI;
+    ALLREDUCE "MPI_Allreduce" "MPI" COLL_ALL2ALL MPI;
+    ALLTOALL "MPI_Alltoall" "MPI" COLL_ALL2ALL MPI;
+    PARALLEL "!$omp parallel @main.c:40" "main.c" PARALLEL OPENMP;
+    LOOP "!$omp for @main.c:42" "main.c" LOOP OPENMP;
+    LOOP_BARRIER "!$omp implicit barrier @main.c:45" "main.c" IMPLICIT_BARRIER OPENMP;
+    CRITICAL "!$omp critical @main.c:47" "main.c" CRITICAL OPENMP;
+    CRITICAL_BLOCK "!$omp critical sblock @main.c:47" "main.c" CRITICAL_SBLOCK OPENMP;
+    PARALLEL_BARRIER "!$omp implicit barrier @main.c:50" "main.c" IMPLICIT_BARRIER OPENMP;
+}
+
+/// The number of a function of the pattern.
+pub(crate) const fn function(number: u32) -> u32 {
+    REGIONS.len() as u32 + number
+}

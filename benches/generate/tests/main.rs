@@ -1,0 +1,1 @@
+//! Integration tests. One binary, so that they link once.

@@ -9,6 +9,7 @@ mod damage;
 mod documentation;
 mod equivalence;
 mod faults;
+mod generated;
 mod golden;
 mod interop;
 mod laws;

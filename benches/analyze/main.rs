@@ -4,8 +4,8 @@
 //! cargo bench --no-default-features --bench analyze -- [EVENTS [RANKS [PATTERN [DIRECTORY]]]]
 //! ```
 //!
-//! Makes the trace of a pattern (`stencil`, `ping-pong`, `master`) with our own writer, in a temporary directory unless one
-//! is named, which must not exist; then prints, one figure a line:
+//! Makes the trace of a pattern (see `docs/benchmarks.md`) with so many events of all ranks together, in a temporary
+//! directory unless one is named, which must not exist; then prints, one figure a line:
 //!
 //! * events per second on one core, an event being what OTF2 counts as one: decoded; walked, that is decoded with call
 //!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
@@ -14,13 +14,12 @@
 //! * what workers tell each other, per message of the traced program: messages and bytes that MPI would carry.
 
 mod counting;
-mod generate;
-mod patterns;
 
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use generate::{Job, Pattern, Written, generate};
 use otf2::{Archive, Event};
 use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
@@ -32,8 +31,6 @@ use replay::walk::Positions;
 use replay::{Options, Semantics, analyze, walk};
 
 use counting::{Traffic, workers};
-use generate::{Written, generate};
-use patterns::Pattern;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -44,19 +41,22 @@ const WORKERS: usize = 4;
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds an option.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
-    let mut number = |default| arguments.next().map_or(Ok(default), |argument| argument.parse::<u64>());
-    let (wanted, ranks) = (number(10_000_000)?, number(4)?.max(2));
+    let wanted: u64 = arguments.next().map_or(Ok(10_000_000), |argument| argument.parse())?;
+    let ranks: u32 = arguments.next().map_or(Ok(4), |argument| argument.parse())?.max(2);
     let pattern = arguments.next().unwrap_or("stencil".into());
     let pattern = Pattern::find(&pattern).ok_or_else(|| format!("no pattern {pattern}"))?;
     let directory = tempfile::tempdir()?;
     let experiment = arguments.next().map_or(directory.path().join("trace"), Into::into);
-    let Written { events, messages } = generate(&experiment, pattern, ranks, wanted)?;
+    let job = Job::new(pattern, ranks, wanted / u64::from(ranks));
+    let Written { locations, events, messages, bytes } = generate(&job, &experiment)?;
     let archive = Archive::open(&experiment)?;
-    let bytes: u64 = (0..ranks).filter_map(|rank| archive.event_bytes(rank)).sum();
-    println!("trace     {events} events on {ranks} ranks, {:.2} bytes/event", bytes as f64 / events as f64);
+    println!(
+        "trace     {events} events on {locations} locations, {:.2} bytes/event",
+        bytes as f64 / events as f64
+    );
 
     let rate = |seconds: f64| events as f64 / seconds / 1e6;
-    println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, ranks))?));
+    println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, &job))?));
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
     let metrics = Metrics::new(false);
     let walking = best_of_three(|| {
@@ -110,10 +110,10 @@ fn options(experiment: &Path, directory: &Path) -> Options {
     }
 }
 
-fn decode(archive: &Archive, ranks: u64) -> Result<(), Box<dyn Error>> {
+fn decode(archive: &Archive, job: &Job) -> Result<(), Box<dyn Error>> {
     let mut count = 0;
-    for rank in 0..ranks {
-        let file = archive.event_file(rank)?;
+    for location in job.locations() {
+        let file = archive.event_file(location)?;
         let mut cursor = archive.events(&file);
         while let Some(record) = cursor.next()? {
             count += u64::from(matches!(record.event, Event::Enter { .. })) + record.time % 2;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::draw::{below, draw};
+use crate::location::reference;
 use crate::patterns::{Pattern, Plan};
 
 /// Events of a rank's first thread besides its pattern: beginning and end of the program, `MPI_Init`, `MPI_Finalize`.
@@ -40,6 +41,11 @@ impl Job {
         Job { pattern, ranks, events, threads, seed: 1, drift: 0.0, clock_error: 0, chunk }
     }
 
+    /// References of all locations, in the order of ranks, then threads.
+    pub fn locations(&self) -> impl Iterator<Item = u64> {
+        (0..self.ranks).flat_map(|rank| (0..self.threads).map(move |thread| reference(rank, thread)))
+    }
+
     /// Steps and length of the trace.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         let name = self.pattern.name;
@@ -73,7 +79,8 @@ impl Job {
 
     /// Steps that give about the events that are asked for, at least one, where `steps` of them have so many events.
     pub(crate) fn steps(&self, steps: u64, events: u64) -> u64 {
-        (u128::from(self.events_inside()) * u128::from(steps) / u128::from(events)).max(1) as u64
+        let wanted = u128::from(self.events_inside()) * u128::from(steps);
+        ((wanted + u128::from(events) / 2) / u128::from(events)).max(1) as u64
     }
 
     /// How much work somebody has in a step, from 0 to 1000. Some always have more than others, and sometimes there is a

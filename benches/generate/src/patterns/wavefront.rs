@@ -14,14 +14,13 @@ pub(super) const PATTERN: Pattern = Pattern {
             works, sends to the other two (MPI_Recv, MPI_Send)",
     threads: 1,
     least_ranks: 1,
-    functions: &["sweep_plane", "border_in", "border_out", "reflect"],
+    functions: &["sweep_plane", "border", "reflect"],
     plan,
     run,
 };
 const SWEEP_PLANE: u32 = function(0);
-const BORDER_IN: u32 = function(1);
-const BORDER_OUT: u32 = function(2);
-const REFLECT: u32 = function(3);
+const BORDER: u32 = function(1);
+const REFLECT: u32 = function(2);
 
 /// Time from one plane to the next in nanoseconds.
 const SLOT: u64 = 4000;
@@ -32,7 +31,7 @@ const TAG: u32 = 3;
 
 fn plan(job: &Job) -> Plan {
     let grid = Grid::of(job.ranks);
-    // A neighbour is one message in or out: three events, of which two may be a call inside another one.
+    // A neighbour is one message in or out: three events.
     let steps = job.steps(1, 14);
     let sweeps = steps.div_ceil(PLANES);
     let last = Sweep { number: sweeps - 1, grid };
@@ -100,21 +99,26 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
             for from in from {
                 match from {
                     Some(from) => location.receive(sweep.received(job, from, plane), from, TAG, BYTES)?,
-                    None => location.work(BORDER_IN, location.now() + 50)?,
+                    None => border(location, plane)?,
                 }
             }
             location.work(SWEEP_PLANE, sweep.finished(job, rank, plane))?;
             for to in to {
                 match to {
                     Some(to) => location.send(to, TAG, BYTES)?,
-                    None => {
-                        location.enter(BETWEEN, BORDER_OUT)?;
-                        location.work(REFLECT, location.now() + 30)?;
-                        location.leave(10, BORDER_OUT)?;
-                    }
+                    None => border(location, plane)?,
                 }
             }
         }
     }
     Ok(())
+}
+
+/// What a rank at the border does instead of a message: as many events in two planes.
+fn border(location: &mut Location<'_>, plane: u64) -> Result<(), otf2::Error> {
+    location.enter(BETWEEN, BORDER)?;
+    if plane % 2 == 1 {
+        location.work(REFLECT, location.now() + 30)?;
+    }
+    location.leave(10, BORDER)
 }

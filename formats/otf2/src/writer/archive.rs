@@ -23,6 +23,7 @@ pub struct ArchiveWriter {
     directory: PathBuf,
     definitions: DefinitionWriter,
     locations: Vec<u64>,
+    is_synced: bool,
 }
 
 impl ArchiveWriter {
@@ -69,7 +70,20 @@ impl ArchiveWriter {
         let path = anchor_path.with_extension("def");
         let definitions = DefinitionWriter::create(path, &anchor, FileKind::GlobalDefinitions)?;
         let anchor = Anchor { locations: 0, definitions: 0, snapshots: 0, thumbnails: 0, ..anchor };
-        Ok(ArchiveWriter { anchor, anchor_path, directory, definitions, locations: Vec::new() })
+        Ok(ArchiveWriter {
+            anchor,
+            anchor_path,
+            directory,
+            definitions,
+            locations: Vec::new(),
+            is_synced: true,
+        })
+    }
+
+    /// The same archive, but nobody waits for the files of locations to be on disk. Many small ones are written a hundred
+    /// times as fast; if the machine stops before the system has written them, there may be an anchor without them.
+    pub fn unsynced(self) -> Self {
+        ArchiveWriter { is_synced: false, ..self }
     }
 
     /// The anchor as it is so far.
@@ -96,7 +110,11 @@ impl ArchiveWriter {
     /// # Errors
     /// If the file cannot be created.
     pub fn events(&self, location: u64) -> Result<EventWriter, Error> {
-        EventWriter::create(self.directory.join(format!("{location}.evt")), &self.anchor)
+        let mut events = EventWriter::create(self.directory.join(format!("{location}.evt")), &self.anchor)?;
+        if !self.is_synced {
+            events.unsynced();
+        }
+        Ok(events)
     }
 
     /// Begins the definitions of a location.
@@ -104,7 +122,12 @@ impl ArchiveWriter {
     /// # Errors
     /// If the file cannot be created.
     pub fn local_definitions(&self, location: u64) -> Result<LocalDefinitionWriter, Error> {
-        LocalDefinitionWriter::create(self.directory.join(format!("{location}.def")), &self.anchor)
+        let path = self.directory.join(format!("{location}.def"));
+        let mut definitions = LocalDefinitionWriter::create(path, &self.anchor)?;
+        if !self.is_synced {
+            definitions.unsynced();
+        }
+        Ok(definitions)
     }
 
     /// Completes the archive, after all writers of locations have finished: definitions, then missing event files,

@@ -46,6 +46,10 @@ impl ChunkWriter {
         Ok(writer)
     }
 
+    pub(crate) fn unsynced(&mut self) {
+        self.file.unsynced();
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
@@ -56,12 +60,18 @@ impl ChunkWriter {
     }
 
     /// Makes room for records whose upper bound is `need`; answers whether that took a new chunk.
-    pub(crate) fn reserve(&mut self, need: usize, name: &str) -> Result<bool, Error> {
+    #[inline]
+    pub(crate) fn reserve(
+        &mut self,
+        need: usize,
+        name: impl FnOnce() -> &'static str,
+    ) -> Result<bool, Error> {
         if need < self.size - self.chunk.len() {
             return Ok(false);
         }
         let room = self.size - HEADER;
         if need >= room {
+            let name = name();
             let message =
                 format!("cannot write a {name} record: it may take {need} bytes, a chunk holds {room}");
             return Err(Error::file(self.path(), message));

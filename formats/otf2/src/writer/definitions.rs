@@ -29,7 +29,7 @@ impl DefinitionWriter {
             return Err(self.refusal(&definition, fault));
         }
         let need = 1 + length_size(&self.fields) + self.fields.bound();
-        self.chunks.reserve(need, definition.name())?;
+        self.chunks.reserve(need, || definition.name())?;
         self.chunks.framed(id, &self.fields);
         Ok(())
     }
@@ -60,6 +60,10 @@ impl LocalDefinitionWriter {
     pub fn create(path: impl Into<PathBuf>, anchor: &Anchor) -> Result<Self, Error> {
         let definitions = DefinitionWriter::create(path.into(), anchor, FileKind::LocalDefinitions)?;
         Ok(LocalDefinitionWriter { definitions, mapped: Vec::new(), last_offset: None })
+    }
+
+    pub(crate) fn unsynced(&mut self) {
+        self.definitions.chunks.unsynced();
     }
 
     /// Appends a record: a mapping table, a clock offset, or a definition proper with local references.

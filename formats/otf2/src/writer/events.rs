@@ -33,6 +33,10 @@ impl EventWriter {
         Ok(EventWriter { chunks, fields: body(), attributes: body(), time: 0 })
     }
 
+    pub(crate) fn unsynced(&mut self) {
+        self.chunks.unsynced();
+    }
+
     /// Appends an event that happened at `time`, in ticks of the location's clock.
     ///
     /// # Errors
@@ -63,7 +67,7 @@ impl EventWriter {
             return Err(self.refusal(&event, fault));
         }
         // A chunk begins with a time stamp, and two in a row are not allowed. Time 0 is never taken for granted.
-        let begins_chunk = self.chunks.reserve(need, event.name())?;
+        let begins_chunk = self.chunks.reserve(need, || event.name())?;
         if begins_chunk || time > self.time || time == 0 {
             self.chunks.timestamp(time);
             self.time = time;

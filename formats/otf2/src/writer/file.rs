@@ -12,6 +12,7 @@ pub(crate) struct NewFile {
     path: PathBuf,
     part: PathBuf,
     file: File,
+    is_synced: bool,
 }
 
 impl NewFile {
@@ -20,7 +21,7 @@ impl NewFile {
         part.push(".part");
         let part = PathBuf::from(part);
         match File::create(&part) {
-            Ok(file) => Ok(NewFile { path, part, file }),
+            Ok(file) => Ok(NewFile { path, part, file, is_synced: true }),
             Err(cause) => Err(Error::io(&part, "create the file", cause)),
         }
     }
@@ -34,9 +35,15 @@ impl NewFile {
         self.file.write_all(bytes).map_err(|cause| Error::io(&self.path, "write the file", cause))
     }
 
+    /// From now on nobody waits for the disk.
+    pub(crate) fn unsynced(&mut self) {
+        self.is_synced = false;
+    }
+
     /// Waits until the content is on disk, then gives the file its name.
     pub(crate) fn publish(self) -> Result<(), Error> {
-        let done = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
+        let synced = if self.is_synced { self.file.sync_all() } else { Ok(()) };
+        let done = synced.and_then(|()| fs::rename(&self.part, &self.path));
         done.map_err(|cause| Error::io(&self.path, "finish the file", cause))
     }
 }

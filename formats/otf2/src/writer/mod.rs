@@ -2,7 +2,7 @@
 //!
 //! Records go to disk chunk by chunk, laid out exactly as the reference library lays them out, so a file that is
 //! decoded and written again is the same, byte by byte. Files have temporary names until they are complete and on
-//! disk; the anchor comes last, so an archive that has an anchor is whole.
+//! disk; the anchor comes last, so an archive that has an anchor is whole, unless its writer was told not to wait.
 
 mod archive;
 mod chunks;

@@ -1,0 +1,65 @@
+//! The program: one line if all is well, status 2 and a message otherwise.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(directory: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_replay-generate"));
+    command.args(arguments.split_whitespace()).arg(directory.join("trace")).output().unwrap()
+}
+
+#[test]
+fn one_line_says_how_large_the_trace_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = "--ranks 2 --events 100 --pattern hybrid --threads 3 --seed 5 --drift 20 --chunk 262144";
+    let output = run(directory.path(), options);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let line = String::from_utf8(output.stdout).unwrap();
+    assert!(line.starts_with("2 ranks, 6 locations, ") && line.ends_with(" s\n"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    let archive = otf2::Archive::open(directory.path().join("trace")).unwrap();
+    assert_eq!(archive.anchor().event_chunk_size, 262_144);
+}
+
+#[test]
+fn bad_use_ends_with_status_2_and_a_message() {
+    let directory = tempfile::tempdir().unwrap();
+    for (options, message) in [
+        ("", "required arguments"),
+        ("--ranks 0 --events 1 --pattern ring", "--ranks"),
+        ("--ranks 1 --events 1 --pattern rings", "a similar value exists: 'ring'"),
+        ("--ranks 1 --events 1 --pattern ring --chunk 5", "--chunk"),
+        ("--ranks 1 --events 1 --pattern ring --clock-error 5", "--drift"),
+        (
+            "--ranks 1 --events 1 --pattern ring --threads 2",
+            "replay-generate: ranks of ring have one thread each",
+        ),
+        ("--ranks 1 --events 1 --pattern ping-pong", "replay-generate: ping-pong needs 2 ranks or more"),
+    ] {
+        let output = run(directory.path(), options);
+        assert_eq!(output.status.code(), Some(2), "{options}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(message), "{options}: {stderr}");
+        assert!(output.stdout.is_empty() && !directory.path().join("trace").exists(), "{options}");
+    }
+}
+
+#[test]
+fn directories_that_exist_stay_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let good = "--ranks 1 --events 100 --pattern compute";
+    assert_eq!(run(directory.path(), good).status.code(), Some(0));
+    let again = run(directory.path(), good);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8(again.stderr).unwrap().contains("exists already"));
+}
+
+#[test]
+fn help_has_all_patterns() {
+    let output = Command::new(env!("CARGO_BIN_EXE_replay-generate")).arg("--help").output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let help = String::from_utf8(output.stdout).unwrap();
+    for pattern in generate::PATTERNS {
+        assert!(help.contains(&format!("\n  {}", pattern.name)), "{help}");
+    }
+}

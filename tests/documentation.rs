@@ -12,6 +12,7 @@ const METRICS: &str = include_str!("../docs/metrics.md");
 const DIFFERENCES: &str = include_str!("../docs/differences.md");
 const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
 const ROBUSTNESS: &str = include_str!("../docs/robustness.md");
+const BENCHMARKS: &str = include_str!("../docs/benchmarks.md");
 const README: &str = include_str!("../README.md");
 
 /// The cells of the rows of all tables, without the rows that head them.
@@ -173,6 +174,15 @@ fn example_in_the_readme_is_what_the_analyzer_prints() {
 }
 
 #[test]
+fn every_pattern_of_generated_traces_has_a_row() {
+    let rows = rows(section(BENCHMARKS, "## Making traces").unwrap());
+    let named: Vec<&str> =
+        rows.iter().flat_map(|row| quoted(row[0])).filter(|it| !it.starts_with('-')).collect();
+    let patterns: Vec<&str> = generate::PATTERNS.iter().map(|pattern| pattern.name).collect();
+    assert_eq!(named, patterns, "docs/benchmarks.md: patterns");
+}
+
+#[test]
 fn readme_asks_for_the_version_of_rust_that_is_needed() {
     let version = env!("CARGO_PKG_RUST_VERSION");
     assert!(README.contains(&format!("Rust ({version} or newer)")), "README.md: needs Rust {version}");
@@ -181,8 +191,12 @@ fn readme_asks_for_the_version_of_rust_that_is_needed() {
 #[test]
 fn files_that_are_named_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let documents =
-        [("README.md", README), ("docs/architecture.md", ARCHITECTURE), ("docs/robustness.md", ROBUSTNESS)];
+    let documents = [
+        ("README.md", README),
+        ("docs/architecture.md", ARCHITECTURE),
+        ("docs/robustness.md", ROBUSTNESS),
+        ("docs/benchmarks.md", BENCHMARKS),
+    ];
     for (document, text) in documents {
         for name in quoted(text) {
             let is_path = name.contains('/') && (name.ends_with('/') || name.ends_with(".rs"));

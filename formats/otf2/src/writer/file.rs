@@ -65,6 +65,7 @@ mod tests {
         let part = path.with_extension("part");
         let mut file = NewFile::create(path.clone()).unwrap();
         file.append(b"abc").unwrap();
+        file.unsynced();
         assert!(part.exists() && !path.exists());
         file.publish().unwrap();
         assert!(!part.exists());

@@ -11,7 +11,8 @@
 //!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
 //!   three runs;
 //! * anonymous memory per event: the most bytes that were allocated at once, mapped files apart;
-//! * what workers tell each other, per message of the traced program: messages and bytes that MPI would carry.
+//! * what workers tell each other, per message of the traced program if it sends any: messages and bytes that MPI would
+//!   carry.
 
 mod counting;
 
@@ -89,11 +90,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("memory   {:8.1} bytes/event at most", memory as f64 / events as f64);
     let Traffic { rounds, messages: carried, bytes } = traffic(&options)?;
     println!("exchange {rounds:8} rounds of {WORKERS} workers, {carried} messages of {bytes} bytes");
-    println!(
-        "         {:8.6} messages and {:.1} bytes per message of the trace",
-        carried as f64 / messages as f64,
-        bytes as f64 / messages as f64
-    );
+    if messages > 0 {
+        println!(
+            "         {:8.6} messages and {:.1} bytes per message of the trace",
+            carried as f64 / messages as f64,
+            bytes as f64 / messages as f64
+        );
+    }
     Ok(())
 }
 

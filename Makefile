@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
-	install fuzz coverage clean prerequisites judges
+	install bench fuzz coverage clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -25,6 +25,7 @@ help:
 	@echo 'make build                build the programs only'
 	@echo 'make static-library       build the recorder for statically linked programs'
 	@echo 'make install PREFIX=DIR   install them below DIR [$(PREFIX)]'
+	@echo 'make bench                print the targets of speed and memory beside what this machine does'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
 	@echo 'make clean                remove everything that was built'
@@ -77,6 +78,11 @@ install: build
 	$(IN) library="$$CARGO_TARGET_DIR/static/release/libreplay_recorder.a"; [ ! -e "$$library" ] || \
 		install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$library"
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include/replay' measurement/include/*
+
+# In memory if possible: a disk is not what is measured.
+bench: prerequisites
+	$(IN) if [ -w /dev/shm ]; then export TMPDIR=$${TMPDIR:-/dev/shm}; fi; \
+		cargo bench --quiet --bench targets $$REPLAY_FEATURES $(CARGO_FLAGS)
 
 fuzz:
 	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/fuzz.sh run $(SECONDS) $(TARGETS)

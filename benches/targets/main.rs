@@ -1,0 +1,186 @@
+//! The targets of speed and memory, beside what this machine does.
+//!
+//! ```text
+//! cargo bench --bench targets -- [NAME …]
+//! ```
+//!
+//! Prints a line of a table for each target, or for those that are named; `all` also those that take gigabytes of disk.
+//! Traces are made in `$TMPDIR`, which should be in memory, and removed. A time is the best of three runs of
+//! `replay-analyze`, from its start to its end; of the largest traces it is one run. Memory is anonymous memory, the most
+//! that was allocated at once in one run, mapped files apart. A core means one thread.
+
+mod measure;
+
+use std::error::Error;
+
+use measure::{Bench, Trace, megabytes};
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+type Outcome = Result<(String, bool), Box<dyn Error>>;
+
+/// A target: what it is called, what is measured, what is wanted, and how.
+struct Target {
+    name: &'static str,
+    what: &'static str,
+    wanted: &'static str,
+    measure: fn(&Bench) -> Outcome,
+}
+
+/// Events of traces for speeds: enough that starting does not count.
+const SPEED: u64 = 2_500_000;
+
+const TARGETS: &[Target] = &[
+    Target {
+        name: "calls",
+        what: "decode with call stack, compute 4 × 2,500,000, a core",
+        wanted: "≥ 100 M events/s",
+        measure: |bench| {
+            let trace = bench.trace("compute", 4, SPEED)?;
+            at_least(bench.walk(&trace)?, 100.0, "M events/s")
+        },
+    },
+    Target {
+        name: "wait-states",
+        what: "wait states end to end, stencil 4 × 2,500,000, a core",
+        wanted: "≥ 25 M events/s",
+        measure: |bench| at_least(bench.rate(4, SPEED, &["--no-root-causes"])?, 25.0, "M events/s"),
+    },
+    Target {
+        name: "everything",
+        what: "everything on, stencil 4 × 2,500,000, a core",
+        wanted: "≥ 12 M events/s",
+        measure: |bench| at_least(bench.rate(4, SPEED, &[])?, 12.0, "M events/s"),
+    },
+    Target {
+        name: "wavefront",
+        what: "end to end, wavefront 8 × 240,000, all cores",
+        wanted: "< 0.1 s",
+        measure: |bench| {
+            let trace = bench.trace("wavefront", 8, 240_000)?;
+            at_most(bench.seconds(&trace, bench.cores, &[], 3)?, 0.1, "s")
+        },
+    },
+    Target {
+        name: "memory",
+        what: "memory with everything on, stencil 4 × 2,500,000, a core",
+        wanted: "≤ 24 bytes/event",
+        measure: |bench| {
+            let trace = bench.trace("stencil", 4, SPEED)?;
+            at_most(bench.memory(&trace, 1)? / trace.events as f64, 24.0, "bytes/event")
+        },
+    },
+    Target {
+        name: "memory-of-calls",
+        what: "memory with everything on, compute 4 × 2,500,000, a core",
+        wanted: "< 8 bytes/event",
+        measure: |bench| {
+            let trace = bench.trace("compute", 4, SPEED)?;
+            at_most(bench.memory(&trace, 1)? / trace.events as f64, 8.0, "bytes/event")
+        },
+    },
+    Target {
+        name: "report",
+        what: "report, deep-calls 1,024 × 10,000, to memory",
+        wanted: "≥ 1 GB/s",
+        measure: |bench| {
+            let trace = bench.trace("deep-calls", 1024, 10_000)?;
+            at_least(bench.report(&trace)?, 1.0, "GB/s")
+        },
+    },
+    Target {
+        name: "cores",
+        what: "1 → 2 cores, everything on, stencil 16 × 600,000",
+        wanted: "≥ 1.6 times",
+        measure: |bench| {
+            let trace = bench.trace("stencil", 16, 600_000)?;
+            let [one, two] = [1, 2].map(|threads| bench.seconds(&trace, threads, &[], 3));
+            at_least(one? / two?, 1.6, "times")
+        },
+    },
+    Target {
+        name: "linear",
+        what: "time for an event, stencil 4 × 250,000 to 4 × 25,000,000, a core",
+        wanted: "× 10, × 100: ≤ 1.2 times",
+        measure: |bench| {
+            let mut each = Vec::new();
+            for (events, runs) in [(250_000, 3), (2_500_000, 3), (25_000_000, 1)] {
+                let trace = bench.trace("stencil", 4, events)?;
+                each.push(bench.seconds(&trace, 1, &[], runs)? / trace.events as f64);
+            }
+            let (ten, hundred) = (each[1] / each[0], each[2] / each[0]);
+            Ok((format!("{ten:.2}, {hundred:.2} times"), ten.max(hundred) <= 1.2))
+        },
+    },
+    Target {
+        name: "thousand-ranks",
+        what: "everything on, stencil 1,024 × 20,000, one process",
+        wanted: "< 2 s, ≤ 0.6 GiB",
+        measure: |bench| bench_scale(bench, 1024, 20_000, 2.0, 0.6),
+    },
+    Target {
+        name: "many-ranks",
+        what: "everything on, stencil 65,536 × 200, one process",
+        wanted: "< 15 s, ≤ 2 GiB",
+        measure: |bench| bench_scale(bench, 65_536, 200, 15.0, 2.0),
+    },
+];
+
+/// Left out unless asked for: they need 15 GB of disk.
+const LARGE: &[Target] = &[Target {
+    name: "billion",
+    what: "everything on, compute 16 × 62,500,000, one process",
+    wanted: "≤ 4 GiB",
+    measure: |bench| {
+        let trace = bench.trace("compute", 16, 62_500_000)?;
+        let seconds = bench.seconds(&trace, bench.cores, &[], 1)?;
+        let gibibytes = bench.memory(&trace, bench.cores)? / f64::from(1 << 30);
+        Ok((format!("{gibibytes:.2} GiB, {seconds:.0} s"), gibibytes <= 4.0))
+    },
+}];
+
+fn bench_scale(bench: &Bench, ranks: u32, events: u64, most_seconds: f64, most_gibibytes: f64) -> Outcome {
+    let trace: Trace = bench.trace("stencil", ranks, events)?;
+    let seconds = bench.seconds(&trace, bench.cores, &[], 1)?;
+    let gibibytes = bench.memory(&trace, bench.cores)? / f64::from(1 << 30);
+    let is_reached = seconds < most_seconds && gibibytes <= most_gibibytes;
+    Ok((format!("{seconds:.2} s, {gibibytes:.2} GiB"), is_reached))
+}
+
+fn at_least(measured: f64, wanted: f64, unit: &str) -> Outcome {
+    Ok((format!("{measured:.2} {unit}"), measured >= wanted))
+}
+
+fn at_most(measured: f64, wanted: f64, unit: &str) -> Outcome {
+    Ok((format!("{measured:.3} {unit}"), measured <= wanted))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Cargo adds an option.
+    let named: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let is_wanted = |target: &&Target| {
+        let is_named = named.iter().any(|name| name == target.name || name == "all");
+        is_named || named.is_empty() && !LARGE.iter().any(|large| large.name == target.name)
+    };
+    let wanted: Vec<&Target> = TARGETS.iter().chain(LARGE).filter(is_wanted).collect();
+    if let Some(unknown) =
+        named.iter().find(|name| *name != "all" && !wanted.iter().any(|target| target.name == **name))
+    {
+        let names: Vec<_> = TARGETS.iter().chain(LARGE).map(|target| target.name).collect();
+        return Err(format!("no target {unknown}; there are {}", names.join(", ")).into());
+    }
+    let bench = Bench::new(&ALLOCATOR)?;
+    println!("{} cores, {} free in {}", bench.cores, megabytes(bench.room()), bench.place());
+    println!();
+    println!("| what | wanted | measured | reached | command: `cargo bench --bench targets --` |");
+    println!("|---|---|---|---|---|");
+    for Target { name, what, wanted, measure } in wanted {
+        let (measured, is_reached) = measure(&bench)?;
+        let reached = if is_reached { "yes" } else { "no" };
+        println!("| {what} | {wanted} | {measured} | {reached} | `{name}` |");
+    }
+    Ok(())
+}

@@ -7,11 +7,32 @@ use std::borrow::Cow;
 
 use patterns::Source;
 
-use crate::call_tree::CallPath;
+use crate::call_tree::{CallPath, PathId};
 use crate::fraction::whole;
 use crate::metrics::Metrics;
-use crate::severity::{MetricId, Severities};
+use crate::severity::{MetricId, Row, Severities};
 use crate::trace::{Artificial, Trace};
+
+/// Rows of a location.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'r> {
+    /// All of them, in their order.
+    All,
+    /// These, in this order.
+    These(&'r [Row]),
+}
+
+impl Rows<'_> {
+    /// What a column has in the rows; a column may end before the last row, the rest is zero.
+    pub fn of<'c, T: Copy + Default>(self, column: &'c [T]) -> Cow<'c, [T]> {
+        match self {
+            Rows::All => column.into(),
+            Rows::These(rows) => {
+                rows.iter().map(|&row| column.get(row as usize).copied().unwrap_or_default()).collect()
+            }
+        }
+    }
+}
 
 /// How each metric follows from others.
 #[derive(Clone, Debug)]
@@ -43,14 +64,17 @@ impl Formulas {
     /// If a metric is the rest of one that does not exist.
     pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
         let number = |id: &str| metrics.find(id).expect("a metric of the tree");
-        let select = |select: fn(&model::Region) -> bool| {
-            (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect()
+        let select = |of: MetricId, select: fn(&model::Region) -> bool| {
+            let regions: Vec<bool> =
+                (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect();
+            // Nothing is counted for a metric whose regions the trace does not have.
+            if regions.contains(&true) { Formula::Selected(of, regions) } else { Formula::Measured }
         };
         let formula = |metric: &patterns::Metric| match metric.source {
             Source::Measured => Formula::Measured,
             Source::Shares | Source::Comparison => Formula::Shares,
-            Source::TimeIn(regions) => Formula::Selected(metrics.time, select(regions)),
-            Source::VisitsOf(regions) => Formula::Selected(metrics.visits, select(regions)),
+            Source::TimeIn(regions) => select(metrics.time, regions),
+            Source::VisitsOf(regions) => select(metrics.visits, regions),
             Source::Sum => {
                 let children = metrics.list.iter().enumerate().filter(|(_, m)| m.parent == Some(metric.id));
                 Formula::Sum(children.map(|(at, _)| at).collect())
@@ -75,30 +99,32 @@ impl Formulas {
         }
     }
 
-    /// The severities of any metric at a location as shares of ticks, by row; otherwise as [`column`](Formulas::column).
+    /// The severities of any metric at a location as shares of ticks; otherwise as [`column`](Formulas::column).
     pub fn shares<'s>(
         &self,
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
+        rows: Rows<'_>,
     ) -> Cow<'s, [i128]> {
         let leaf = |leaf: MetricId| match &self.list[leaf] {
-            Formula::Shares => severities.shares(leaf).into(),
-            _ => self.counted(leaf, severities, paths).iter().map(|&ticks| whole(ticks)).collect(),
+            Formula::Shares => rows.of(severities.shares(leaf)),
+            _ => self.counted(leaf, severities, paths, rows).iter().map(|&ticks| whole(ticks)).collect(),
         };
-        self.evaluate(metric, &leaf, [i128::saturating_add, i128::saturating_sub])
+        self.evaluate(metric, &leaf, i128::saturating_add, i128::saturating_sub)
     }
 
-    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
-    /// shorter than the list of rows: the rest is zero.
+    /// The severities of a metric of whole numbers at a location, for each of the rows; `paths` are the call paths of its
+    /// process. May be shorter than the list of rows: the rest is zero.
     pub fn column<'s>(
         &self,
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
+        rows: Rows<'_>,
     ) -> Cow<'s, [i64]> {
-        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths);
-        self.evaluate(metric, &leaf, [i64::saturating_add, i64::saturating_sub])
+        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths, rows);
+        self.evaluate(metric, &leaf, i64::saturating_add, i64::saturating_sub)
     }
 
     /// A metric by what `leaf` has for those that it is made of, which are no sums or rests.
@@ -106,9 +132,10 @@ impl Formulas {
         &self,
         metric: MetricId,
         leaf: &dyn Fn(MetricId) -> Cow<'s, [T]>,
-        [add, subtract]: [fn(T, T) -> T; 2],
+        add: impl Fn(T, T) -> T + Copy,
+        subtract: impl Fn(T, T) -> T + Copy,
     ) -> Cow<'s, [T]> {
-        let of = |part| self.evaluate(part, leaf, [add, subtract]);
+        let of = |part| self.evaluate(part, leaf, add, subtract);
         let mut column = Vec::new();
         match &self.list[metric] {
             Formula::Sum(parts) => parts.iter().for_each(|&part| combine(&mut column, &of(part), add)),
@@ -127,14 +154,17 @@ impl Formulas {
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
+        rows: Rows<'_>,
     ) -> Cow<'s, [i64]> {
         let Formula::Selected(of, regions) = &self.list[metric] else {
-            return severities.column(metric).into();
+            return rows.of(severities.column(metric));
         };
         let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
-        let rows = severities.column(*of).iter().zip(severities.paths());
-        let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
-        rows.map(value).collect()
+        let value = |(&value, &path): (&i64, &PathId)| {
+            if holds(paths[path as usize].region) { value } else { 0 }
+        };
+        let values = rows.of(severities.column(*of));
+        values.iter().zip(&*rows.of(severities.paths())).map(value).collect()
     }
 }
 
@@ -181,12 +211,15 @@ mod tests {
         let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {
             let at = metrics.find(id).unwrap();
-            formulas.column(at, &severities, tree.paths()).into_owned()
+            formulas.column(at, &severities, tree.paths(), Rows::All).into_owned()
         };
         assert_eq!(column("execution"), [50, 30, 20]);
         assert_eq!(column("comp"), [50, 0, 0]);
         assert_eq!(column("mpi"), [0, 30, 20]);
         assert_eq!(column("mpi_communication"), [0, 30, 0]);
         assert_eq!(column("overhead"), [0, 0, 0]);
+        let these = Rows::These(&[2, 0, 7]);
+        let computation = metrics.find("comp").unwrap();
+        assert_eq!(*formulas.column(computation, &severities, tree.paths(), these), [0, 50]);
     }
 }

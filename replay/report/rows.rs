@@ -164,13 +164,11 @@ pub(super) fn collect(
         let head = batch.len();
         batch.extend((!is_here).then_some(0));
         for source in sources {
-            source.values(piece.metric, |path, number| {
-                if (piece.first..=piece.last).contains(&path) {
-                    let value = Value::new(path, source.location as u32, number);
-                    match is_here {
-                        true => values.push(value),
-                        false => value.encode(has_fractions, &mut batch),
-                    }
+            source.values_in(piece.metric, piece.first..=piece.last, |path, number| {
+                let value = Value::new(path, source.location as u32, number);
+                match is_here {
+                    true => values.push(value),
+                    false => value.encode(has_fractions, &mut batch),
                 }
             });
         }

@@ -184,8 +184,33 @@ pub(super) fn collect(
             values.extend(reader.words(count).chunks_exact(length).map(Value::decode));
         }
     }
-    values.iter_mut().for_each(|values| values.sort_unstable());
-    Ok(values)
+    Ok(pieces.iter().zip(values).map(|(piece, values)| by_path(piece, values)).collect())
+}
+
+/// Sorts values by call path. They are there by rising location, and stay so within a call path.
+fn by_path(piece: &Piece, values: Vec<Value>) -> Vec<Value> {
+    let paths = (piece.last - piece.first) as usize + 1;
+    if values.len() < paths {
+        let mut values = values;
+        values.sort_unstable();
+        return values;
+    }
+    // Where the values of each call path go: behind those of the ones before it.
+    let mut next = vec![0; paths + 1];
+    for value in &values {
+        next[(value.path - piece.first) as usize + 1] += 1;
+    }
+    for path in 1..paths {
+        next[path] += next[path - 1];
+    }
+    let mut sorted = vec![Value::new(0, 0, 0); values.len()];
+    for value in values {
+        let place: &mut usize = &mut next[(value.path - piece.first) as usize];
+        sorted[*place] = value;
+        *place += 1;
+    }
+    debug_assert!(sorted.is_sorted());
+    sorted
 }
 
 #[cfg(test)]
@@ -197,6 +222,18 @@ mod tests {
         let counts = vec![5, 0, VALUES_AT_A_TIME - 5, 1, 3 * VALUES_AT_A_TIME, 2, 2];
         let sets = RowSets { bits: Vec::new(), words: 0, counts };
         assert_eq!(sets.groups(), [vec![0, 2], vec![3], vec![4], vec![5, 6]]);
+    }
+
+    #[test]
+    fn values_by_location_are_sorted_by_call_path() {
+        let values = [(7, 0), (5, 0), (5, 1), (7, 1), (6, 2), (7, 2)];
+        let values: Vec<_> = values.map(|(path, location)| Value::new(path, location, -1)).into();
+        for last in [7, 9, 20] {
+            let piece = Piece { metric: 0, first: 5, last, values: 6 };
+            let sorted = by_path(&piece, values.clone());
+            let places: Vec<_> = sorted.iter().map(|value| (value.path, value.location)).collect();
+            assert_eq!(places, [(5, 0), (5, 1), (6, 2), (7, 0), (7, 1), (7, 2)]);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn analyze(launcher: &Path, processes: usize, analyses: &[Options], l
     let program = std::env::current_exe().unwrap();
     let mut command = run::launched(launcher, processes, [&program]);
     command.args([TEST, "--exact", "--ignored", "--nocapture", "--test-threads=1"]).env(LIST, list);
-    run::run(&mut command).expect(0);
+    run::run_within(&mut command, 10 * run::DEADLINE).expect(0);
 }
 
 fn line(analysis: &Options) -> String {

@@ -63,6 +63,11 @@ pub(crate) fn alone(command: &mut Command) {
 
 /// Runs a command to its end.
 pub(crate) fn run(command: &mut Command) -> Finished {
+    run_within(command, DEADLINE)
+}
+
+/// Runs a command to its end, which must come within some time.
+pub(crate) fn run_within(command: &mut Command, deadline: Duration) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -79,10 +84,10 @@ pub(crate) fn run(command: &mut Command) -> Finished {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if start.elapsed() > DEADLINE {
+        if start.elapsed() > deadline {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("{command:?} did not end within {DEADLINE:?}");
+            panic!("{command:?} did not end within {deadline:?}");
         }
         std::thread::sleep(pause);
         pause = (2 * pause).min(Duration::from_millis(20));

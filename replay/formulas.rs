@@ -220,6 +220,6 @@ mod tests {
         assert_eq!(column("overhead"), [0, 0, 0]);
         let these = Rows::These(&[2, 0, 7]);
         let computation = metrics.find("comp").unwrap();
-        assert_eq!(*formulas.column(computation, &severities, tree.paths(), these), [0, 50]);
+        assert_eq!(*formulas.column(computation, &severities, tree.paths(), these), [0, 50, 0]);
     }
 }

@@ -34,7 +34,7 @@ pub struct CallPath {
 pub struct CallTree {
     paths: Vec<CallPath>,
     known: FxHashMap<CallPath, PathId>,
-    /// By path, the roots' parent first.
+    /// By path, the roots' parent first; empty unless paths were [entered](CallTree::enter).
     trail: Vec<Trail>,
 }
 
@@ -52,6 +52,9 @@ impl CallTree {
     pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
         let path = CallPath { parent, region, site };
         let above = parent.wrapping_add(1) as usize;
+        if self.trail.len() <= self.paths.len() {
+            self.trail.resize(self.paths.len() + 1, Trail::default());
+        }
         let Some(Trail { last, .. }) = self.trail.get(above).copied() else { return self.find(path) };
         let then = self.trail.get(last as usize + 1).map_or(last, |trail| trail.then);
         if self.paths.get(then as usize) == Some(&path) {
@@ -69,7 +72,6 @@ impl CallTree {
     fn find(&mut self, path: CallPath) -> PathId {
         *self.known.entry(path).or_insert_with(|| {
             self.paths.push(path);
-            self.trail.resize(self.paths.len() + 1, Trail::default());
             (self.paths.len() - 1) as PathId
         })
     }
@@ -99,7 +101,7 @@ impl CallTree {
         let mut here: Vec<PathId> = Vec::with_capacity(other.len());
         for path in other {
             let parent = if path.parent == NO_PATH { NO_PATH } else { here[path.parent as usize] };
-            here.push(self.enter(parent, path.region, path.site));
+            here.push(self.find(CallPath { parent, ..*path }));
         }
         here
     }
@@ -112,10 +114,10 @@ impl CallTree {
     /// The same paths below one new root, which is number 0; every number grows by one.
     pub fn below_root(&self, region: u32) -> CallTree {
         let mut tree = CallTree::default();
-        tree.enter(NO_PATH, region, NO_SITE);
+        tree.find(CallPath { parent: NO_PATH, region, site: NO_SITE });
         for path in &self.paths {
             let parent = if path.parent == NO_PATH { 0 } else { path.parent + 1 };
-            tree.enter(parent, path.region, path.site);
+            tree.find(CallPath { parent, ..*path });
         }
         tree
     }

@@ -24,7 +24,7 @@ pub(super) struct Source<'a> {
     pub(super) numbers: &'a [u32],
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
-    /// Its rows by the report's call paths.
+    /// Its rows by the report's call paths, if [sorted](Source::sort).
     pub(super) order: Vec<Row>,
     /// What the main thread did, at a worker thread.
     pub(super) idle: Option<&'a IdleThreads>,
@@ -41,17 +41,17 @@ pub(super) struct Imbalance<'a> {
     pub(super) is_parallel: &'a [bool],
 }
 
-/// The rows of a location by the report's call paths, whose numbers by the process's are given.
-pub(super) fn order(severities: &Severities, numbers: &[u32]) -> Vec<Row> {
-    let mut order: Vec<Row> = (0..severities.paths().len() as Row).collect();
-    order.sort_unstable_by_key(|&row| numbers[severities.paths()[row as usize] as usize]);
-    order
-}
-
 impl Source<'_> {
     /// Calls `with` with each call path of the report that has a value, and the value.
     pub(super) fn values(&self, metric: MetricId, with: impl FnMut(u32, i128)) {
         self.values_of(metric, Rows::All, with);
+    }
+
+    /// Prepares for questions about [ranges](Source::values_in) of call paths.
+    pub(super) fn sort(&mut self) {
+        let paths = self.severities.paths();
+        self.order = (0..paths.len() as Row).collect();
+        self.order.sort_unstable_by_key(|&row| self.numbers[paths[row as usize] as usize]);
     }
 
     /// The same, but only what is in a range of the report's call paths.
@@ -61,6 +61,13 @@ impl Source<'_> {
         range: RangeInclusive<u32>,
         mut with: impl FnMut(u32, i128),
     ) {
+        if self.order.is_empty() {
+            return self.values_of(metric, Rows::All, |path, value| {
+                if range.contains(&path) {
+                    with(path, value);
+                }
+            });
+        }
         let path = |&row: &Row| self.numbers[self.severities.paths()[row as usize] as usize];
         let first = self.order.partition_point(|row| path(row) < *range.start());
         let end = self.order.partition_point(|row| path(row) <= *range.end());

@@ -10,7 +10,7 @@ use super::accounts::Accounts;
 use super::cube::describe;
 use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::rows::{Piece, RowSets, Value, collect};
-use super::source::{Imbalance, Source, order as rows_by_path, totals as computation};
+use super::source::{Imbalance, Source, totals as computation};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting, examples, total};
 use crate::call_tree::{NO_PATH, PathId};
@@ -89,7 +89,7 @@ pub fn write(
                     numbers,
                     metrics,
                     formulas,
-                    order: rows_by_path(&location.severities, numbers),
+                    order: Vec::new(),
                     idle: idle.as_ref().filter(|_| location.is_worker),
                     participates: [is_thread && thread == 0, is_thread],
                     imbalance: None,
@@ -115,6 +115,9 @@ pub fn write(
     let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
+    if rows.are_in_pieces() {
+        sources.iter_mut().for_each(Source::sort);
+    }
     let mut output = if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;

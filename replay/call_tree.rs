@@ -29,47 +29,17 @@ pub struct CallPath {
     pub site: u32,
 }
 
-/// Call paths, each with its children found by hash, or by what was entered after the child before.
+/// Call paths, each with its children found by hash.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     paths: Vec<CallPath>,
     known: FxHashMap<CallPath, PathId>,
-    /// By path, the roots' parent first; empty unless paths were [entered](CallTree::enter).
-    trail: Vec<Trail>,
-}
-
-/// Programs do the same again and again: what was entered last time is nearly always what is entered now.
-#[derive(Clone, Copy, Debug, Default)]
-struct Trail {
-    /// The child that was entered last.
-    last: PathId,
-    /// The sibling that was entered after it last time.
-    then: PathId,
 }
 
 impl CallTree {
     /// The path of `region` entered from `parent` at `site`; new paths get the next number.
     pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
         let path = CallPath { parent, region, site };
-        let above = parent.wrapping_add(1) as usize;
-        if self.trail.len() <= self.paths.len() {
-            self.trail.resize(self.paths.len() + 1, Trail::default());
-        }
-        let Some(Trail { last, .. }) = self.trail.get(above).copied() else { return self.find(path) };
-        let then = self.trail.get(last as usize + 1).map_or(last, |trail| trail.then);
-        if self.paths.get(then as usize) == Some(&path) {
-            self.trail[above].last = then;
-            return then;
-        }
-        let found = self.find(path);
-        self.trail[above].last = found;
-        if let Some(trail) = self.trail.get_mut(last as usize + 1) {
-            trail.then = found;
-        }
-        found
-    }
-
-    fn find(&mut self, path: CallPath) -> PathId {
         *self.known.entry(path).or_insert_with(|| {
             self.paths.push(path);
             (self.paths.len() - 1) as PathId
@@ -101,7 +71,7 @@ impl CallTree {
         let mut here: Vec<PathId> = Vec::with_capacity(other.len());
         for path in other {
             let parent = if path.parent == NO_PATH { NO_PATH } else { here[path.parent as usize] };
-            here.push(self.find(CallPath { parent, ..*path }));
+            here.push(self.enter(parent, path.region, path.site));
         }
         here
     }
@@ -114,10 +84,10 @@ impl CallTree {
     /// The same paths below one new root, which is number 0; every number grows by one.
     pub fn below_root(&self, region: u32) -> CallTree {
         let mut tree = CallTree::default();
-        tree.find(CallPath { parent: NO_PATH, region, site: NO_SITE });
+        tree.enter(NO_PATH, region, NO_SITE);
         for path in &self.paths {
             let parent = if path.parent == NO_PATH { 0 } else { path.parent + 1 };
-            tree.find(CallPath { parent, ..*path });
+            tree.enter(parent, path.region, path.site);
         }
         tree
     }

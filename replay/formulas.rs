@@ -7,32 +7,11 @@ use std::borrow::Cow;
 
 use patterns::Source;
 
-use crate::call_tree::{CallPath, PathId};
+use crate::call_tree::CallPath;
 use crate::fraction::whole;
 use crate::metrics::Metrics;
-use crate::severity::{MetricId, Row, Severities};
+use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
-
-/// Rows of a location.
-#[derive(Clone, Copy, Debug)]
-pub enum Rows<'r> {
-    /// All of them, in their order.
-    All,
-    /// These, in this order.
-    These(&'r [Row]),
-}
-
-impl Rows<'_> {
-    /// What a column has in the rows; a column may end before the last row, the rest is zero.
-    pub fn of<'c, T: Copy + Default>(self, column: &'c [T]) -> Cow<'c, [T]> {
-        match self {
-            Rows::All => column.into(),
-            Rows::These(rows) => {
-                rows.iter().map(|&row| column.get(row as usize).copied().unwrap_or_default()).collect()
-            }
-        }
-    }
-}
 
 /// How each metric follows from others.
 #[derive(Clone, Debug)]
@@ -99,31 +78,29 @@ impl Formulas {
         }
     }
 
-    /// The severities of any metric at a location as shares of ticks; otherwise as [`column`](Formulas::column).
+    /// The severities of any metric at a location as shares of ticks, by row; otherwise as [`column`](Formulas::column).
     pub fn shares<'s>(
         &self,
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
-        rows: Rows<'_>,
     ) -> Cow<'s, [i128]> {
         let leaf = |leaf: MetricId| match &self.list[leaf] {
-            Formula::Shares => rows.of(severities.shares(leaf)),
-            _ => self.counted(leaf, severities, paths, rows).iter().map(|&ticks| whole(ticks)).collect(),
+            Formula::Shares => severities.shares(leaf).into(),
+            _ => self.counted(leaf, severities, paths).iter().map(|&ticks| whole(ticks)).collect(),
         };
         self.evaluate(metric, &leaf, i128::saturating_add, i128::saturating_sub)
     }
 
-    /// The severities of a metric of whole numbers at a location, for each of the rows; `paths` are the call paths of its
-    /// process. May be shorter than the list of rows: the rest is zero.
+    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
+    /// shorter than the list of rows: the rest is zero.
     pub fn column<'s>(
         &self,
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
-        rows: Rows<'_>,
     ) -> Cow<'s, [i64]> {
-        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths, rows);
+        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths);
         self.evaluate(metric, &leaf, i64::saturating_add, i64::saturating_sub)
     }
 
@@ -154,17 +131,14 @@ impl Formulas {
         metric: MetricId,
         severities: &'s Severities,
         paths: &[CallPath],
-        rows: Rows<'_>,
     ) -> Cow<'s, [i64]> {
         let Formula::Selected(of, regions) = &self.list[metric] else {
-            return rows.of(severities.column(metric));
+            return severities.column(metric).into();
         };
         let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
-        let value = |(&value, &path): (&i64, &PathId)| {
-            if holds(paths[path as usize].region) { value } else { 0 }
-        };
-        let values = rows.of(severities.column(*of));
-        values.iter().zip(&*rows.of(severities.paths())).map(value).collect()
+        let rows = severities.column(*of).iter().zip(severities.paths());
+        let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
+        rows.map(value).collect()
     }
 }
 
@@ -211,15 +185,12 @@ mod tests {
         let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {
             let at = metrics.find(id).unwrap();
-            formulas.column(at, &severities, tree.paths(), Rows::All).into_owned()
+            formulas.column(at, &severities, tree.paths()).into_owned()
         };
         assert_eq!(column("execution"), [50, 30, 20]);
         assert_eq!(column("comp"), [50, 0, 0]);
         assert_eq!(column("mpi"), [0, 30, 20]);
         assert_eq!(column("mpi_communication"), [0, 30, 0]);
         assert_eq!(column("overhead"), [0, 0, 0]);
-        let these = Rows::These(&[2, 0, 7]);
-        let computation = metrics.find("comp").unwrap();
-        assert_eq!(*formulas.column(computation, &severities, tree.paths(), these), [0, 50, 0]);
     }
 }

@@ -8,7 +8,6 @@ use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, wide};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
-use crate::formulas::Rows;
 use crate::fraction::{fixed, float, whole};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
@@ -225,7 +224,7 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
             continue;
         }
         for &(metric, sign) in &parts {
-            let column = tools.formulas.column(metric, &location.severities, &profile.paths, Rows::All);
+            let column = tools.formulas.column(metric, &location.severities, &profile.paths);
             for (row, &ticks) in column.iter().enumerate() {
                 busy[lines.path(at, row as Row) as usize] += sign * i128::from(ticks);
             }

@@ -87,11 +87,6 @@ impl RowSets {
         groups
     }
 
-    /// Whether a metric has more values than worker 0 can hold.
-    pub(super) fn are_in_pieces(&self) -> bool {
-        self.counts.iter().any(|&count| count > VALUES_AT_A_TIME)
-    }
-
     /// The rows of a metric in pieces that worker 0 can hold.
     pub(super) fn pieces(&self, metric: MetricId) -> Vec<Piece> {
         let rows = self.rows(metric);
@@ -169,11 +164,13 @@ pub(super) fn collect(
         let head = batch.len();
         batch.extend((!is_here).then_some(0));
         for source in sources {
-            source.values_in(piece.metric, piece.first..=piece.last, |path, number| {
-                let value = Value::new(path, source.location as u32, number);
-                match is_here {
-                    true => values.push(value),
-                    false => value.encode(has_fractions, &mut batch),
+            source.values(piece.metric, |path, number| {
+                if (piece.first..=piece.last).contains(&path) {
+                    let value = Value::new(path, source.location as u32, number);
+                    match is_here {
+                        true => values.push(value),
+                        false => value.encode(has_fractions, &mut batch),
+                    }
                 }
             });
         }
@@ -195,7 +192,7 @@ pub(super) fn collect(
 /// Sorts values by call path. They are there by rising location, and stay so within a call path.
 fn by_path(piece: &Piece, values: Vec<Value>) -> Vec<Value> {
     let paths = (piece.last - piece.first) as usize + 1;
-    // Of a few locations they are nearly sorted, and a second list is not worth its memory.
+    // Of a few locations a second list is not worth its memory.
     if values.len() < 8 * paths {
         let mut values = values;
         values.sort_unstable();

@@ -1,16 +1,14 @@
 //! What a location has to report: its severities, what follows from them, and what follows from other locations.
 
-use std::ops::RangeInclusive;
-
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::{CallPath, PathId};
-use crate::formulas::{Formulas, Rows};
+use crate::formulas::Formulas;
 use crate::fraction::whole;
 use crate::idle_threads::IdleThreads;
 use crate::imbalance::{Part, Totals};
 use crate::metrics::Metrics;
-use crate::severity::{MetricId, Row, Severities};
+use crate::severity::{MetricId, Severities};
 
 /// A location's severities with the way from its call paths to the report's.
 #[derive(Debug)]
@@ -24,8 +22,6 @@ pub(super) struct Source<'a> {
     pub(super) numbers: &'a [u32],
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
-    /// Its rows by the report's call paths, if [sorted](Source::sort).
-    pub(super) order: Vec<Row>,
     /// What the main thread did, at a worker thread.
     pub(super) idle: Option<&'a IdleThreads>,
     /// Whether it takes part in comparisons of processes, and of threads.
@@ -43,43 +39,7 @@ pub(super) struct Imbalance<'a> {
 
 impl Source<'_> {
     /// Calls `with` with each call path of the report that has a value, and the value.
-    pub(super) fn values(&self, metric: MetricId, with: impl FnMut(u32, i128)) {
-        self.values_of(metric, Rows::All, with);
-    }
-
-    /// Prepares for questions about [ranges](Source::values_in) of call paths.
-    pub(super) fn sort(&mut self) {
-        let paths = self.severities.paths();
-        self.order = (0..paths.len() as Row).collect();
-        self.order.sort_unstable_by_key(|&row| self.numbers[paths[row as usize] as usize]);
-    }
-
-    /// The same, but only what is in a range of the report's call paths.
-    pub(super) fn values_in(
-        &self,
-        metric: MetricId,
-        range: RangeInclusive<u32>,
-        mut with: impl FnMut(u32, i128),
-    ) {
-        if self.order.is_empty() {
-            return self.values_of(metric, Rows::All, |path, value| {
-                if range.contains(&path) {
-                    with(path, value);
-                }
-            });
-        }
-        let path = |&row: &Row| self.numbers[self.severities.paths()[row as usize] as usize];
-        let first = self.order.partition_point(|row| path(row) < *range.start());
-        let end = self.order.partition_point(|row| path(row) <= *range.end());
-        self.values_of(metric, Rows::These(&self.order[first..end]), |path, value| {
-            if range.contains(&path) {
-                with(path, value);
-            }
-        });
-    }
-
-    /// Values in some rows at least; what does not follow from rows comes in any case.
-    fn values_of(&self, metric: MetricId, rows: Rows<'_>, mut with: impl FnMut(u32, i128)) {
+    pub(super) fn values(&self, metric: MetricId, mut with: impl FnMut(u32, i128)) {
         let metrics = self.metrics;
         if metric == metrics.time && self.idle.is_some() {
             self.allocated(with);
@@ -92,34 +52,19 @@ impl Source<'_> {
         } else if let Some(at) = metrics.imbalance.iter().position(|&of| of == metric) {
             self.deviations(Part::ALL[at], with);
         } else if self.formulas.has_fractions(metric) {
-            let column = self.formulas.shares(metric, self.severities, self.paths, rows);
-            self.name(&column, rows, with);
+            let column = self.formulas.shares(metric, self.severities, self.paths);
+            let values = column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0);
+            values.for_each(|(&value, &path)| with(self.numbers[path as usize], value));
         } else {
-            self.column_of(metric, rows, |path, value| with(path, value.into()));
+            self.column(metric, |path, value| with(path, value.into()));
         }
     }
 
     /// Values that the location has by itself.
-    pub(super) fn column(&self, metric: MetricId, with: impl FnMut(u32, i64)) {
-        self.column_of(metric, Rows::All, with);
-    }
-
-    fn column_of(&self, metric: MetricId, rows: Rows<'_>, with: impl FnMut(u32, i64)) {
-        let column = self.formulas.column(metric, self.severities, self.paths, rows);
-        self.name(&column, rows, with);
-    }
-
-    /// Calls `with` with the report's call path of each value.
-    fn name<T: Copy + Default + PartialEq>(
-        &self,
-        column: &[T],
-        rows: Rows<'_>,
-        mut with: impl FnMut(u32, T),
-    ) {
-        for (&value, &path) in column.iter().zip(&*rows.of(self.severities.paths())) {
-            if value != T::default() {
-                with(self.numbers[path as usize], value);
-            }
+    pub(super) fn column(&self, metric: MetricId, mut with: impl FnMut(u32, i64)) {
+        let column = self.formulas.column(metric, self.severities, self.paths);
+        for (&value, &path) in column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0) {
+            with(self.numbers[path as usize], value);
         }
     }
 

@@ -89,7 +89,6 @@ pub fn write(
                     numbers,
                     metrics,
                     formulas,
-                    order: Vec::new(),
                     idle: idle.as_ref().filter(|_| location.is_worker),
                     participates: [is_thread && thread == 0, is_thread],
                     imbalance: None,
@@ -115,9 +114,6 @@ pub fn write(
     let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
     let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
-    if rows.are_in_pieces() {
-        sources.iter_mut().for_each(Source::sort);
-    }
     let mut output = if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;

@@ -159,19 +159,6 @@ pub fn walk(
         stream.expect();
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
-    let mut steps: u64 = 0;
-    memory.check(0)?;
-    if let [stream] = &mut streams[..] {
-        // There is no other one to wait for.
-        while stream.step(&mut state) {
-            steps += 1;
-            if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
-                memory.check(state.growth())?;
-                stream.expect();
-            }
-        }
-        return Ok(state.finish());
-    }
     // Always the stream with the earliest event goes on, until another one has an earlier event; joins come after all
     // else at their time; other ties go to the lower thread. A stream that waits for a fork comes last, whatever its clock
     // says; so each fork changes the order.
@@ -181,6 +168,8 @@ pub fn walk(
         turns.collect()
     };
     let mut turns = order(&streams, &state);
+    let mut steps: u64 = 0;
+    memory.check(0)?;
     while let Some(Reverse((_, at))) = turns.pop() {
         let (next, forks) = (turns.peek().map(|Reverse((next, _))| *next), state.forks());
         while let Some(turn) = streams[at].turn(&state)

@@ -257,10 +257,10 @@ impl<'a> Stream<'a> {
         state.lose(self.thread);
     }
 
-    /// Handles the event to come, and steps to the one after it. Answers whether there was one.
+    /// Handles the event to come, and steps to the one after it.
     #[inline]
-    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) -> bool {
-        let Some((time, head)) = self.next else { return false };
+    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
+        let Some((time, head)) = self.next else { return };
         // Two of three events have one number, which need not go through memory as one of all kinds of events.
         let handled = if head.enters() {
             let region = self.cursor.region(head);
@@ -279,7 +279,6 @@ impl<'a> Stream<'a> {
                 self.end(state);
             }
         }
-        true
     }
 
     /// Handles an event with the time to use and the one that was recorded.

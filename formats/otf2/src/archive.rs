@@ -112,7 +112,7 @@ impl Archive {
     /// If it cannot be read.
     pub fn definition_file(&self) -> Result<FileBytes, Error> {
         let path = self.definition_path();
-        self.open_inside(path.clone()).map_err(|error| match error.is_not_found() {
+        self.open_inside(path.clone(), self.io).map_err(|error| match error.is_not_found() {
             true => Error::file(
                 &path,
                 "there are no global definitions: the archive is incomplete; copy it again, or record the program again",
@@ -143,7 +143,7 @@ impl Archive {
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it is not there, which is not unusual.
     pub fn local_definition_file(&self, location: u64) -> Result<FileBytes, Error> {
-        self.open_inside(self.local_definition_path(location))
+        self.open_inside(self.local_definition_path(location), self.io)
     }
 
     /// The records of [`local_definition_file`](Archive::local_definition_file).
@@ -156,21 +156,21 @@ impl Archive {
     /// # Errors
     /// If it cannot be read; [`Error::is_not_found`] if it is not there.
     pub fn event_file(&self, location: u64) -> Result<FileBytes, Error> {
-        self.open_inside(self.event_path(location))
+        self.open_inside(self.event_path(location), self.io)
     }
 
     /// Says that the event file of a location will be opened soon: at least its first `bytes` will be needed. What goes wrong
     /// will be told then.
     pub fn expect(&self, location: u64, bytes: usize) {
-        if let Ok(file) = FileBytes::open(self.event_path(location)) {
+        if let Ok(file) = self.open_inside(self.event_path(location), Io::Map) {
             file.expect(0, if self.io == Io::Map { bytes } else { file.len() });
         }
     }
 
     /// Opens a file of the archive.
-    fn open_inside(&self, path: PathBuf) -> Result<FileBytes, Error> {
+    fn open_inside(&self, path: PathBuf, io: Io) -> Result<FileBytes, Error> {
         stay_inside(&self.directory, &path)?;
-        FileBytes::open_by(path, self.io)
+        FileBytes::open_by(path, io)
     }
 
     /// The events of [`event_file`](Archive::event_file).

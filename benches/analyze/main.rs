@@ -14,23 +14,20 @@
 //! * what workers tell each other, per message of the traced program if it sends any: messages and bytes that MPI would
 //!   carry.
 
+#[path = "../costs.rs"]
+mod costs;
 mod counting;
 
 use std::error::Error;
-use std::path::Path;
-use std::time::Instant;
 
 use generate::{Job, Pattern, Written, generate};
 use otf2::{Archive, Event};
 use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
-use replay::memory::Memory;
-use replay::metrics::Metrics;
 use replay::progress::Progress;
-use replay::trace::Trace;
-use replay::walk::Positions;
-use replay::{Options, Semantics, analyze, walk};
+use replay::{Options, analyze};
 
+use costs::fastest;
 use counting::{Traffic, workers};
 
 #[global_allocator]
@@ -57,17 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let rate = |seconds: f64| events as f64 / seconds / 1e6;
-    println!("decode   {:8.1} million events/s", rate(best_of_three(|| decode(&archive, &job))?));
-    let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
-    let metrics = Metrics::new(false);
-    let walking = best_of_three(|| {
-        for process in 0..trace.processes.len() {
-            walk::walk(&archive, &trace, &metrics, process, Positions::Nothing, &[], &Memory::default())?;
-        }
-        Ok(())
-    })?;
-    println!("walk     {:8.1} million events/s", rate(walking));
-    let options = options(&experiment, directory.path());
+    println!("decode   {:8.1} million events/s", rate(fastest(3, || decode(&archive, &job))?));
+    println!("walk     {:8.1} million events/s", rate(costs::walk(&archive)?));
+    let options = costs::options(&experiment, &directory.path().join("report.cubex"));
     let variants = [
         ("wait states only", Options { causes: false, ..options.clone() }),
         ("with root causes", options.clone()),
@@ -75,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let mut of_wait_states = None;
     for (what, options) in variants {
-        let seconds = best_of_three(|| {
+        let seconds = fastest(3, || {
             analyze(&options, &mut Solo, &mut Progress::silent())?;
             Ok(())
         })?;
@@ -83,11 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("analyze  {:8.1} million events/s, {what}: {times:.2} times the cost", rate(seconds));
     }
 
-    let before = ALLOCATOR.current_usage();
-    ALLOCATOR.reset_peak_usage();
-    analyze(&options, &mut Solo, &mut Progress::silent())?;
-    let memory = ALLOCATOR.peak_usage() - before;
-    println!("memory   {:8.1} bytes/event at most", memory as f64 / events as f64);
+    let memory = costs::memory(&options, &ALLOCATOR)?;
+    println!("memory   {:8.1} bytes/event at most", memory / events as f64);
     let Traffic { rounds, messages: carried, bytes } = traffic(&options)?;
     println!("exchange {rounds:8} rounds of {WORKERS} workers, {carried} messages of {bytes} bytes");
     if messages > 0 {
@@ -98,19 +84,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     Ok(())
-}
-
-fn options(experiment: &Path, directory: &Path) -> Options {
-    Options {
-        io: otf2::Io::Map,
-        experiment: experiment.into(),
-        report: Some(directory.join("report.cubex")),
-        semantics: Semantics::Corrected,
-        threads: 1,
-        causes: true,
-        clock_correction: false,
-        force: false,
-    }
 }
 
 fn decode(archive: &Archive, job: &Job) -> Result<(), Box<dyn Error>> {
@@ -146,15 +119,4 @@ fn traffic(options: &Options) -> Result<Traffic, replay::Error> {
         }
         Ok(sum)
     })
-}
-
-/// Seconds of the fastest of three runs.
-fn best_of_three(mut run: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
-    let mut best = f64::INFINITY;
-    for _ in 0..3 {
-        let start = Instant::now();
-        run()?;
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    Ok(best)
 }

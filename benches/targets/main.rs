@@ -9,11 +9,13 @@
 //! `replay-analyze`, from its start to its end; of the largest traces it is one run. Memory is anonymous memory, the most
 //! that was allocated at once in one run, mapped files apart. A core means one thread.
 
+#[path = "../costs.rs"]
+mod costs;
 mod measure;
 
 use std::error::Error;
 
-use measure::{Bench, Trace, megabytes};
+use measure::{Bench, megabytes};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -67,19 +69,13 @@ const TARGETS: &[Target] = &[
         name: "memory",
         what: "memory with everything on, stencil 4 × 2,500,000, a core",
         wanted: "≤ 24 bytes/event",
-        measure: |bench| {
-            let trace = bench.trace("stencil", 4, SPEED)?;
-            at_most(bench.memory(&trace, 1)? / trace.events as f64, 24.0, "bytes/event")
-        },
+        measure: |bench| at_most(bench.memory_of_event("stencil", 4, SPEED)?, 24.0, "bytes/event"),
     },
     Target {
         name: "memory-of-calls",
         what: "memory with everything on, compute 4 × 2,500,000, a core",
         wanted: "< 8 bytes/event",
-        measure: |bench| {
-            let trace = bench.trace("compute", 4, SPEED)?;
-            at_most(bench.memory(&trace, 1)? / trace.events as f64, 8.0, "bytes/event")
-        },
+        measure: |bench| at_most(bench.memory_of_event("compute", 4, SPEED)?, 8.0, "bytes/event"),
     },
     Target {
         name: "report",
@@ -118,13 +114,13 @@ const TARGETS: &[Target] = &[
         name: "thousand-ranks",
         what: "everything on, stencil 1,024 × 20,000, one process",
         wanted: "< 2 s, ≤ 0.6 GiB",
-        measure: |bench| bench_scale(bench, 1024, 20_000, 2.0, 0.6),
+        measure: |bench| scale(bench, "stencil", 1024, 20_000, 2.0, 0.6),
     },
     Target {
         name: "many-ranks",
         what: "everything on, stencil 65,536 × 200, one process",
         wanted: "< 15 s, ≤ 2 GiB",
-        measure: |bench| bench_scale(bench, 65_536, 200, 15.0, 2.0),
+        measure: |bench| scale(bench, "stencil", 65_536, 200, 15.0, 2.0),
     },
 ];
 
@@ -133,16 +129,18 @@ const LARGE: &[Target] = &[Target {
     name: "billion",
     what: "everything on, compute 16 × 62,500,000, one process",
     wanted: "≤ 4 GiB",
-    measure: |bench| {
-        let trace = bench.trace("compute", 16, 62_500_000)?;
-        let seconds = bench.seconds(&trace, bench.cores, &[], 1)?;
-        let gibibytes = bench.memory(&trace, bench.cores)? / f64::from(1 << 30);
-        Ok((format!("{gibibytes:.2} GiB, {seconds:.0} s"), gibibytes <= 4.0))
-    },
+    measure: |bench| scale(bench, "compute", 16, 62_500_000, f64::INFINITY, 4.0),
 }];
 
-fn bench_scale(bench: &Bench, ranks: u32, events: u64, most_seconds: f64, most_gibibytes: f64) -> Outcome {
-    let trace: Trace = bench.trace("stencil", ranks, events)?;
+fn scale(
+    bench: &Bench,
+    pattern: &str,
+    ranks: u32,
+    events: u64,
+    most_seconds: f64,
+    most_gibibytes: f64,
+) -> Outcome {
+    let trace = bench.trace(pattern, ranks, events)?;
     let seconds = bench.seconds(&trace, bench.cores, &[], 1)?;
     let gibibytes = bench.memory(&trace, bench.cores)? / f64::from(1 << 30);
     let is_reached = seconds < most_seconds && gibibytes <= most_gibibytes;

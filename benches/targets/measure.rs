@@ -5,18 +5,14 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread::available_parallelism;
-use std::time::Instant;
 
 use generate::{Job, Pattern, generate};
 use otf2::Archive;
 use peak_alloc::PeakAlloc;
-use replay::exchange::Solo;
-use replay::memory::Memory;
-use replay::metrics::Metrics;
-use replay::progress::Progress;
-use replay::walk::{self, Positions};
-use replay::{Options, Semantics, analyze};
+use replay::Options;
 use tempfile::TempDir;
+
+use crate::costs::{self, fastest};
 
 /// Where traces are made, and the last one.
 pub(crate) struct Bench {
@@ -77,13 +73,7 @@ impl Bench {
         options: &[&str],
         runs: usize,
     ) -> Result<f64, Box<dyn Error>> {
-        let mut best = f64::INFINITY;
-        for _ in 0..runs {
-            let start = Instant::now();
-            self.run(trace, threads, options)?;
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        Ok(best)
+        fastest(runs, || self.run(trace, threads, options).map(|_| ()))
     }
 
     /// Million events in a second of a core, of a stencil.
@@ -94,26 +84,7 @@ impl Bench {
 
     /// Million events that are decoded in a second, with call paths and the time and visits of each.
     pub(crate) fn walk(&self, trace: &Trace) -> Result<f64, Box<dyn Error>> {
-        let archive = Archive::open(&trace.path)?;
-        let definitions = replay::trace::Trace::new(archive.definitions()?, Semantics::Corrected)?;
-        let metrics = Metrics::new(false);
-        let mut best = f64::INFINITY;
-        for _ in 0..3 {
-            let start = Instant::now();
-            for process in 0..definitions.processes.len() {
-                walk::walk(
-                    &archive,
-                    &definitions,
-                    &metrics,
-                    process,
-                    Positions::Nothing,
-                    &[],
-                    &Memory::default(),
-                )?;
-            }
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        Ok(trace.events as f64 / best / 1e6)
+        Ok(trace.events as f64 / costs::walk(&Archive::open(&trace.path)?)? / 1e6)
     }
 
     /// Gigabytes of a report in a second, while it is being written.
@@ -130,20 +101,18 @@ impl Bench {
 
     /// Bytes of anonymous memory at most.
     pub(crate) fn memory(&self, trace: &Trace, threads: usize) -> Result<f64, Box<dyn Error>> {
-        let options = Options {
-            experiment: trace.path.clone(),
-            report: Some(self.target()),
-            semantics: Semantics::Corrected,
-            io: otf2::Io::Map,
-            threads,
-            causes: true,
-            clock_correction: false,
-            force: false,
-        };
-        let before = self.allocator.current_usage();
-        self.allocator.reset_peak_usage();
-        analyze(&options, &mut Solo, &mut Progress::silent())?;
-        Ok((self.allocator.peak_usage() - before) as f64)
+        costs::memory(&Options { threads, ..costs::options(&trace.path, &self.target()) }, self.allocator)
+    }
+
+    /// The same by event, of a core.
+    pub(crate) fn memory_of_event(
+        &self,
+        pattern: &str,
+        ranks: u32,
+        events: u64,
+    ) -> Result<f64, Box<dyn Error>> {
+        let trace = self.trace(pattern, ranks, events)?;
+        Ok(self.memory(&trace, 1)? / trace.events as f64)
     }
 
     fn run(&self, trace: &Trace, threads: usize, options: &[&str]) -> Result<Output, Box<dyn Error>> {

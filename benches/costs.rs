@@ -1,0 +1,63 @@
+//! How the benchmarks measure time and memory.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use otf2::Archive;
+use peak_alloc::PeakAlloc;
+use replay::exchange::Solo;
+use replay::memory::Memory;
+use replay::metrics::Metrics;
+use replay::progress::Progress;
+use replay::trace::Trace;
+use replay::walk::{self, Positions};
+use replay::{Options, Semantics, analyze};
+
+/// Seconds of the fastest of some runs.
+pub(crate) fn fastest(
+    runs: usize,
+    mut run: impl FnMut() -> Result<(), Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// Everything on, with one thread.
+pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
+    Options {
+        experiment: experiment.into(),
+        report: Some(report.into()),
+        semantics: Semantics::Corrected,
+        io: otf2::Io::Map,
+        threads: 1,
+        causes: true,
+        clock_correction: false,
+        force: false,
+    }
+}
+
+/// Seconds of the fastest of three walks over all events: decoding with call paths, times, visits and operations.
+pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
+    let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
+    let metrics = Metrics::new(false);
+    fastest(3, || {
+        for process in 0..trace.processes.len() {
+            walk::walk(archive, &trace, &metrics, process, Positions::Nothing, &[], &Memory::default())?;
+        }
+        Ok(())
+    })
+}
+
+/// The most bytes that an analysis has allocated at once, by the allocator of the benchmark.
+pub(crate) fn memory(options: &Options, allocator: &PeakAlloc) -> Result<f64, Box<dyn Error>> {
+    let before = allocator.current_usage();
+    allocator.reset_peak_usage();
+    analyze(options, &mut Solo, &mut Progress::silent())?;
+    Ok((allocator.peak_usage() - before) as f64)
+}

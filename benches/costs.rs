@@ -30,16 +30,7 @@ pub(crate) fn fastest(
 
 /// Everything on, with one thread.
 pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
-    Options {
-        experiment: experiment.into(),
-        report: Some(report.into()),
-        semantics: Semantics::Corrected,
-        io: otf2::Io::Map,
-        threads: 1,
-        causes: true,
-        clock_correction: false,
-        force: false,
-    }
+    Options { report: Some(report.into()), ..Options::new(experiment) }
 }
 
 /// Seconds of the fastest of three walks over all events: decoding with call paths, times, visits and operations.

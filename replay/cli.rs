@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use otf2::Io;
-use replay::{Options, Semantics};
+use replay::{MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -39,6 +39,17 @@ pub(crate) struct Cli {
     /// Threads in each process [default: one under mpirun, else as many as there are cores to use]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+
+    /// Memory that each process may take, such as 4G; what does not fit goes to a file
+    ///
+    /// Lists of events that do not fit go to a file without a name, in the directory of --scratch. If what has to be in memory does
+    /// not fit, the analysis ends at once and says how much it needs. --verbose tells the estimate.
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    memory: Option<u64>,
+
+    /// Where that file is, on a disk [default: TMPDIR, or /tmp]
+    #[arg(long, value_name = "DIR", requires = "memory")]
+    scratch: Option<PathBuf>,
 
     /// Find wait states only: no delay costs, no critical path
     #[arg(long)]
@@ -92,9 +103,33 @@ impl Cli {
                 IoName::Read => Io::Read,
             },
             threads: self.threads.map_or(threads, usize::from),
+            memory: self.memory.map(|bytes| MemoryLimit {
+                bytes,
+                scratch: self.scratch.clone().unwrap_or_else(std::env::temp_dir),
+            }),
             causes: !self.no_root_causes,
             clock_correction: self.clock_correction,
             force: self.force,
         }
     }
+}
+
+/// A number of bytes, with K, M, G or T for powers of 1,024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    let power = match text[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => {
+            return Err(
+                "a size is a number of bytes, such as 4000000000, or one with K, M, G or T, such as 4G"
+                    .into(),
+            );
+        }
+    };
+    let number: u64 = digits.parse().map_err(|_| "a size begins with a number".to_owned())?;
+    number.checked_shl(power).filter(|size| size >> power == number).ok_or("larger than any memory".into())
 }

@@ -23,6 +23,7 @@ pub mod communicators;
 pub mod coverage;
 pub mod deadlock;
 pub mod error;
+pub mod estimate;
 pub mod exchange;
 pub mod findings;
 pub mod formulas;
@@ -40,6 +41,7 @@ pub mod progress;
 pub mod relay;
 pub mod report;
 pub mod report_paths;
+pub mod scratch;
 pub mod severity;
 pub mod statistics;
 pub mod thread_waits;
@@ -59,18 +61,19 @@ use otf2::Archive;
 
 pub use error::Error;
 pub use exchange::Exchange;
-pub use options::{Options, Semantics};
+pub use options::{MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
+use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
 use matching::Owners;
-use memory::Memory;
+use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;
 use report::Found;
@@ -136,6 +139,7 @@ struct Job {
     blocks: Vec<Range<usize>>,
     threads: usize,
     memory: Memory,
+    estimate: Estimate,
     corrects_clocks: bool,
 }
 
@@ -168,6 +172,14 @@ impl Job {
         // A worker without a process would do nothing.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
+        let mine =
+            blocks[exchange.worker() * threads].start..blocks[(exchange.worker() + 1) * threads - 1].end;
+        let size = |process: usize| (trace.processes[process].locations.len() as u64, weights[process]);
+        let estimate = Estimate::new(options, mine.map(size));
+        let memory = Memory::of_this_process(threads);
+        if let Some(limit) = &options.memory {
+            memory.limit(limit, estimate)?;
+        }
         Ok(Job {
             archive,
             target,
@@ -177,7 +189,8 @@ impl Job {
             weights,
             blocks,
             threads,
-            memory: Memory::of_this_process(threads),
+            memory,
+            estimate,
             corrects_clocks: options.clock_correction,
         })
     }
@@ -187,10 +200,13 @@ impl Job {
         let largest = self.blocks.iter().map(|block| self.weights[block.clone()].iter().sum::<u64>()).max();
         format!(
             "{processes} processes, {locations} locations, {} bytes of events\n\
-             {} workers, at most {} bytes of events for one",
+             {} workers, at most {} bytes of events for one\n\
+             at most {} MiB of memory for this process, {} MiB with --memory",
             self.weights.iter().sum::<u64>(),
             self.blocks.len(),
-            largest.unwrap_or(0)
+            largest.unwrap_or(0),
+            mebibytes(self.memory.with(self.estimate.all)),
+            mebibytes(self.memory.with(self.estimate.least))
         )
     }
 

@@ -11,7 +11,11 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use replay::exchange::Solo;
 use replay::progress::Progress;
+use replay::scratch::Allocator;
 use replay::{Error, Exchange, Summary, analyze};
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 /// There is a report, and the trace lacks data (with `--strict`).
 const LACKS_DATA: u8 = 1;

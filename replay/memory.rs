@@ -1,13 +1,16 @@
 //! How much memory this process may take, and whether the next step fits: a clear message instead of an abort in the
 //! middle of an allocation, or of being killed by a batch system.
 //!
-//! Limits are those of the shell (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container
+//! The user's limit (`--memory`) is kept with a file for what is above it. Other limits are those of the shell (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container
 //! puts the job into. They are read as text from `/proc` and `/sys`; where these do not exist there is no limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::estimate::Estimate;
+use crate::options::MemoryLimit;
+use crate::scratch;
 
 /// Room for everything small, by thread.
 const SLACK: u64 = 8 << 20;
@@ -47,22 +50,63 @@ impl Memory {
         Memory { limits, threads: threads as u64 }
     }
 
+    /// Room for everything small, in all threads.
+    fn room(&self) -> u64 {
+        self.threads * if self.threads > 1 { SLACK + ARENA } else { SLACK }
+    }
+
+    /// What this process will have taken in the end if it takes so many bytes more.
+    pub fn with(&self, more: u64) -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let taken = number_of(&status, "RssAnon").unwrap_or(0);
+        taken.saturating_add(SLACK * self.threads).saturating_add(more)
+    }
+
+    /// Keeps this process below a limit: what may take more goes to a file.
+    ///
+    /// # Errors
+    /// If too much has to be in memory, or there is no room for the file.
+    pub fn limit(&self, limit: &MemoryLimit, estimate: Estimate) -> Result<(), Error> {
+        let least = self.with(estimate.least);
+        let Some(budget) = limit.bytes.checked_sub(least) else {
+            return Err(Error::new(format!(
+                "not enough memory: --memory allows {} MiB, and {} MiB are needed for what cannot go to a file; allow as much, \
+                 or use more processes on more nodes",
+                mebibytes(limit.bytes),
+                mebibytes(least)
+            )));
+        };
+        let more = (estimate.all - estimate.least).saturating_sub(budget);
+        match scratch::room(&limit.scratch).filter(|&room| room < more) {
+            Some(room) => Err(Error::new(format!(
+                "{}: {} MiB are free, and up to {} MiB may be needed for what does not fit into memory; choose another \
+                 directory with --scratch, or allow more than {} MiB with --memory",
+                limit.scratch.display(),
+                room >> 20,
+                mebibytes(more),
+                mebibytes(limit.bytes)
+            ))),
+            // The estimate may be too low, but without need nobody has to have a disk.
+            None => scratch::begin(&limit.scratch, budget)
+                .or_else(|error| if more > 0 { Err(error) } else { Ok(()) }),
+        }
+    }
+
     /// Whether a step that takes `next` bytes more, in every thread, fits.
     ///
     /// # Errors
     /// If it does not, with what to do.
     pub fn check(&self, next: u64) -> Result<(), Error> {
+        scratch::check()?;
+        let needed = scratch::in_memory(next.saturating_mul(self.threads)).saturating_add(self.room());
         self.limits.iter().try_for_each(|limit| {
-            let room = if self.threads > 1 { SLACK + ARENA } else { SLACK };
-            let needed = next.saturating_add(room).saturating_mul(self.threads);
             let used = limit.used();
             if used.saturating_add(needed) <= limit.bytes {
                 return Ok(());
             }
-            let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
             Err(Error::new(format!(
                 "not enough memory: {} allows {} MiB, {} MiB are taken, and the next step may take {} MiB; \
-                 raise the limit, or use fewer threads or more nodes",
+                 raise the limit, use fewer threads or more nodes, or let --memory put a part into files",
                 limit.source,
                 mebibytes(limit.bytes),
                 mebibytes(used),
@@ -70,6 +114,11 @@ impl Memory {
             )))
         })
     }
+}
+
+/// Bytes in MiB, for people.
+pub fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
 }
 
 impl Limit {

@@ -24,6 +24,15 @@ impl Semantics {
     }
 }
 
+/// What a process may take. The program's allocator has to be [`scratch::Allocator`](crate::scratch::Allocator).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemoryLimit {
+    /// Bytes of memory.
+    pub bytes: u64,
+    /// The directory of a file for what does not fit.
+    pub scratch: PathBuf,
+}
+
 /// What to analyse, how, and where the report goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -37,10 +46,29 @@ pub struct Options {
     pub io: Io,
     /// Threads in each process, at least 1.
     pub threads: usize,
+    /// How much memory each process may take; all that there is if nothing is said.
+    pub memory: Option<MemoryLimit>,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
     pub force: bool,
+}
+
+impl Options {
+    /// Everything as it is if nothing is said.
+    pub fn new(experiment: impl Into<PathBuf>) -> Options {
+        Options {
+            experiment: experiment.into(),
+            report: None,
+            semantics: Semantics::default(),
+            io: Io::default(),
+            threads: 1,
+            memory: None,
+            causes: true,
+            clock_correction: false,
+            force: false,
+        }
+    }
 }

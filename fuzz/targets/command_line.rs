@@ -64,6 +64,7 @@ fn options(
         semantics,
         threads,
         causes: true,
+        memory: None,
         clock_correction,
         force: true,
     }

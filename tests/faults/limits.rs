@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use generate::{Job, Pattern, generate};
+
 use super::make::{self, INIT, Size};
 use super::{after, limited};
 use crate::support::fresh;
@@ -92,4 +94,76 @@ fn limit_on_memory_gives_a_report_or_says_what_to_do() {
         refusals += 1;
     }
     assert!((1..9).contains(&refusals), "{refusals} of 9 limits are too low");
+}
+
+/// The limit of the shell counts what is in memory, and files that are mapped not.
+#[test]
+fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_same() {
+    let directory = fresh();
+    let experiment = directory.path().join("trace");
+    let stencil = Pattern::find("stencil").unwrap();
+    generate(&Job { seed: 3, ..Job::new(stencil, 4, 250_000) }, &experiment).unwrap();
+    let scratch = directory.path().join("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let report = experiment.join("trace.cubex");
+    let run_with = |limit: &str, options: &[&str]| {
+        let _ = std::fs::remove_file(&report);
+        let arguments = options.iter().map(Path::new).chain([Path::new("--threads=1"), &experiment]);
+        run(&mut after(limit, arguments))
+    };
+    run_with("true", &[]).expect(0);
+    let expected = std::fs::read(&report).unwrap();
+
+    let few = "ulimit -d 22000";
+    run_with(few, &[]).expect(2);
+    let in_scratch = format!("--scratch={}", scratch.display());
+    let too_few = run_with("true", &["--memory=1M", &in_scratch]);
+    too_few.expect(2);
+    let [message] = too_few.messages()[..] else { panic!("{}", too_few.stderr) };
+    assert!(message.contains("--memory allows 1 MiB, and "), "{message}");
+    let needed = message.split(" and ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let enough = format!("--memory={needed}M");
+    let done = run_with(few, &[&enough, &in_scratch]);
+    if done.messages().iter().any(|message| message.contains("it is in memory itself")) {
+        println!("skipped: {} is in memory", scratch.display());
+        return;
+    }
+    done.expect(0);
+    assert!(std::fs::read(&report).unwrap() == expected);
+    assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
+}
+
+#[test]
+fn memory_that_cannot_be_kept_to_is_told_at_once_with_what_to_do() {
+    let directory = fresh();
+    make::archive(directory.path(), Size::processes(2), |_, events| events.program(|_| ()));
+    // Small as it is, the trace fits: there need not be such a directory.
+    let scratch = directory.path().join("missing");
+    let in_scratch = format!("--scratch={}", scratch.display());
+    run(&mut after("true", [directory.path(), Path::new("--memory=1G"), Path::new(&in_scratch)])).expect(0);
+    for (size, words) in
+        [("1K", "needed for what cannot go to a file"), ("4X", "with K, M, G or T"), ("99999999T", "larger")]
+    {
+        let size = format!("--memory={size}");
+        let refused = run(&mut after("true", [directory.path(), Path::new(&size)]));
+        refused.expect(2);
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn file_for_the_rest_has_to_be_on_a_disk() {
+    let directory = fresh();
+    make::archive(directory.path(), Size::processes(2), |rank, events| {
+        events.program(|events| make::ring(events, rank, 2, 100_000));
+    });
+    // A directory that is missing, and two that are in memory: one is a disk without room for anybody.
+    for (scratch, words) in [("/missing", "No such file"), ("/proc", "--scratch"), ("/dev/shm", "--scratch")]
+    {
+        let options = ["--memory=24M", "--threads=1", "--scratch", scratch].map(Path::new);
+        let refused = run(&mut after("true", options.into_iter().chain([directory.path()])));
+        refused.expect(2);
+        let [message] = refused.messages()[..] else { panic!("{}", refused.stderr) };
+        assert!(message.contains(scratch) && message.contains(words), "{message}");
+    }
 }

@@ -122,6 +122,19 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
         &["limits::limit_on_memory_gives_a_report_or_says_what_to_do"],
     ),
     (
+        "less memory than the events take (`--memory`)",
+        "the same report: the rest goes to a file in the directory of `--scratch`; if even what has to be in memory does not fit, one message with what is needed, status 2, before the work starts",
+        &[
+            "limits::lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_same",
+            "limits::memory_that_cannot_be_kept_to_is_told_at_once_with_what_to_do",
+        ],
+    ),
+    (
+        "the disk of that file is full, missing or itself in memory",
+        "one message that says what to do, status 2",
+        &["limits::file_for_the_rest_has_to_be_on_a_disk"],
+    ),
+    (
         "a number, count, length or reference that claims 2^63 or 2^64 - 1, in the definitions or the anchor",
         "a report, or one message with the file and status 2, within 1 GiB",
         &[

@@ -443,6 +443,7 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
                 semantics: Semantics::Corrected,
                 threads: 1,
                 causes: true,
+                memory: None,
                 clock_correction,
                 force: true,
             };

@@ -129,6 +129,7 @@ pub(crate) fn options(experiment: &Path, report: &Path, semantics: Semantics) ->
         io: otf2::Io::Map,
         threads: 1,
         causes: true,
+        memory: None,
         clock_correction: false,
         force: false,
     }

@@ -1,0 +1,69 @@
+//! How much memory an analysis will take, from the sizes of its files: known before any of it is taken.
+//!
+//! What an event leaves depends on its kind: a call without communication next to nothing, a message what both sides need
+//! to know of it. The bounds are what the patterns of `replay-generate` take at most, and a quarter more; `docs/scaling.md`
+//! has the measurements. Only a trace that was made to take memory takes more (`docs/robustness.md`).
+
+use crate::options::Options;
+use crate::scratch::LARGE;
+
+/// Bytes that lists take for a byte of an event file, with root causes and without.
+const WITH_CAUSES: u64 = 5;
+const WITHOUT_CAUSES: u64 = 3;
+
+/// Bytes more of one for the times of clock correction.
+const TIMES: u64 = 2;
+
+/// Bytes of a location whatever it did: its names, its severities, its place in every table.
+const LOCATION: u64 = 8 << 10;
+
+/// Lists of a location that may be too small for a file.
+const LISTS: u64 = 8;
+
+/// What a process of the analysis is going to take, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Estimate {
+    /// Everything.
+    pub all: u64,
+    /// Of it, what has to be in memory: small lists, and what does not go with the events.
+    pub least: u64,
+}
+
+impl Estimate {
+    /// Of processes with so many locations each, and bytes of event files.
+    pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>) -> Estimate {
+        let factor = if options.causes { WITH_CAUSES } else { WITHOUT_CAUSES }
+            + if options.clock_correction { TIMES } else { 0 };
+        let mut sum = Estimate::default();
+        for (locations, bytes) in processes {
+            let fixed = locations.saturating_mul(LOCATION);
+            let lists = bytes.saturating_mul(factor);
+            let small = lists.min(locations.saturating_mul(LISTS * LARGE as u64));
+            sum.all = sum.all.saturating_add(fixed).saturating_add(lists);
+            sum.least = sum.least.saturating_add(fixed).saturating_add(small);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_events_of_few_locations_need_not_be_in_memory_but_few_of_many_do() {
+        let options = Options { causes: true, ..Options::new("trace") };
+        let few = Estimate::new(&options, [(1, 1 << 30); 4]);
+        assert!(few.all > 20 << 30 && few.least < 4 << 20);
+        let many = Estimate::new(&options, [(1, 1 << 10); 1 << 20]);
+        assert_eq!(many.all, many.least);
+        let nothing = Options { causes: false, ..options };
+        assert!(Estimate::new(&nothing, [(1, 1 << 30)]).all < few.all / 4);
+    }
+
+    #[test]
+    fn files_with_holes_may_claim_any_size() {
+        let sum = Estimate::new(&Options::new("trace"), [(1, u64::MAX), (u64::MAX, 1)]);
+        assert_eq!((sum.all, sum.least), (u64::MAX, u64::MAX));
+    }
+}

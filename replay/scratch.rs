@@ -1,0 +1,265 @@
+//! Large lists in a file: what does not fit into the memory that the user allows.
+//!
+//! Nearly all memory of an analysis is in lists whose length goes with the events. [`Allocator`] has the C library make
+//! them, until those that are alive fill the memory that [`begin`] was told. From then on they lie in one file of the
+//! user's directory, which is mapped as a whole: the system writes their pages there when it needs the room, and brings
+//! them back when somebody looks at them. No list knows where it lies, so that the report is the same.
+//!
+//! The file has no name, and is gone with the process. It is never filled from the start again: places are given out
+//! once, and what is freed is a hole, so that disk is taken for what is alive only.
+//!
+//! With [`map`](otf2::FileBytes) and MPI this is one of three places with unsafe code: an allocator cannot do without.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use memmap2::MmapRaw;
+use rustix::fs::{FallocateFlags, fallocate, fstatfs, fstatvfs};
+use rustix::io::Errno;
+
+use crate::error::Error;
+
+/// Bytes from which on a list is large. Smaller ones would waste parts of pages, and calls of the system.
+pub const LARGE: usize = 16 << 10;
+
+/// The unit of places in the file.
+const PAGE: u64 = 4 << 10;
+
+/// The file at most: as large as files can be in the usual file systems, or half. It has holes wherever nothing is.
+const LONGEST: u64 = 8 << 40;
+
+/// The file at least: places are given out once, also to lists that grow and move.
+const SHORTEST: u64 = 64 << 30;
+
+/// What statfs says of file systems that are in memory: tmpfs, ramfs.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
+static SCRATCH: OnceLock<Scratch> = OnceLock::new();
+
+/// Where large lists go.
+#[derive(Debug)]
+struct Scratch {
+    directory: PathBuf,
+    file: File,
+    map: MmapRaw,
+    /// Bytes of large lists that memory may hold, and those that it does.
+    budget: u64,
+    taken: AtomicU64,
+    /// Where nothing has been yet.
+    next: AtomicU64,
+    /// A list did not fit into the file, and is in memory.
+    is_full: AtomicBool,
+}
+
+/// From now on large lists may take so many bytes of memory together; what does not fit goes to a file in a directory. The
+/// program's allocator has to be [`Allocator`].
+///
+/// # Errors
+/// If there can be no such file, or it would be in memory.
+pub fn begin(directory: &Path, budget: u64) -> Result<(), Error> {
+    let refuse = |cause: String| {
+        Error::new(format!(
+            "{}: what does not fit into memory cannot go there: {cause}; choose a directory on a disk with --scratch",
+            directory.display()
+        ))
+    };
+    let scratch = Scratch::open(directory, budget).map_err(refuse)?;
+    SCRATCH.set(scratch).map_err(|_| refuse("there is such a directory already".into()))
+}
+
+/// Bytes of free disk in a directory; `None` if nobody knows.
+pub fn room(directory: &Path) -> Option<u64> {
+    let space = fstatvfs(File::open(directory).ok()?).ok()?;
+    Some(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+/// Of lists of so many bytes, those that will be in memory.
+pub fn in_memory(bytes: u64) -> u64 {
+    match SCRATCH.get() {
+        Some(scratch) => bytes.min(scratch.budget.saturating_sub(scratch.taken.load(Ordering::Relaxed))),
+        None => bytes,
+    }
+}
+
+/// Whether everything that had to go to the file has gone there.
+///
+/// # Errors
+/// If there was no room.
+pub fn check() -> Result<(), Error> {
+    match SCRATCH.get().filter(|scratch| scratch.is_full.load(Ordering::Relaxed)) {
+        Some(scratch) => Err(Error::new(format!(
+            "{}: no room is left for what does not fit into memory; choose another directory with --scratch, or allow \
+             more with --memory",
+            scratch.directory.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl Scratch {
+    fn open(directory: &Path, budget: u64) -> Result<Scratch, String> {
+        let file = tempfile::tempfile_in(directory).map_err(|error| error.to_string())?;
+        let kind = fstatfs(&file).map_err(|error| error.to_string())?.f_type as u64;
+        if IN_MEMORY.contains(&kind) {
+            return Err("it is in memory itself".into());
+        }
+        // Without it, a disk that gets full would end the process by a signal.
+        fallocate(&file, FallocateFlags::KEEP_SIZE, 0, PAGE)
+            .map_err(|error| format!("the file system cannot reserve room: {error}"))?;
+        let map = map(&file).map_err(|error| error.to_string())?;
+        Ok(Scratch {
+            directory: directory.to_owned(),
+            file,
+            map,
+            budget,
+            taken: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes memory for a list; whether there was enough.
+    fn take(&self, bytes: u64) -> bool {
+        let sum = |taken: u64| taken.checked_add(bytes).filter(|&sum| sum <= self.budget);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
+    }
+
+    /// Gives memory back; lists that are older than all this took none.
+    fn give_back(&self, bytes: u64) {
+        let rest = |taken: u64| Some(taken.saturating_sub(bytes));
+        let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
+    }
+
+    /// A place in the file, all zeros; null if there is none.
+    fn place(&self, layout: Layout) -> *mut u8 {
+        let bytes = (layout.size() as u64).next_multiple_of(PAGE);
+        let place = self.next.fetch_add(bytes, Ordering::Relaxed);
+        let fits = layout.align() as u64 <= PAGE && place.saturating_add(bytes) <= self.map.len() as u64;
+        if !fits || fallocate(&self.file, FallocateFlags::KEEP_SIZE, place, bytes).is_err() {
+            self.is_full.store(true, Ordering::Relaxed);
+            return ptr::null_mut();
+        }
+        self.map.as_mut_ptr().wrapping_add(place as usize)
+    }
+
+    /// Makes a hole of pages behind the first `kept` bytes of a list of `bytes`.
+    fn clear(&self, list: *mut u8, kept: usize, bytes: usize) {
+        let place = (list as usize - self.map.as_mut_ptr() as usize) as u64;
+        let from = (place + kept as u64).next_multiple_of(PAGE);
+        let to = (place + bytes as u64).next_multiple_of(PAGE);
+        if from < to {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // If it fails, disk is taken for longer.
+            let _ = fallocate(&self.file, hole, from, to - from);
+        }
+    }
+
+    /// Whether a list lies in the file.
+    fn holds(&self, list: *mut u8) -> bool {
+        let first = self.map.as_mut_ptr() as usize;
+        (first..first + self.map.len()).contains(&(list as usize))
+    }
+}
+
+/// Maps the file, made as long as the file system allows.
+fn map(file: &File) -> std::io::Result<MmapRaw> {
+    let mut length = LONGEST;
+    loop {
+        match file.set_len(length).and_then(|()| MmapRaw::map_raw(file)) {
+            Err(error) if length > SHORTEST && error.kind() != ErrorKind::PermissionDenied => length /= 2,
+            Err(error) if error.raw_os_error() == Some(Errno::NOMEM.raw_os_error()) => {
+                return Err(std::io::Error::other("address space is limited (ulimit -v)"));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Memory from the C library, or from the file of [`begin`].
+#[derive(Clone, Copy, Debug)]
+pub struct Allocator;
+
+impl Allocator {
+    /// The file, if a list of this size may lie there.
+    #[inline]
+    fn scratch(size: usize) -> Option<&'static Scratch> {
+        if size < LARGE { None } else { SCRATCH.get() }
+    }
+}
+
+// SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as long as the
+// process lives, aligned to pages, given out once, so that it overlaps with no other. The file is known to this process
+// only: nobody else shortens it or writes to it, and pages are reserved before a place is given out. Which of the two a
+// list has, its address tells; nothing here panics or allocates.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if let Some(scratch) = Allocator::scratch(layout.size())
+            && !scratch.take(layout.size() as u64)
+        {
+            let place = scratch.place(layout);
+            if !place.is_null() {
+                return place;
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if let Some(scratch) = Allocator::scratch(layout.size())
+            && !scratch.take(layout.size() as u64)
+        {
+            let place = scratch.place(layout);
+            if !place.is_null() {
+                return place;
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, list: *mut u8, layout: Layout) {
+        if let Some(scratch) = Allocator::scratch(layout.size()) {
+            if scratch.holds(list) {
+                return scratch.clear(list, 0, layout.size());
+            }
+            scratch.give_back(layout.size() as u64);
+        }
+        // SAFETY: the list is not in the file, so that it came from there.
+        unsafe { System.dealloc(list, layout) }
+    }
+
+    unsafe fn realloc(&self, list: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Some(scratch) = Allocator::scratch(layout.size().max(size)) else {
+            // SAFETY: the caller's promise; a list that never was large is not in the file.
+            return unsafe { System.realloc(list, layout, size) };
+        };
+        if scratch.holds(list) && (LARGE..=layout.size()).contains(&size) {
+            scratch.clear(list, size, layout.size());
+            return list;
+        }
+        let counted = |size: usize| if size < LARGE { 0 } else { size as u64 };
+        let (before, after) = (counted(layout.size()), counted(size));
+        if !scratch.holds(list) && scratch.take(after.saturating_sub(before)) {
+            scratch.give_back(before.saturating_sub(after));
+            // SAFETY: the caller's promise; the list is not in the file.
+            return unsafe { System.realloc(list, layout, size) };
+        }
+        // SAFETY: the caller's promise holds for what this is made of: the new size is not 0 and no more than an address,
+        // the list has at least as many bytes as are copied, and a new one overlaps with no other.
+        unsafe {
+            let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !moved.is_null() {
+                ptr::copy_nonoverlapping(list, moved, layout.size().min(size));
+                self.dealloc(list, layout);
+            }
+            moved
+        }
+    }
+}

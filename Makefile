@@ -82,7 +82,7 @@ install: build
 # In memory if possible: a disk is not what is measured.
 bench: prerequisites
 	$(IN) if [ -w /dev/shm ]; then export TMPDIR=$${TMPDIR:-/dev/shm}; fi; \
-		cargo bench --quiet --bench targets $$REPLAY_FEATURES $(CARGO_FLAGS)
+		cargo bench --quiet --bench replay $$REPLAY_FEATURES $(CARGO_FLAGS) -- targets
 
 fuzz:
 	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/fuzz.sh run $(SECONDS) $(TARGETS)

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use otf2::Archive;
-use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
 use replay::memory::Memory;
 use replay::metrics::Metrics;
@@ -13,6 +12,8 @@ use replay::progress::Progress;
 use replay::trace::Trace;
 use replay::walk::{self, Positions};
 use replay::{Options, Semantics, analyze};
+
+use crate::ALLOCATOR;
 
 /// Seconds of the fastest of some runs.
 pub(crate) fn fastest(
@@ -45,10 +46,18 @@ pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     })
 }
 
-/// The most bytes that an analysis has allocated at once, by the allocator of the benchmark.
-pub(crate) fn memory(options: &Options, allocator: &PeakAlloc) -> Result<f64, Box<dyn Error>> {
-    let before = allocator.current_usage();
-    allocator.reset_peak_usage();
-    analyze(options, &mut Solo, &mut Progress::silent())?;
-    Ok((allocator.peak_usage() - before) as f64)
+/// The most bytes that were allocated at once, beyond those before.
+pub(crate) fn peak(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    run()?;
+    Ok((ALLOCATOR.peak_usage() - before) as f64)
+}
+
+/// The most bytes that an analysis has allocated at once.
+pub(crate) fn memory(options: &Options) -> Result<f64, Box<dyn Error>> {
+    peak(|| {
+        analyze(options, &mut Solo, &mut Progress::silent())?;
+        Ok(())
+    })
 }

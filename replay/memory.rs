@@ -76,6 +76,8 @@ impl Memory {
                 mebibytes(least)
             )));
         };
+        // What the C library gets back it does not always give back.
+        let budget = budget - budget / 8;
         let more = (estimate.all - estimate.least).saturating_sub(budget);
         match scratch::room(&limit.scratch).filter(|&room| room < more) {
             Some(room) => Err(Error::new(format!(

@@ -1,24 +1,26 @@
-//! How a target is measured.
+//! What benchmarks measure: programs and memory, on traces that are made for it.
 
 use std::cell::RefCell;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::thread::available_parallelism;
+use std::thread::{available_parallelism, sleep};
+use std::time::{Duration, Instant};
 
 use generate::{Job, Pattern, generate};
 use otf2::Archive;
-use peak_alloc::PeakAlloc;
 use replay::Options;
 use tempfile::TempDir;
 
 use crate::costs::{self, fastest};
 
+/// Columns of a phase's name, in what the program says of its progress.
+const PHASE: usize = 16;
+
 /// Where traces are made, and the last one.
 pub(crate) struct Bench {
     folder: TempDir,
     last: RefCell<Option<Trace>>,
-    allocator: &'static PeakAlloc,
     /// Cores that threads may run on.
     pub(crate) cores: usize,
 }
@@ -27,14 +29,14 @@ pub(crate) struct Bench {
 #[derive(Clone)]
 pub(crate) struct Trace {
     name: String,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(crate) events: u64,
 }
 
 impl Bench {
-    pub(crate) fn new(allocator: &'static PeakAlloc) -> Result<Bench, Box<dyn Error>> {
+    pub(crate) fn new() -> Result<Bench, Box<dyn Error>> {
         let cores = available_parallelism()?.get();
-        Ok(Bench { folder: tempfile::tempdir()?, last: RefCell::new(None), allocator, cores })
+        Ok(Bench { folder: tempfile::tempdir()?, last: RefCell::new(None), cores })
     }
 
     /// The folder of the traces.
@@ -87,21 +89,47 @@ impl Bench {
         Ok(trace.events as f64 / costs::walk(&Archive::open(&trace.path)?)? / 1e6)
     }
 
-    /// Gigabytes of a report in a second, while it is being written.
+    /// Gigabytes of a report in a second, while it is being written by one thread.
     pub(crate) fn report(&self, trace: &Trace) -> Result<f64, Box<dyn Error>> {
-        let mut best = f64::INFINITY;
-        for _ in 0..3 {
-            let output = self.run(trace, 1, &[])?;
+        let phases = self.phases(trace, 1, &[], 3)?;
+        let seconds = phases.iter().find(|(name, _)| name == "report").ok_or("there is no report")?.1;
+        Ok(self.report_bytes()? as f64 / seconds / 1e9)
+    }
+
+    /// The phases of an analysis with the seconds of each, at best of some runs.
+    pub(crate) fn phases(
+        &self,
+        trace: &Trace,
+        threads: usize,
+        options: &[&str],
+        runs: usize,
+    ) -> Result<Vec<(String, f64)>, Box<dyn Error>> {
+        let mut best: Vec<(String, f64)> = Vec::new();
+        for _ in 0..runs {
+            let output = self.run(trace, threads, options)?;
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            let line = told.lines().find_map(|line| line.strip_prefix("report")?.trim().strip_suffix(" s"));
-            best = best.min(line.ok_or("the program does not say how long the report took")?.parse()?);
+            let phase = |line: &str| {
+                let (name, seconds) = line.strip_suffix(" s")?.split_at_checked(PHASE)?;
+                Some((name.trim().to_owned(), seconds.trim().parse::<f64>().ok()?))
+            };
+            let phases: Vec<_> = told.lines().filter_map(phase).collect();
+            if best.is_empty() {
+                best = phases;
+                continue;
+            }
+            best.iter_mut().zip(phases).for_each(|(best, (_, seconds))| best.1 = best.1.min(seconds));
         }
-        Ok(std::fs::metadata(self.target())?.len() as f64 / best / 1e9)
+        Ok(best)
+    }
+
+    /// The size of the report that was written last.
+    pub(crate) fn report_bytes(&self) -> Result<u64, Box<dyn Error>> {
+        Ok(std::fs::metadata(self.target())?.len())
     }
 
     /// Bytes of anonymous memory at most.
     pub(crate) fn memory(&self, trace: &Trace, threads: usize) -> Result<f64, Box<dyn Error>> {
-        costs::memory(&Options { threads, ..costs::options(&trace.path, &self.target()) }, self.allocator)
+        costs::memory(&Options { threads, ..costs::options(&trace.path, &self.target()) })
     }
 
     /// The same by event, of a core.
@@ -115,21 +143,58 @@ impl Bench {
         Ok(self.memory(&trace, 1)? / trace.events as f64)
     }
 
-    fn run(&self, trace: &Trace, threads: usize, options: &[&str]) -> Result<Output, Box<dyn Error>> {
+    /// Seconds of an analysis that keeps to a limit on memory, and the most bytes of anonymous memory that it had.
+    pub(crate) fn within(&self, trace: &Trace, limit: &str) -> Result<(f64, f64), Box<dyn Error>> {
+        let start = Instant::now();
+        let options = ["--quiet", "--memory", limit];
+        let mut child = self.command(trace, self.cores, &options).spawn()?;
+        let status = format!("/proc/{}/status", child.id());
+        let mut most: u64 = 0;
+        while child.try_wait()?.is_none() {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line =
+                text.lines().find_map(|line| line.strip_prefix("RssAnon:")?.trim().strip_suffix(" kB"));
+            most = most.max(line.and_then(|kilobytes| kilobytes.parse().ok()).unwrap_or(0));
+            sleep(Duration::from_millis(10));
+        }
+        if !child.wait()?.success() {
+            return Err("there is no report".into());
+        }
+        Ok((start.elapsed().as_secs_f64(), (most << 10) as f64))
+    }
+
+    fn command(&self, trace: &Trace, threads: usize, options: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_replay-analyze"));
         command
             .args(["--threads", &threads.to_string(), "-o"])
             .arg(self.target())
             .args(options)
             .arg(&trace.path);
-        let output = command.output()?;
+        command
+    }
+
+    fn run(&self, trace: &Trace, threads: usize, options: &[&str]) -> Result<Output, Box<dyn Error>> {
+        let output = self.command(trace, threads, options).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         }
         Ok(output)
     }
 
-    fn target(&self) -> PathBuf {
+    /// The size of a trace's event files.
+    pub(crate) fn trace_bytes(&self, trace: &Trace) -> Result<u64, Box<dyn Error>> {
+        let mut sum = 0;
+        for entry in std::fs::read_dir(trace.path.join("traces"))? {
+            let entry = entry?;
+            if entry.path().extension().is_some_and(|extension| extension == "evt") {
+                sum += entry.metadata()?.len();
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The report.
+    pub(crate) fn target(&self) -> PathBuf {
         self.folder.path().join("report.cubex")
     }
 }

@@ -4,7 +4,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use replay::exchange::Batch;
-use replay::{Error, Exchange};
+use replay::progress::Progress;
+use replay::{Error, Exchange, Options, analyze};
 
 /// What one worker sent to others.
 #[derive(Clone, Copy, Default)]
@@ -18,17 +19,17 @@ pub(crate) struct Traffic {
 }
 
 /// A worker.
-pub(crate) struct Counting {
+struct Counting {
     number: usize,
     to: Vec<Sender<Batch>>,
     from: Vec<Receiver<Batch>>,
     boxes: Vec<Sender<(usize, Batch)>>,
     letters: Receiver<(usize, Batch)>,
-    pub(crate) traffic: Traffic,
+    traffic: Traffic,
 }
 
 /// So many workers.
-pub(crate) fn workers(number: usize) -> Vec<Counting> {
+fn workers(number: usize) -> Vec<Counting> {
     let (boxes, letters): (Vec<_>, Vec<_>) = (0..number).map(|_| channel()).unzip();
     let mut all: Vec<Counting> = letters
         .into_iter()
@@ -91,4 +92,26 @@ impl Exchange for Counting {
     fn fail(&mut self) -> usize {
         self.number
     }
+}
+
+/// What several workers tell each other in one analysis, together.
+pub(crate) fn traffic(options: &Options, number: usize) -> Result<Traffic, replay::Error> {
+    std::thread::scope(|scope| {
+        let all: Vec<_> = workers(number)
+            .into_iter()
+            .map(|mut worker| {
+                scope.spawn(move || {
+                    analyze(options, &mut worker, &mut Progress::silent()).map(|_| worker.traffic)
+                })
+            })
+            .collect();
+        let mut sum = Traffic::default();
+        for worker in all {
+            let one = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            sum.rounds = one.rounds;
+            sum.messages += one.messages;
+            sum.bytes += one.bytes;
+        }
+        Ok(sum)
+    })
 }

@@ -1,9 +1,5 @@
 //! What an analysis costs.
 //!
-//! ```text
-//! cargo bench --no-default-features --bench analyze -- [EVENTS [RANKS [PATTERN [DIRECTORY]]]]
-//! ```
-//!
 //! Makes the trace of a pattern (see `docs/benchmarks.md`) with so many events of all ranks together, in a temporary
 //! directory unless one is named, which must not exist; then prints, one figure a line:
 //!
@@ -14,35 +10,27 @@
 //! * what workers tell each other, per message of the traced program if it sends any: messages and bytes that MPI would
 //!   carry.
 
-#[path = "../costs.rs"]
-mod costs;
-mod counting;
-
 use std::error::Error;
 
 use generate::{Job, Pattern, Written, generate};
 use otf2::{Archive, Event};
-use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, analyze};
 
-use costs::fastest;
-use counting::{Traffic, workers};
-
-#[global_allocator]
-static ALLOCATOR: PeakAlloc = PeakAlloc;
+use crate::costs::{self, fastest};
+use crate::counting::{Traffic, traffic};
 
 /// Workers whose traffic is counted.
 const WORKERS: usize = 4;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo adds an option.
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+/// Prints what the analysis of a trace costs: events, ranks, pattern and directory are as typed.
+pub(crate) fn print(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let mut arguments = arguments.iter();
     let wanted: u64 = arguments.next().map_or(Ok(10_000_000), |argument| argument.parse())?;
     let ranks: u32 = arguments.next().map_or(Ok(4), |argument| argument.parse())?.max(2);
-    let pattern = arguments.next().unwrap_or("stencil".into());
-    let pattern = Pattern::find(&pattern).ok_or_else(|| format!("no pattern {pattern}"))?;
+    let pattern = arguments.next().map_or("stencil", String::as_str);
+    let pattern = Pattern::find(pattern).ok_or_else(|| format!("no pattern {pattern}"))?;
     let directory = tempfile::tempdir()?;
     let experiment = arguments.next().map_or(directory.path().join("trace"), Into::into);
     let job = Job::new(pattern, ranks, wanted / u64::from(ranks));
@@ -72,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("analyze  {:8.1} million events/s, {what}: {times:.2} times the cost", rate(seconds));
     }
 
-    let memory = costs::memory(&options, &ALLOCATOR)?;
+    let memory = costs::memory(&options)?;
     println!("memory   {:8.1} bytes/event at most", memory / events as f64);
-    let Traffic { rounds, messages: carried, bytes } = traffic(&options)?;
+    let Traffic { rounds, messages: carried, bytes } = traffic(&options, WORKERS)?;
     println!("exchange {rounds:8} rounds of {WORKERS} workers, {carried} messages of {bytes} bytes");
     if messages > 0 {
         println!(
@@ -97,26 +85,4 @@ fn decode(archive: &Archive, job: &Job) -> Result<(), Box<dyn Error>> {
     }
     std::hint::black_box(count);
     Ok(())
-}
-
-/// What several workers tell each other in one analysis, together.
-fn traffic(options: &Options) -> Result<Traffic, replay::Error> {
-    std::thread::scope(|scope| {
-        let all: Vec<_> = workers(WORKERS)
-            .into_iter()
-            .map(|mut worker| {
-                scope.spawn(move || {
-                    analyze(options, &mut worker, &mut Progress::silent()).map(|_| worker.traffic)
-                })
-            })
-            .collect();
-        let mut sum = Traffic::default();
-        for worker in all {
-            let one = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            sum.rounds = one.rounds;
-            sum.messages += one.messages;
-            sum.bytes += one.bytes;
-        }
-        Ok(sum)
-    })
 }

@@ -1,0 +1,38 @@
+//! How fast the analyzer is, and how much memory it takes.
+//!
+//! ```text
+//! cargo bench --bench replay -- targets [NAME …]
+//! cargo bench --bench replay -- trace [EVENTS [RANKS [PATTERN [DIRECTORY]]]]
+//! cargo bench --bench replay -- scaling
+//! ```
+//!
+//! Traces are made in `$TMPDIR`, which should be in memory, and removed.
+
+mod bench;
+mod costs;
+mod counting;
+mod scaling;
+mod targets;
+mod trace;
+
+use std::error::Error;
+
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Cargo adds an option.
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let [what, rest @ ..] = &arguments[..] else {
+        return Err("say what to measure: targets, trace or scaling (docs/benchmarks.md)".into());
+    };
+    match what.as_str() {
+        "targets" => targets::print(rest),
+        "trace" => trace::print(rest),
+        "scaling" => scaling::print(),
+        _ => Err(format!("nothing is called {what}; there are targets, trace and scaling").into()),
+    }
+}

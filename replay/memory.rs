@@ -73,7 +73,8 @@ impl Memory {
                 "not enough memory: --memory allows {} MiB, and {} MiB are needed for what cannot go to a file; allow as much, \
                  or use more processes on more nodes",
                 mebibytes(limit.bytes),
-                mebibytes(least)
+                // What is taken already is not exactly the same each time.
+                mebibytes(least) + 1
             )));
         };
         // What the C library gets back it does not always give back.

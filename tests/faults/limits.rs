@@ -8,7 +8,7 @@ use super::make::{self, INIT, Size};
 use super::{after, limited};
 use crate::support::fresh;
 use crate::support::report::Table;
-use crate::support::run::{mpirun, run};
+use crate::support::run::{Finished, mpirun, run};
 
 /// 400 locations in 4 processes; the first of each has events, in the others' files is nothing.
 fn many_locations(directory: &Path) {
@@ -117,13 +117,8 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     let few = "ulimit -d 22000";
     run_with(few, &[]).expect(2);
     let in_scratch = format!("--scratch={}", scratch.display());
-    let too_few = run_with("true", &["--memory=1M", &in_scratch]);
-    too_few.expect(2);
-    let [message] = too_few.messages()[..] else { panic!("{}", too_few.stderr) };
-    assert!(message.contains("--memory allows 1 MiB, and "), "{message}");
-    let needed = message.split(" and ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-    let enough = format!("--memory={needed}M");
-    let done = run_with(few, &[&enough, &in_scratch]);
+    let allowed = enough(&run_with("true", &["--memory=1M", &in_scratch]));
+    let done = run_with(few, &[&allowed, &in_scratch]);
     if done.messages().iter().any(|message| message.contains("it is in memory itself")) {
         println!("skipped: {} is in memory", scratch.display());
         return;
@@ -131,6 +126,25 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     done.expect(0);
     assert!(std::fs::read(&report).unwrap() == expected);
     assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
+
+    // What workers tell each other lies there, too.
+    let Some(launcher) = mpirun("little memory in 2 processes") else { return };
+    std::fs::remove_file(&report).unwrap();
+    let run_with = |memory: &str| {
+        let arguments = [memory, "--threads=2", &in_scratch].map(Path::new);
+        run(&mut limited(launcher, 2, "true", arguments.into_iter().chain([&*experiment])))
+    };
+    run_with(&enough(&run_with("--memory=1M"))).expect(0);
+    assert!(std::fs::read(&report).unwrap() == expected);
+}
+
+/// The option that allows as much memory as an analysis says that it needs.
+fn enough(too_few: &Finished) -> String {
+    too_few.expect(2);
+    let message = too_few.messages()[0];
+    assert!(message.contains("--memory allows 1 MiB, and "), "{message}");
+    let needed = message.split(" and ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    format!("--memory={needed}M")
 }
 
 #[test]

@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// Files below this size are read: a system call costs less than a mapping and its page faults.
 const SMALLEST_MAPPED: u64 = 1 << 20;
 
+/// Bytes that Linux reads ahead at least when it is told to. It is silent about the rest of a longer range.
+const READ_AHEAD: usize = 128 << 10;
+
 /// How large files come into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Io {
@@ -66,10 +69,10 @@ impl FileBytes {
     /// Says that bytes from an offset on will be needed soon, so that the system reads them meanwhile. Nothing else changes.
     pub fn expect(&self, from: usize, bytes: usize) {
         if let Content::Mapped(mapped) = &self.content {
-            let bytes = bytes.min(self.len().saturating_sub(from));
-            if bytes > 0 {
+            let end = from.saturating_add(bytes).min(self.len());
+            for piece in (from..end).step_by(READ_AHEAD) {
                 // Advice only.
-                let _ = mapped.bytes.advise_range(Advice::WillNeed, from, bytes);
+                let _ = mapped.bytes.advise_range(Advice::WillNeed, piece, READ_AHEAD.min(end - piece));
             }
         }
     }

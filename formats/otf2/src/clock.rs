@@ -65,14 +65,28 @@ impl ClockCorrection {
 }
 
 impl Interval {
+    #[inline]
     fn correct(&self, time: u64) -> u64 {
         let distance =
             if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) };
-        // Times and offsets wrap around like the format's arithmetic; the cast saturates, which no sane slope reaches.
-        #[allow(clippy::cast_possible_truncation)]
-        let growth = (self.slope * distance).round_ties_even() as i64;
-        time.wrapping_add_signed(self.offset).wrapping_add_signed(growth)
+        // Times and offsets wrap around like the format's arithmetic.
+        time.wrapping_add_signed(self.offset).wrapping_add_signed(rounded(self.slope * distance))
     }
+}
+
+/// The nearest whole number, of two the even one; cut to what fits, which no sane slope reaches.
+///
+/// Next to 1.5 × 2^52 doubles are the whole numbers, one bit pattern after the other: a sum there is rounded by the
+/// addition. Many processors need a call for anything else.
+#[inline]
+fn rounded(value: f64) -> i64 {
+    const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
+    if value.abs() < (1u64 << 51) as f64 {
+        return (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()).cast_signed();
+    }
+    #[allow(clippy::cast_possible_truncation)]
+    let cut = value.round_ties_even() as i64;
+    cut
 }
 
 #[cfg(test)]
@@ -96,6 +110,23 @@ mod tests {
     fn halves_round_to_even() {
         let mut clock = correction(&[(0, 0), (2, 1)]);
         assert_eq!([1, 3, 5].map(|time| clock.correct(time)), [1, 5, 7]);
+    }
+
+    #[test]
+    fn every_number_is_rounded_as_by_the_library() {
+        let limit = (1u64 << 51) as f64;
+        let mut values = vec![0.0, -0.0, 0.5, 1.5, 2.5, 1e-300, limit, 1e17, 1e19, f64::INFINITY, f64::NAN];
+        values.extend([limit, limit / 2.0, 0.5, 1.5, 2.5].iter().flat_map(|v| [v.next_down(), v.next_up()]));
+        // Of each size some, with bits that are as good as drawn.
+        for at in 0..200_000u64 {
+            let bits = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let exponent = 1000 + at % 90;
+            values.push(f64::from_bits(exponent << 52 | bits >> 12));
+            values.push((at as f64 / 4.0) + limit / 8.0);
+        }
+        for value in values.iter().flat_map(|value| [*value, -value]) {
+            assert_eq!(rounded(value), value.round_ties_even() as i64, "{value}");
+        }
     }
 
     #[test]

@@ -40,17 +40,24 @@ impl CallTree {
     /// The path of `region` entered from `parent` at `site`; new paths get the next number.
     #[inline]
     pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
+        match self.find(parent, region, site) {
+            Some(path) => path,
+            None => self.add(CallPath { parent, region, site }),
+        }
+    }
+
+    /// The path of `region` entered from `parent` at `site`, if it is known.
+    #[inline]
+    pub fn find(&self, parent: PathId, region: u32, site: u32) -> Option<PathId> {
         let wanted = CallPath { parent, region, site };
         let mut at = self.place(wanted);
-        while let Some(&path) = self.places.get(at)
-            && let Some(&found) = self.paths.get(path as usize)
-        {
-            if found == wanted {
-                return path;
+        loop {
+            let &path = self.places.get(at)?;
+            if *self.paths.get(path as usize)? == wanted {
+                return Some(path);
             }
             at = (at + 1) & (self.places.len() - 1);
         }
-        self.add(wanted)
     }
 
     /// Where a path would stand.

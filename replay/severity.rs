@@ -99,20 +99,37 @@ impl Severities {
     /// The row of a call path, a new one if the location has not used it yet.
     #[inline]
     pub fn row(&mut self, path: PathId) -> Row {
+        match self.find_row(path) {
+            Some(row) => row,
+            None => self.add_row(path),
+        }
+    }
+
+    /// The row of a call path, if the location has used it.
+    #[inline]
+    pub fn find_row(&self, path: PathId) -> Option<Row> {
         if self.rows.is_empty() {
-            if (path as usize) < self.paths.len() {
-                return path;
-            }
-            if path as usize == self.paths.len() {
-                self.paths.push(path);
-                return path;
-            }
+            return ((path as usize) < self.paths.len()).then_some(path);
+        }
+        self.search_row(path)
+    }
+
+    #[inline(never)]
+    fn search_row(&self, path: PathId) -> Option<Row> {
+        self.rows.get(&path).copied()
+    }
+
+    #[cold]
+    fn add_row(&mut self, path: PathId) -> Row {
+        let row = self.paths.len() as Row;
+        if self.rows.is_empty() && path != row {
             self.rows.extend(self.paths.iter().map(|&path| (path, path)));
         }
-        *self.rows.entry(path).or_insert_with(|| {
-            self.paths.push(path);
-            (self.paths.len() - 1) as Row
-        })
+        if path != row || !self.rows.is_empty() {
+            self.rows.insert(path, row);
+        }
+        self.paths.push(path);
+        row
     }
 
     /// The call paths by row.

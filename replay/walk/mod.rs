@@ -10,6 +10,7 @@ mod locks;
 mod process;
 mod records;
 mod requests;
+mod run;
 mod stack;
 mod stream;
 mod tasks;
@@ -176,9 +177,11 @@ pub fn walk(
             && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
-            streams[at].step(&mut state);
-            steps += 1;
-            if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            // Of streams at one time somebody has to choose.
+            let before = next.map_or(Ticks::MAX, |(waits, time, _)| if waits { Ticks::MAX } else { time });
+            steps += streams[at].step(&mut state, before, STEPS_BETWEEN_CHECKS);
+            if steps >= STEPS_BETWEEN_CHECKS {
+                steps = 0;
                 memory.check(state.growth())?;
                 streams.iter_mut().for_each(stream::Stream::expect);
             }

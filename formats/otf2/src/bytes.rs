@@ -72,6 +72,12 @@ impl<'a> Bytes<'a> {
         self.end - self.at
     }
 
+    /// Steps to where so many bytes are left; further back than it stands it does not.
+    #[inline]
+    pub(crate) fn leave(&mut self, left: usize) {
+        self.at = self.at.max(self.end.saturating_sub(left));
+    }
+
     /// Everything that is left.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.since(self.at, self.end)

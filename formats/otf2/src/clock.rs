@@ -6,13 +6,14 @@
 /// The correction of one location's clock. The default leaves times as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClockCorrection {
-    intervals: Vec<Interval>,
+    intervals: Vec<ClockInterval>,
     /// The interval that served last; times rarely leave it.
     current: usize,
 }
 
+/// A correction between two comparisons of clocks.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Interval {
+pub struct ClockInterval {
     begin: u64,
     end: u64,
     offset: i64,
@@ -36,7 +37,7 @@ impl ClockCorrection {
             let length = to.time.checked_sub(from.time).filter(|&length| length > 0)?;
             let growth = (i128::from(to.offset) - i128::from(from.offset)) as f64;
             let slope = growth / length as f64;
-            intervals.push(Interval { begin: from.time, end: to.time, offset: from.offset, slope });
+            intervals.push(ClockInterval { begin: from.time, end: to.time, offset: from.offset, slope });
         }
         Some(ClockCorrection { intervals, current: 0 })
     }
@@ -51,26 +52,44 @@ impl ClockCorrection {
     pub fn correct(&mut self, time: u64) -> u64 {
         match self.intervals.get(self.current) {
             None => time,
-            Some(interval) if time > interval.begin && time <= interval.end => interval.correct(time),
-            Some(_) => self.search(time),
+            Some(interval) => interval.correct(time).unwrap_or_else(|| self.search(time)),
         }
     }
 
+    /// The correction near the time that was corrected last.
+    pub fn interval(&self) -> ClockInterval {
+        let all = ClockInterval { begin: 0, end: u64::MAX, offset: 0, slope: 0.0 };
+        self.intervals.get(self.current).copied().unwrap_or(all)
+    }
+
     /// The first interval that ends at `time` or later, else the last one.
+    #[cold]
     fn search(&mut self, time: u64) -> u64 {
         let last = self.intervals.len().saturating_sub(1);
         self.current = self.intervals.partition_point(|interval| interval.end < time).min(last);
-        self.intervals.get(self.current).map_or(time, |interval| interval.correct(time))
+        self.intervals.get(self.current).map_or(time, |interval| interval.extrapolate(time))
     }
 }
 
-impl Interval {
-    #[inline]
-    fn correct(&self, time: u64) -> u64 {
-        let distance =
-            if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) };
+impl ClockInterval {
+    /// Global time, in ticks, of a local one; `None` outside of the interval, or at its begin.
+    #[inline(always)]
+    pub fn correct(&self, time: u64) -> Option<u64> {
+        (time > self.begin && time <= self.end).then(|| self.extrapolate(time))
+    }
+
+    #[inline(always)]
+    fn extrapolate(&self, time: u64) -> u64 {
+        // Signed numbers are converted faster. Few times are before the begin, or so far behind it that they have no sign.
+        let distance = time.wrapping_sub(self.begin).cast_signed();
+        let distance = if time >= self.begin && distance >= 0 { distance as f64 } else { self.far(time) };
         // Times and offsets wrap around like the format's arithmetic.
         time.wrapping_add_signed(self.offset).wrapping_add_signed(rounded(self.slope * distance))
+    }
+
+    #[cold]
+    fn far(&self, time: u64) -> f64 {
+        if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) }
     }
 }
 
@@ -84,9 +103,13 @@ fn rounded(value: f64) -> i64 {
     if value.abs() < (1u64 << 51) as f64 {
         return (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()).cast_signed();
     }
-    #[allow(clippy::cast_possible_truncation)]
-    let cut = value.round_ties_even() as i64;
-    cut
+    rounded_by_library(value)
+}
+
+#[cold]
+#[allow(clippy::cast_possible_truncation)]
+fn rounded_by_library(value: f64) -> i64 {
+    value.round_ties_even() as i64
 }
 
 #[cfg(test)]
@@ -113,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::cast_possible_truncation)]
     fn every_number_is_rounded_as_by_the_library() {
         let limit = (1u64 << 51) as f64;
         let mut values = vec![0.0, -0.0, 0.5, 1.5, 2.5, 1e-300, limit, 1e17, 1e19, f64::INFINITY, f64::NAN];

@@ -13,6 +13,7 @@ use crate::record::{
     ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE,
     THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
 };
+use crate::region_events::RegionEvents;
 use crate::value::Attributes;
 use std::path::Path;
 
@@ -173,6 +174,23 @@ impl<'a> EventCursor<'a> {
                 Ok(region)
             }
             None => Err(self.failure(head)),
+        }
+    }
+
+    /// The enter and leave events that come next, to be looked at one after the other; nothing if the cursor has
+    /// [stepped](Self::head) to an event that is not decoded yet. [`resume`](Self::resume) steps over those taken.
+    #[inline]
+    pub fn region_events(&self) -> RegionEvents<'a> {
+        RegionEvents::new(&self.chunks.bytes, self.time)
+    }
+
+    /// Steps over events that were taken, of those that came next.
+    #[inline]
+    pub fn resume(&mut self, events: RegionEvents<'a>) {
+        if events.taken() > 0 {
+            self.chunks.bytes.leave(events.left());
+            self.time = events.time();
+            self.position += events.taken();
         }
     }
 

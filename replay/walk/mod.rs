@@ -7,6 +7,7 @@
 mod barriers;
 mod contexts;
 mod locks;
+mod pending;
 mod process;
 mod records;
 mod requests;

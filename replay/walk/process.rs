@@ -271,6 +271,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Marks an event in which a thread communicates.
+    #[inline]
     pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
         let position = self.threads[thread].mark_innermost();
         if self.threads.len() > 1 && self.threads[thread].record() != NO_POSITION && position != NO_POSITION {
@@ -280,12 +281,17 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// The call of the innermost region of a thread in the operations; `None` outside of any region.
+    #[inline]
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
-        let frame = self.threads[thread].stack.last()?;
-        if frame.call != NO_CALL {
-            return Some(frame.call);
+        match self.threads[thread].stack.last()?.call {
+            NO_CALL => self.begin_call(thread),
+            call => Some(call),
         }
-        let frame = *frame;
+    }
+
+    #[inline(never)]
+    fn begin_call(&mut self, thread: usize) -> Option<CallId> {
+        let frame = *self.threads[thread].stack.last()?;
         let call = self.call_of(thread, frame);
         if let Some(frame) = self.threads[thread].stack.last_mut() {
             frame.call = call;
@@ -312,6 +318,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Whether the innermost region of a thread is an MPI call.
+    #[inline]
     pub(super) fn is_in_mpi(&self, thread: usize) -> bool {
         self.threads[thread]
             .stack
@@ -320,6 +327,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Adds to a metric of MPI at a thread's current path; nothing outside of MPI.
+    #[inline]
     pub(super) fn count(&mut self, thread: usize, metric: usize, value: u64) {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];

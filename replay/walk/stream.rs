@@ -269,36 +269,48 @@ impl<'a> Stream<'a> {
         state.lose(self.thread);
     }
 
-    /// Handles the event to come and those behind it that enter or leave regions before a time, at most so many, and steps
-    /// to the one after them; answers how many there were.
+    /// Handles the event to come, and those behind it as long as they are before a time, at most so many; answers how many
+    /// there were. After a fork the order of all streams is another one.
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) -> u64 {
-        let Some((time, head)) = self.next else { return 0 };
         let (read, forks) = (self.read, state.forks());
-        // Two of three events have one number, which need not go through memory as one of all kinds of events.
-        let handled = if head.enters() || head.leaves() {
-            let region = self.cursor.region(head);
-            region.map(|region| {
-                let time = self.observe(time, false, state);
-                self.change_region(head.enters(), region, time, state);
-            })
-        } else {
-            self.cursor.event(head).map(|event| self.handle(time, head.time, event, state))
-        };
-        match handled {
-            Ok(()) => {
-                if state.forks() == forks {
-                    self.run(state, before, most);
-                }
-                self.advance(state);
-            }
-            Err(error) => {
+        while let Some((time, head)) = self.next {
+            if let Err(error) = self.handle_next(time, head, state) {
                 self.fail(&error, state);
                 self.next = None;
                 self.end(state);
+                break;
+            }
+            let is_my_turn = state.forks() == forks;
+            if is_my_turn {
+                self.run(state, before, most);
+            }
+            self.advance(state);
+            let is_before = self.next.is_some_and(|(time, head)| time < before && !head.joins() && !head.begins_team());
+            if !is_my_turn || !is_before || self.read - read >= most {
+                break;
             }
         }
         self.read - read
+    }
+
+    #[inline(always)]
+    fn handle_next(
+        &mut self,
+        time: Ticks,
+        head: EventHead,
+        state: &mut ProcessWalk<'_>,
+    ) -> Result<(), otf2::Error> {
+        // Their number need not go through memory as one of all kinds of events.
+        if head.enters() || head.leaves() {
+            let region = self.cursor.region(head)?;
+            let time = self.observe(time, false, state);
+            self.change_region(head.enters(), region, time, state);
+        } else {
+            let event = self.cursor.event(head)?;
+            self.handle(time, head.time, event, state);
+        }
+        Ok(())
     }
 
     /// Handles the events that come next as long as they enter or leave regions before a time, at most so many, and nothing

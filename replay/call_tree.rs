@@ -64,8 +64,8 @@ impl CallTree {
     #[inline]
     fn place(&self, CallPath { parent, region, site }: CallPath) -> usize {
         let key = u64::from(parent) << 32 | u64::from(region);
-        let hash = (key ^ u64::from(site) << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (hash >> 32) as usize & self.places.len().wrapping_sub(1)
+        let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 ^ site.wrapping_mul(0x9e37_79b9);
+        hash as usize & self.places.len().wrapping_sub(1)
     }
 
     #[cold]

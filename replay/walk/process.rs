@@ -451,6 +451,7 @@ impl<'t> ProcessWalk<'t> {
 
 /// A call was left: what becomes of its time, of what it communicated and of what it received. `is_outermost` says that it
 /// is a call of MPI and not inside another one.
+#[inline(never)]
 pub(super) fn close_call(
     frame: &Frame,
     is_outermost: bool,

@@ -212,7 +212,8 @@ impl<'a> Stream<'a> {
     #[inline(always)]
     fn near(&self, time: u64) -> Option<Ticks> {
         let time = time.wrapping_sub(self.global_offset) as Ticks;
-        (-self.farthest..=self.farthest).contains(&time).then(|| time * self.fineness)
+        let is_near = time.wrapping_add(self.farthest) as u64 <= 2 * self.farthest as u64;
+        is_near.then(|| time * self.fineness)
     }
 
     #[cold]

@@ -88,6 +88,7 @@ impl ClockInterval {
     }
 
     #[cold]
+    #[inline(never)]
     fn far(&self, time: u64) -> f64 {
         if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) }
     }
@@ -95,18 +96,21 @@ impl ClockInterval {
 
 /// The nearest whole number, of two the even one; cut to what fits, which no sane slope reaches.
 ///
-/// Next to 1.5 × 2^52 doubles are the whole numbers, one bit pattern after the other: a sum there is rounded by the
-/// addition. Many processors need a call for anything else.
-#[inline]
+/// From 2^52 to 2^53 doubles are the whole numbers, one bit pattern after the other: a sum there is rounded by the addition.
+/// Many processors need a call for anything else.
+#[inline(always)]
 fn rounded(value: f64) -> i64 {
     const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
-    if value.abs() < (1u64 << 51) as f64 {
-        return (value + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()).cast_signed();
+    let sum = (value + WHOLE).to_bits();
+    if sum >> 52 == WHOLE.to_bits() >> 52 {
+        sum.wrapping_sub(WHOLE.to_bits()).cast_signed()
+    } else {
+        rounded_by_library(value)
     }
-    rounded_by_library(value)
 }
 
 #[cold]
+#[inline(never)]
 #[allow(clippy::cast_possible_truncation)]
 fn rounded_by_library(value: f64) -> i64 {
     value.round_ties_even() as i64

@@ -9,22 +9,22 @@ use crate::record::{ENTER, LEAVE, TIMESTAMP};
 
 /// An [`Event::Enter`](crate::Event::Enter) or [`Event::Leave`](crate::Event::Leave).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RegionEvent {
+pub struct RegionEvent<'a> {
     /// Ticks on the clock of the location.
     pub time: u64,
     /// Whether the region is entered, not left.
     pub enters: bool,
     /// The region, as in the file.
     pub region: u32,
-    /// Bytes of the number of the region, without the one that tells how many these are.
-    size: u8,
+    /// What follows in the chunk.
+    rest: &'a [u8],
 }
 
-/// Bytes of a time stamp and an event with the longest number.
-const LONGEST: usize = 15;
+/// Bytes of a time stamp and an event, without those of the region's number.
+const HEAD: usize = 11;
 
-/// Bytes of a time stamp and an event, without those of the number.
-const SHORTEST: usize = 11;
+/// Bytes of the longest number.
+const NUMBER: usize = 4;
 
 /// Looks at events that follow one another; see [`EventCursor::region_events`](crate::EventCursor::region_events).
 #[derive(Clone, Debug)]
@@ -62,25 +62,25 @@ impl<'a> RegionEvents<'a> {
 
     /// The next event, if it has the usual form.
     #[inline(always)]
-    pub fn peek(&self) -> Option<RegionEvent> {
-        let [TIMESTAMP, time @ .., id, size, n0, n1, n2, n3] = self.rest.first_chunk::<LONGEST>()? else {
+    pub fn peek(&self) -> Option<RegionEvent<'a>> {
+        let (&[TIMESTAMP, ref time @ .., id, size], behind) = self.rest.split_first_chunk::<HEAD>()? else {
             return None;
         };
-        let (id, size) = (*id, *size);
-        if id != ENTER && id != LEAVE || size > 4 {
+        if id != ENTER && id != LEAVE || usize::from(size) > NUMBER {
             return None;
         }
-        // The cast cuts nothing: of the number there are at most four bytes.
+        let number = u32::from_le_bytes(*behind.first_chunk::<NUMBER>()?);
+        // The cast cuts nothing: there are at most as many bits.
         #[allow(clippy::cast_possible_truncation)]
-        let mask = ((1u64 << (8 * size)) - 1) as u32;
-        let region = u32::from_le_bytes([*n0, *n1, *n2, *n3]) & mask;
-        Some(RegionEvent { time: u64::from_le_bytes(*time), enters: id == ENTER, region, size })
+        let region = number & ((1u64 << (8 * size)) - 1) as u32;
+        let rest = behind.get(usize::from(size)..)?;
+        Some(RegionEvent { time: u64::from_le_bytes(*time), enters: id == ENTER, region, rest })
     }
 
     /// Steps over the event that was [looked at](RegionEvents::peek).
     #[inline(always)]
-    pub fn take(&mut self, event: RegionEvent) {
-        self.rest = self.rest.get(SHORTEST + usize::from(event.size)..).unwrap_or_default();
+    pub fn take(&mut self, event: RegionEvent<'a>) {
+        self.rest = event.rest;
         self.time = event.time;
         self.taken += 1;
     }

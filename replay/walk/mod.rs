@@ -157,7 +157,7 @@ pub fn walk(
         })
         .collect();
     for stream in &mut streams {
-        stream.advance(&mut state);
+        stream.begin(&mut state);
         stream.expect();
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));

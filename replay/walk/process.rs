@@ -273,9 +273,11 @@ impl<'t> ProcessWalk<'t> {
     /// Marks an event in which a thread communicates.
     #[inline]
     pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
-        let position = self.threads[thread].mark_innermost();
-        if self.threads.len() > 1 && self.threads[thread].record() != NO_POSITION && position != NO_POSITION {
-            self.operations.order.push(Spot { location: self.threads[thread].location, position });
+        let state = &mut self.threads[thread];
+        let position = state.mark_innermost();
+        if matches!(state.numbering, Numbering::Records(_)) && position != NO_POSITION {
+            let spot = Spot { location: state.location, position };
+            self.operations.order.extend((self.threads.len() > 1).then_some(spot));
         }
         position
     }

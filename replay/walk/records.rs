@@ -52,8 +52,8 @@ impl ProcessWalk<'_> {
     }
 
     /// Handles an event other than those of regions and of the buffer.
-    pub(super) fn handle(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
-        match event {
+    pub(super) fn handle(&mut self, thread: usize, event: &Event<'_>, mappings: &Mappings, time: Ticks) {
+        match *event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
                 if let Some(message) =
                     self.message(thread, mappings, receiver, communicator, msg_tag, msg_length)

@@ -223,35 +223,38 @@ impl<'a> Stream<'a> {
         time.saturating_mul(self.fineness).clamp(-FARTHEST, FARTHEST)
     }
 
-    /// Steps to the event to come.
+    /// Steps to the first event.
+    pub(super) fn begin(&mut self, state: &mut ProcessWalk<'_>) {
+        self.next = self.advance(state);
+    }
+
+    /// Steps to the event to come, and answers it.
     #[inline(always)]
-    pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
-        self.next = match self.cursor.head() {
+    fn advance(&mut self, state: &mut ProcessWalk<'_>) -> Option<(Ticks, EventHead)> {
+        match self.cursor.head() {
             Ok(Some(head)) => {
                 let recorded = self.ticks(head.time, state);
                 Some((self.times.get(self.read as usize).copied().unwrap_or(recorded), head))
             }
             Ok(None) => {
                 self.check_count(state);
+                self.end(state);
                 None
             }
             Err(error) => {
                 self.fail(&error, state);
                 None
             }
-        };
-        self.end(state);
+        }
     }
 
-    /// If no event is to come: what had to wait for more.
-    #[inline(always)]
+    /// No event is to come: what had to wait for more.
+    #[cold]
     fn end(&mut self, state: &mut ProcessWalk<'_>) {
-        if self.next.is_none() {
-            if self.thread == 0 {
-                state.end_forks();
-            }
-            self.flush(state, Ticks::MAX);
+        if self.thread == 0 {
+            state.end_forks();
         }
+        self.flush(state, Ticks::MAX);
     }
 
     #[cold]
@@ -264,10 +267,11 @@ impl<'a> Stream<'a> {
     }
 
     #[cold]
-    fn fail(&self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
+    fn fail(&mut self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
         state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
         // Other threads go on.
         state.lose(self.thread);
+        self.end(state);
     }
 
     /// Handles the event to come, and those behind it as long as they are before a time, at most so many; answers how many
@@ -275,43 +279,43 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) -> u64 {
         let (read, forks) = (self.read, state.forks());
-        while let Some((time, head)) = self.next {
-            if let Err(error) = self.handle_next(time, head, state) {
+        let mut next = self.next.take();
+        while let Some((time, head)) = next {
+            if !self.handle_next(time, head, state) {
+                let error = self.cursor.failure(head);
                 self.fail(&error, state);
-                self.next = None;
-                self.end(state);
-                break;
+                return self.read - read;
             }
             let is_my_turn = state.forks() == forks;
             if is_my_turn {
                 self.run(state, before, most);
             }
-            self.advance(state);
-            let is_before = self.next.is_some_and(|(time, head)| time < before && !head.joins() && !head.begins_team());
+            next = self.advance(state);
+            let is_before =
+                next.is_some_and(|(time, head)| time < before && !head.joins() && !head.begins_team());
             if !is_my_turn || !is_before || self.read - read >= most {
                 break;
             }
         }
+        self.next = next;
         self.read - read
     }
 
+    /// Handles the event that the cursor has stepped to; answers whether it can be decoded.
     #[inline(always)]
-    fn handle_next(
-        &mut self,
-        time: Ticks,
-        head: EventHead,
-        state: &mut ProcessWalk<'_>,
-    ) -> Result<(), otf2::Error> {
+    fn handle_next(&mut self, time: Ticks, head: EventHead, state: &mut ProcessWalk<'_>) -> bool {
         // Their number need not go through memory as one of all kinds of events.
         if head.enters() || head.leaves() {
-            let region = self.cursor.region(head)?;
+            let Some(region) = self.cursor.region(head) else { return false };
             let time = self.observe(time, false, state);
             self.change_region(head.enters(), region, time, state);
-        } else {
-            let event = self.cursor.event(head)?;
-            self.handle(time, head.time, event, state);
+            return true;
         }
-        Ok(())
+        match &self.cursor.decode(head) {
+            Some(event) => self.handle(time, head.time, event, state),
+            None => return false,
+        }
+        true
     }
 
     /// Handles the events that come next as long as they enter or leave regions before a time, at most so many, and nothing
@@ -377,9 +381,9 @@ impl<'a> Stream<'a> {
 
     /// Handles an event other than one of a region, with the time to use and the one that was recorded.
     #[inline]
-    fn handle(&mut self, time: Ticks, recorded: u64, event: Event<'_>, state: &mut ProcessWalk<'_>) {
+    fn handle(&mut self, time: Ticks, recorded: u64, event: &Event<'_>, state: &mut ProcessWalk<'_>) {
         let time = self.observe(time, matches!(event, Event::ProgramEnd { .. }), state);
-        if let Event::BufferFlush { stop_time } = event {
+        if let Event::BufferFlush { stop_time } = *event {
             let mut end = self.ticks(stop_time.0, state);
             if !self.times.is_empty() {
                 // It takes as long in a corrected clock.

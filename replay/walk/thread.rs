@@ -150,7 +150,10 @@ impl Thread {
     /// Marks an event in the innermost region.
     #[inline]
     pub(super) fn mark_innermost(&mut self) -> Position {
-        self.stack.last().map(|frame| frame.row).map_or(NO_POSITION, |row| self.mark(row))
+        match (&self.numbering, self.stack.last()) {
+            (Numbering::Nothing, _) | (_, None) => NO_POSITION,
+            (_, Some(&Frame { row, .. })) => self.mark(row),
+        }
     }
 
     /// Gives the time since the last account to a row.

@@ -223,7 +223,8 @@ impl<'a> Bytes<'a> {
 }
 
 /// By number of bytes: the bits that they have.
-const BITS: [u64; 9] = [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
+const BITS: [u64; 9] =
+    [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
 
 /// The number in the first `size` of eight bytes.
 #[inline(always)]

@@ -33,32 +33,34 @@ impl<T> Default for Columns<T> {
 impl<T: Copy + Default> Columns<T> {
     /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn column(&self, metric: MetricId) -> &[T] {
-        match self.positions.get(metric) {
-            None | Some(0) => &[],
-            Some(&position) => &self.columns[usize::from(position) - 1],
-        }
+        self.columns.get(self.position(metric)).map_or(&[], Vec::as_slice)
     }
 
     /// The severity of a metric in a row.
     #[inline]
     fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
-        let column = self.column_mut(metric);
-        let at = row as usize;
-        if at >= column.len() {
-            column.resize(at + 1, T::default());
+        let (mut column, at) = (self.position(metric), row as usize);
+        if self.columns.get(column).is_none_or(|column| at >= column.len()) {
+            self.column_mut(metric).resize(at + 1, T::default());
+            column = self.position(metric);
         }
-        &mut column[at]
+        &mut self.columns[column][at]
     }
 
+    /// Where the column of a metric is; nowhere if there is none.
     #[inline]
-    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
-        match self.positions.get(metric) {
-            None | Some(0) => self.add_column(metric),
-            Some(&position) => &mut self.columns[usize::from(position) - 1],
-        }
+    fn position(&self, metric: MetricId) -> usize {
+        usize::from(self.positions.get(metric).copied().unwrap_or(0)).wrapping_sub(1)
     }
 
     #[cold]
+    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
+        match self.position(metric) {
+            usize::MAX => self.add_column(metric),
+            position => &mut self.columns[position],
+        }
+    }
+
     fn add_column(&mut self, metric: MetricId) -> &mut Vec<T> {
         if metric >= self.positions.len() {
             self.positions.resize(metric + 1, 0);

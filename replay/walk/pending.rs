@@ -23,7 +23,7 @@ impl<T> Default for Pending<T> {
 
 impl<T> Pending<T> {
     /// Adds a value; answers the one that had its number before.
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, number: u64, value: T) -> Option<T> {
         if self.places.is_empty() {
             self.places.resize_with(PLACES, || None);
@@ -37,7 +37,7 @@ impl<T> Pending<T> {
     }
 
     /// Removes a value.
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove(&mut self, number: u64) -> Option<T> {
         let place = self.places.get_mut(place(number))?;
         match place.take_if(|(there, _)| *there == number) {

@@ -231,12 +231,14 @@ impl ProcessWalk<'_> {
         });
     }
 
+    #[inline(always)]
     fn start(&mut self, thread: usize, request: u64, pending: Request) {
         if self.requests.pending.insert(request, pending).is_some() {
             self.find(Finding::ReusedRequest, thread, || format!("request {request}"));
         }
     }
 
+    #[cold]
     fn unknown(&mut self, thread: usize, request: u64, found: Option<Request>) {
         self.find(Finding::UnknownRequest, thread, || match found {
             None => format!("request {request} was not started"),
@@ -259,6 +261,7 @@ impl ProcessWalk<'_> {
     }
 
     /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.
+    #[inline]
     fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
         if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "message");

@@ -287,7 +287,7 @@ impl<'a> Stream<'a> {
                 return self.read - read;
             }
             let is_my_turn = state.forks() == forks;
-            if is_my_turn {
+            if is_my_turn && self.cursor.region_events().peek().is_some() {
                 self.run(state, before, most);
             }
             next = self.advance(state);
@@ -322,11 +322,11 @@ impl<'a> Stream<'a> {
     /// about them is unusual.
     #[inline(never)]
     fn run(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) {
-        let mut events = self.cursor.region_events();
-        if events.peek().is_none() || !self.flushes.is_empty() || !self.times.is_empty() {
+        if !self.flushes.is_empty() || !self.times.is_empty() {
             return;
         }
         let Some(mut run) = Run::new(state, self.thread) else { return };
+        let mut events = self.cursor.region_events();
         let clock = self.clock.interval();
         while events.taken() < most
             && let Some(event) = events.peek()

@@ -11,7 +11,7 @@ const PLACES: usize = 256;
 pub(super) struct Pending<T> {
     /// By what the number's hash says; empty before the first value.
     places: Vec<Option<(u64, T)>>,
-    /// Those whose place was taken.
+    /// Those whose place another one needs.
     others: FxHashMap<u64, T>,
 }
 
@@ -29,11 +29,18 @@ impl<T> Pending<T> {
             self.places.resize_with(PLACES, || None);
         }
         let before = self.remove(number);
-        match &mut self.places[place(number)] {
-            free @ None => *free = Some((number, value)),
-            Some(_) => drop(self.others.insert(number, value)),
+        let at = place(number);
+        if self.places[at].is_some() {
+            self.clear(at);
         }
+        self.places[at] = Some((number, value));
         before
+    }
+
+    /// Finds another place for a value.
+    #[cold]
+    fn clear(&mut self, at: usize) {
+        self.others.extend(self.places[at].take());
     }
 
     /// Removes a value.

@@ -263,6 +263,7 @@ impl ProcessWalk<'_> {
         }
     }
 
+    #[inline(always)]
     fn message(
         &mut self,
         thread: usize,
@@ -286,6 +287,7 @@ impl ProcessWalk<'_> {
         position.map(|position| position as u32)
     }
 
+    #[inline]
     fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Comm, local));
         let position = self.trace.definitions.communicators.position(reference);

@@ -75,6 +75,7 @@ impl Requests {
 
 impl ProcessWalk<'_> {
     /// A message is sent, by a blocking call or by starting `request`.
+    #[inline(always)]
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
         self.count(thread, self.metrics.sends[with_data], 1);
@@ -125,6 +126,7 @@ impl ProcessWalk<'_> {
     }
 
     /// A message is received: by a blocking call, or as the completion of `request`.
+    #[inline(always)]
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let posting = request.and_then(|request| match self.requests.pending.remove(request) {
             Some(Request::Receive(posting)) => Some(posting),
@@ -195,11 +197,13 @@ impl ProcessWalk<'_> {
     }
 
     /// A receive is posted in the current call.
+    #[inline(always)]
     fn posting(&mut self, thread: usize, order: u32) -> Posting {
         let call = self.call(thread).unwrap_or(NO_CALL);
         Posting { call, position: self.mark_operation(thread), order }
     }
 
+    #[inline(always)]
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
@@ -248,6 +252,7 @@ impl ProcessWalk<'_> {
     }
 
     /// The process at the other side of a message.
+    #[inline]
     fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
         let participants = &self.trace.communicators[message.communicator as usize];
         let partner = participants.peer(self.process, message.peer);

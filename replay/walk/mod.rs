@@ -178,7 +178,7 @@ pub fn walk(
             && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
-            // Of streams at one time somebody has to choose.
+            // At the time of another stream's turn more than the time decides whose it is.
             let before = next.map_or(Ticks::MAX, |(waits, time, _)| if waits { Ticks::MAX } else { time });
             steps += streams[at].step(&mut state, before, STEPS_BETWEEN_CHECKS);
             if steps >= STEPS_BETWEEN_CHECKS {

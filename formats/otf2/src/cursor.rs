@@ -170,8 +170,8 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// The enter and leave events that come next, to be looked at one after the other; nothing if the cursor has
-    /// [stepped](Self::head) to an event that is not decoded yet. [`resume`](Self::resume) steps over those taken.
+    /// The enter and leave events that come next, to be looked at one after the other; not to be asked for between
+    /// [`head`](Self::head) and its event. [`resume`](Self::resume) steps over those taken.
     #[inline]
     pub fn region_events(&self) -> RegionEvents<'a> {
         RegionEvents::new(&self.chunks.bytes, self.time)

@@ -3,8 +3,6 @@
 //! Paths are numbered in order of first appearance, parents before children. Merging trees appends what is unknown in
 //! the order of the other tree; that is associative, so any reduction over trees in rank order gives the same numbers.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::Error;
 use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
@@ -33,17 +31,63 @@ pub struct CallPath {
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     paths: Vec<CallPath>,
-    known: FxHashMap<CallPath, PathId>,
+    /// Each path stands where its hash says, or in the next free place; [`NO_PATH`] in free ones. A power of two of them,
+    /// at least twice as many as paths: a walk asks at every other event.
+    places: Vec<PathId>,
 }
 
 impl CallTree {
     /// The path of `region` entered from `parent` at `site`; new paths get the next number.
+    #[inline]
     pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
-        let path = CallPath { parent, region, site };
-        *self.known.entry(path).or_insert_with(|| {
-            self.paths.push(path);
-            (self.paths.len() - 1) as PathId
-        })
+        match self.find(parent, region, site) {
+            Some(path) => path,
+            None => self.add(CallPath { parent, region, site }),
+        }
+    }
+
+    /// The path of `region` entered from `parent` at `site`, if it is known.
+    #[inline]
+    pub fn find(&self, parent: PathId, region: u32, site: u32) -> Option<PathId> {
+        let wanted = CallPath { parent, region, site };
+        let mut at = self.place(wanted);
+        loop {
+            let &path = self.places.get(at)?;
+            if *self.paths.get(path as usize)? == wanted {
+                return Some(path);
+            }
+            at = (at + 1) & (self.places.len() - 1);
+        }
+    }
+
+    /// Where a path would stand.
+    #[inline]
+    fn place(&self, CallPath { parent, region, site }: CallPath) -> usize {
+        let key = u64::from(parent) << 32 | u64::from(region);
+        let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 ^ site.wrapping_mul(0x9e37_79b9);
+        hash as usize & self.places.len().wrapping_sub(1)
+    }
+
+    #[cold]
+    fn add(&mut self, path: CallPath) -> PathId {
+        self.paths.push(path);
+        if 2 * self.paths.len() > self.places.len() {
+            self.places.clear();
+            self.places.resize((4 * self.paths.len()).next_power_of_two().max(64), NO_PATH);
+            (0..self.paths.len()).for_each(|path| self.settle(path as PathId));
+        } else {
+            self.settle((self.paths.len() - 1) as PathId);
+        }
+        (self.paths.len() - 1) as PathId
+    }
+
+    /// Puts a path into its place.
+    fn settle(&mut self, path: PathId) {
+        let mut at = self.place(self.paths[path as usize]);
+        while self.places[at] != NO_PATH {
+            at = (at + 1) & (self.places.len() - 1);
+        }
+        self.places[at] = path;
     }
 
     /// All paths, in the order of their numbers.

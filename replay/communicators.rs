@@ -28,6 +28,7 @@ pub enum Participants {
 
 impl Participants {
     /// The process that `process` means by a peer's `rank`; in an inter-communicator ranks count in the other side.
+    #[inline]
     pub fn peer(&self, process: usize, rank: u32) -> Option<usize> {
         let at = |side: &[u32]| side.get(rank as usize).map(|&process| process as usize);
         match self {

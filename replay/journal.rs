@@ -57,8 +57,24 @@ pub struct Journal {
 
 impl Journal {
     /// Adds time that was spent in a row.
-    #[inline]
+    #[inline(always)]
     pub fn spend(&mut self, row: Row, ticks: Ticks) {
+        // Nearly always the row has a piece that can grow, and stays short.
+        if let Some(&last) = self.last.get(row as usize)
+            && last >= self.open
+            && let Some((piece, before)) = self.pieces.get_mut(last as usize)
+            && *piece == row
+            && let Ok(ticks) = u32::try_from(ticks)
+            && let Some(sum) = before.checked_add(ticks)
+        {
+            *before = sum;
+        } else {
+            self.add(row, ticks);
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, row: Row, ticks: Ticks) {
         if ticks == 0 {
             return;
         }

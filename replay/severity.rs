@@ -33,32 +33,34 @@ impl<T> Default for Columns<T> {
 impl<T: Copy + Default> Columns<T> {
     /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn column(&self, metric: MetricId) -> &[T] {
-        match self.positions.get(metric) {
-            None | Some(0) => &[],
-            Some(&position) => &self.columns[usize::from(position) - 1],
-        }
+        self.columns.get(self.position(metric)).map_or(&[], Vec::as_slice)
     }
 
     /// The severity of a metric in a row.
     #[inline]
     fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
-        let column = self.column_mut(metric);
-        let at = row as usize;
-        if at >= column.len() {
-            column.resize(at + 1, T::default());
+        let (mut column, at) = (self.position(metric), row as usize);
+        if self.columns.get(column).is_none_or(|column| at >= column.len()) {
+            self.column_mut(metric).resize(at + 1, T::default());
+            column = self.position(metric);
         }
-        &mut column[at]
+        &mut self.columns[column][at]
     }
 
+    /// Where the column of a metric is; nowhere if there is none.
     #[inline]
-    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
-        match self.positions.get(metric) {
-            None | Some(0) => self.add_column(metric),
-            Some(&position) => &mut self.columns[usize::from(position) - 1],
-        }
+    fn position(&self, metric: MetricId) -> usize {
+        usize::from(self.positions.get(metric).copied().unwrap_or(0)).wrapping_sub(1)
     }
 
     #[cold]
+    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
+        match self.position(metric) {
+            usize::MAX => self.add_column(metric),
+            position => &mut self.columns[position],
+        }
+    }
+
     fn add_column(&mut self, metric: MetricId) -> &mut Vec<T> {
         if metric >= self.positions.len() {
             self.positions.resize(metric + 1, 0);
@@ -99,20 +101,37 @@ impl Severities {
     /// The row of a call path, a new one if the location has not used it yet.
     #[inline]
     pub fn row(&mut self, path: PathId) -> Row {
+        match self.find_row(path) {
+            Some(row) => row,
+            None => self.add_row(path),
+        }
+    }
+
+    /// The row of a call path, if the location has used it.
+    #[inline]
+    pub fn find_row(&self, path: PathId) -> Option<Row> {
         if self.rows.is_empty() {
-            if (path as usize) < self.paths.len() {
-                return path;
-            }
-            if path as usize == self.paths.len() {
-                self.paths.push(path);
-                return path;
-            }
+            return ((path as usize) < self.paths.len()).then_some(path);
+        }
+        self.search_row(path)
+    }
+
+    #[inline(never)]
+    fn search_row(&self, path: PathId) -> Option<Row> {
+        self.rows.get(&path).copied()
+    }
+
+    #[cold]
+    fn add_row(&mut self, path: PathId) -> Row {
+        let row = self.paths.len() as Row;
+        if self.rows.is_empty() && path != row {
             self.rows.extend(self.paths.iter().map(|&path| (path, path)));
         }
-        *self.rows.entry(path).or_insert_with(|| {
-            self.paths.push(path);
-            (self.paths.len() - 1) as Row
-        })
+        if path != row || !self.rows.is_empty() {
+            self.rows.insert(path, row);
+        }
+        self.paths.push(path);
+        row
     }
 
     /// The call paths by row.

@@ -93,6 +93,14 @@ pub struct RegionKind {
     pub fate: Fate,
 }
 
+impl RegionKind {
+    /// Whether entering or leaving it means more than time in a call, of MPI or not.
+    #[inline]
+    pub fn is_special(&self) -> bool {
+        self.is_init | self.is_finalize | self.is_parallel | self.barrier.is_some()
+    }
+}
+
 /// Regions that no archive defines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Artificial {

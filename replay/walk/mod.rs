@@ -7,9 +7,11 @@
 mod barriers;
 mod contexts;
 mod locks;
+mod pending;
 mod process;
 mod records;
 mod requests;
+mod run;
 mod stack;
 mod stream;
 mod tasks;
@@ -155,7 +157,7 @@ pub fn walk(
         })
         .collect();
     for stream in &mut streams {
-        stream.advance(&mut state);
+        stream.begin(&mut state);
         stream.expect();
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
@@ -176,9 +178,11 @@ pub fn walk(
             && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
-            streams[at].step(&mut state);
-            steps += 1;
-            if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+            // At the time of another stream's turn more than the time decides whose it is.
+            let before = next.map_or(Ticks::MAX, |(waits, time, _)| if waits { Ticks::MAX } else { time });
+            steps += streams[at].step(&mut state, before, STEPS_BETWEEN_CHECKS);
+            if steps >= STEPS_BETWEEN_CHECKS {
+                steps = 0;
                 memory.check(state.growth())?;
                 streams.iter_mut().for_each(stream::Stream::expect);
             }

@@ -26,7 +26,7 @@ use crate::operations::{
 use crate::options::Semantics;
 use crate::severity::amount;
 use crate::statistics::Samples;
-use crate::trace::{Artificial, Trace};
+use crate::trace::{Artificial, RegionKind, Trace};
 
 /// One process: its locations, and what they share.
 pub(super) struct ProcessWalk<'t> {
@@ -41,7 +41,7 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) tasks: Tasks,
     pub(super) locks: Locks,
     pub(super) findings: Findings,
-    coverage: Coverage,
+    pub(super) coverage: Coverage,
     /// Regions of programs by the string that names them.
     programs: FxHashMap<usize, u32>,
     /// Whether MPI_Init was left, and MPI_Finalize was left, for the first time.
@@ -127,75 +127,107 @@ impl<'t> ProcessWalk<'t> {
         self.tree.enter(root, self.trace.artificial(region), NO_SITE)
     }
 
+    #[inline(always)]
     pub(super) fn enter(&mut self, thread: usize, region: u32, site: u32, time: Ticks) {
         let parent = match self.threads[thread].stack.last() {
             Some(frame) => frame.path,
-            None => {
-                self.enter_task(thread, region);
-                self.base(thread)
-            }
+            None => self.outside(thread, region),
         };
         let path = self.tree.enter(parent, region, site);
-        let row = self.threads[thread].severities.row(path);
-        let mut frame = Frame::new(path, row, region, time);
-        frame.entered = self.threads[thread].record();
+        let state = &mut self.threads[thread];
+        let row = state.severities.row(path);
+        let frame = Frame { entered: state.record(), ..Frame::new(path, row, region, time) };
+        let mut barrier = NONE;
         if let Some(kind) = self.trace.kinds.get(region as usize) {
-            if kind.is_mpi {
-                self.threads[thread].stack.mpi_depth += 1;
-            }
-            if kind.is_parallel {
-                self.enter_parallel_region(thread, row, time);
-            }
-            if kind.is_finalize && !self.was_finalized {
-                for (at, other) in self.threads.iter_mut().enumerate() {
-                    if at == thread {
-                        other.account_innermost(time);
-                    }
-                    other.at_finalize.get_or_insert(other.elapsed);
-                }
-            }
-            if let Some(class) = kind.barrier {
-                frame.barrier = self.enter_barrier(thread, &frame, class);
+            state.stack.mpi_depth += u32::from(kind.is_mpi);
+            if kind.is_special() {
+                barrier = self.enter_special(thread, frame, *kind);
             }
         }
-        self.threads[thread].push(frame);
+        self.threads[thread].push(Frame { barrier, ..frame });
     }
 
-    pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
-        let innermost = |walk: &Self| walk.threads[thread].stack.last().map_or(NONE, |frame| frame.region);
-        if innermost(self) != region {
-            let trace = self.trace;
-            if !self.threads[thread].stack.is_in(region) {
-                self.find(Finding::LeaveWithoutEnter, thread, || {
-                    format!("leaves {}, which is not entered", trace.region_name(region))
-                });
-                return;
-            }
-            while innermost(self) != region {
-                let open = innermost(self);
-                self.find(Finding::MissingLeave, thread, || {
-                    format!("leaves {} inside {}", trace.region_name(region), trace.region_name(open))
-                });
-                self.leave_innermost(thread, time);
+    /// The path that a region is entered from outside of any.
+    #[cold]
+    fn outside(&mut self, thread: usize, region: u32) -> PathId {
+        self.enter_task(thread, region);
+        self.base(thread)
+    }
+
+    /// A region is entered that means more than time; answers the visit to the barrier that it is.
+    #[cold]
+    fn enter_special(&mut self, thread: usize, frame: Frame, kind: RegionKind) -> u32 {
+        let time = frame.enter;
+        if kind.is_parallel {
+            self.enter_parallel_region(thread, frame.row, time);
+        }
+        if kind.is_finalize && !self.was_finalized {
+            for (at, other) in self.threads.iter_mut().enumerate() {
+                if at == thread {
+                    other.account_innermost(time);
+                }
+                other.at_finalize.get_or_insert(other.elapsed);
             }
         }
-        self.leave_innermost(thread, time);
+        kind.barrier.map_or(NONE, |class| self.enter_barrier(thread, &frame, class))
+    }
+
+    /// A thread leaves a region, and those inside that it has not left.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
+        let is_innermost = self.threads[thread].stack.last().is_some_and(|frame| frame.region == region);
+        if is_innermost || self.leave_inner(thread, region, time) {
+            self.leave_innermost(thread, time);
+        }
+    }
+
+    /// Leaves whatever a thread is in inside of a region; answers whether it is in the region.
+    #[cold]
+    fn leave_inner(&mut self, thread: usize, region: u32, time: Ticks) -> bool {
+        let trace = self.trace;
+        if !self.threads[thread].stack.is_in(region) {
+            self.find(Finding::LeaveWithoutEnter, thread, || {
+                format!("leaves {}, which is not entered", trace.region_name(region))
+            });
+            return false;
+        }
+        while let Some(open) = self.threads[thread].stack.last().map(|frame| frame.region)
+            && open != region
+        {
+            self.find(Finding::MissingLeave, thread, || {
+                format!("leaves {} inside {}", trace.region_name(region), trace.region_name(open))
+            });
+            self.leave_innermost(thread, time);
+        }
+        true
     }
 
     /// Leaves the innermost region of a thread.
+    #[inline(always)]
     pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
-        let Some(&Frame { region, barrier, .. }) = self.threads[thread].stack.last() else { return };
-        let kind = self.trace.kinds.get(region as usize).copied();
-        let is_first_init = kind.is_some_and(|kind| kind.is_init) && !self.was_initialized;
-        let is_first_finalize = kind.is_some_and(|kind| kind.is_finalize) && !self.was_finalized;
+        let Some(frame) = self.threads[thread].stack.last() else { return };
+        match self.trace.kinds.get(frame.region as usize) {
+            Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != NO_CALL => {
+                self.leave_call(thread, kind, time);
+            }
+            _ => {
+                self.threads[thread].pop(time);
+            }
+        }
+    }
+
+    /// Leaves the innermost region of a thread, which is of this kind, with all that this may mean.
+    fn leave_call(&mut self, thread: usize, kind: RegionKind, time: Ticks) {
+        let Some(&Frame { barrier, .. }) = self.threads[thread].stack.last() else { return };
+        let is_first_init = kind.is_init && !self.was_initialized;
+        let is_first_finalize = kind.is_finalize && !self.was_finalized;
         // Time inside counts as after the event (7.2).
         let position = match is_first_init || is_first_finalize || barrier != NONE {
             true => self.threads[thread].mark_innermost(),
             false => NO_POSITION,
         };
-        let Some(frame) = self.threads[thread].pop(time) else { return };
+        let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
-        let Some(kind) = kind else { return };
         if kind.is_parallel {
             self.leave_parallel_region(thread, frame.row, time);
         }
@@ -203,9 +235,8 @@ impl<'t> ProcessWalk<'t> {
             barrier.visit = interval;
             barrier.position = position;
         }
-        let mut call = frame.call;
         if is_first_init || is_first_finalize {
-            call = self.call_of(thread, frame);
+            frame.call = self.call_of(thread, frame);
             let (class, communicator) = if kind.is_init {
                 (CollectiveClass::Init, WORLD_AT_INIT)
             } else {
@@ -214,7 +245,7 @@ impl<'t> ProcessWalk<'t> {
             self.operations.collectives.push(Collective {
                 begin: frame.enter,
                 end: time,
-                call,
+                call: frame.call,
                 begun: frame.entered,
                 position,
                 communicator,
@@ -227,53 +258,42 @@ impl<'t> ProcessWalk<'t> {
             self.was_initialized |= kind.is_init;
             self.was_finalized |= kind.is_finalize;
         }
-        let mut is_analysed = false;
-        if kind.is_mpi {
-            let thread = &mut self.threads[thread];
-            thread.stack.mpi_depth -= 1;
-            if thread.stack.mpi_depth == 0 {
-                let ticks = time - frame.enter;
-                thread.elapsed.mpi += ticks;
-                // Starting up and shutting down would hide what became of the rest.
-                if !kind.is_init && !kind.is_finalize {
-                    let fate = frame.fate.unwrap_or(kind.fate);
-                    self.coverage.add(fate, ticks);
-                    is_analysed = fate == Fate::Analysed;
-                }
-            }
+        let state = &mut self.threads[thread];
+        state.stack.mpi_depth -= u32::from(kind.is_mpi);
+        let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
+        if is_outermost {
+            state.elapsed.mpi += time - frame.enter;
         }
-        if call != NO_CALL {
-            let call = &mut self.operations.calls[call as usize];
-            call.interval = interval;
-            call.is_analysed = is_analysed;
-        }
-        if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
-            // The reference forgets the longest wait whenever a region inside the call is left (Q5).
-            let is_forgotten = self.trace.semantics == Semantics::Reference && frame.inner_leave;
-            let receive = &mut self.operations.receives[frame.last_receive as usize];
-            (receive.is_last_of_call, receive.is_lost) = (true, is_forgotten);
-        }
+        close_call(&frame, is_outermost, time, self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {
             self.threads.iter_mut().for_each(|thread| thread.at_init = thread.elapsed);
         }
     }
 
     /// Marks an event in which a thread communicates.
+    #[inline]
     pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
-        let position = self.threads[thread].mark_innermost();
-        if self.threads.len() > 1 && self.threads[thread].record() != NO_POSITION && position != NO_POSITION {
-            self.operations.order.push(Spot { location: self.threads[thread].location, position });
+        let state = &mut self.threads[thread];
+        let position = state.mark_innermost();
+        if matches!(state.numbering, Numbering::Records(_)) && position != NO_POSITION {
+            let spot = Spot { location: state.location, position };
+            self.operations.order.extend((self.threads.len() > 1).then_some(spot));
         }
         position
     }
 
     /// The call of the innermost region of a thread in the operations; `None` outside of any region.
+    #[inline]
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
-        let frame = self.threads[thread].stack.last()?;
-        if frame.call != NO_CALL {
-            return Some(frame.call);
+        match self.threads[thread].stack.last()?.call {
+            NO_CALL => self.begin_call(thread),
+            call => Some(call),
         }
-        let frame = *frame;
+    }
+
+    #[inline(never)]
+    fn begin_call(&mut self, thread: usize) -> Option<CallId> {
+        let frame = *self.threads[thread].stack.last()?;
         let call = self.call_of(thread, frame);
         if let Some(frame) = self.threads[thread].stack.last_mut() {
             frame.call = call;
@@ -300,6 +320,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Whether the innermost region of a thread is an MPI call.
+    #[inline]
     pub(super) fn is_in_mpi(&self, thread: usize) -> bool {
         self.threads[thread]
             .stack
@@ -308,6 +329,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Adds to a metric of MPI at a thread's current path; nothing outside of MPI.
+    #[inline]
     pub(super) fn count(&mut self, thread: usize, metric: usize, value: u64) {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
@@ -426,5 +448,37 @@ impl<'t> ProcessWalk<'t> {
             findings: self.findings,
             coverage: self.coverage,
         }
+    }
+}
+
+/// A call was left: what becomes of its time, of what it communicated and of what it received. `is_outermost` says that it
+/// is a call of MPI and not inside another one.
+#[inline(never)]
+pub(super) fn close_call(
+    frame: &Frame,
+    is_outermost: bool,
+    time: Ticks,
+    trace: &Trace,
+    operations: &mut Operations,
+    coverage: &mut Coverage,
+) {
+    let Some(kind) = trace.kinds.get(frame.region as usize) else { return };
+    let mut is_analysed = false;
+    // Starting up and shutting down would hide what became of the rest.
+    if is_outermost && !kind.is_init && !kind.is_finalize {
+        let fate = frame.fate.unwrap_or(kind.fate);
+        coverage.add(fate, time - frame.enter);
+        is_analysed = fate == Fate::Analysed;
+    }
+    if frame.call != NO_CALL {
+        let call = &mut operations.calls[frame.call as usize];
+        call.interval = Interval::new(frame.enter, time);
+        call.is_analysed = is_analysed;
+    }
+    if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
+        // The reference forgets the longest wait whenever a region inside the call is left (Q5).
+        let is_forgotten = trace.semantics == Semantics::Reference && frame.inner_leave;
+        let receive = &mut operations.receives[frame.last_receive as usize];
+        (receive.is_last_of_call, receive.is_lost) = (true, is_forgotten);
     }
 }

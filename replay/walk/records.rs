@@ -51,26 +51,9 @@ impl ProcessWalk<'_> {
         time
     }
 
-    /// Handles an event other than a buffer flush.
-    #[inline(always)]
-    pub(super) fn handle(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
-        match event {
-            Event::Enter { region } => {
-                if let Some(region) = self.region(thread, mappings, region) {
-                    self.enter(thread, region, NO_SITE, time);
-                }
-            }
-            Event::Leave { region } => {
-                if let Some(region) = self.region(thread, mappings, region) {
-                    self.leave(thread, region, time);
-                }
-            }
-            _ => self.handle_other(thread, event, mappings, time),
-        }
-    }
-
-    fn handle_other(&mut self, thread: usize, event: Event<'_>, mappings: &Mappings, time: Ticks) {
-        match event {
+    /// Handles an event other than those of regions and of the buffer.
+    pub(super) fn handle(&mut self, thread: usize, event: &Event<'_>, mappings: &Mappings, time: Ticks) {
+        match *event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
                 if let Some(message) =
                     self.message(thread, mappings, receiver, communicator, msg_tag, msg_length)
@@ -280,6 +263,7 @@ impl ProcessWalk<'_> {
         }
     }
 
+    #[inline(always)]
     fn message(
         &mut self,
         thread: usize,
@@ -293,8 +277,8 @@ impl ProcessWalk<'_> {
         Some(Message { peer, communicator, tag, bytes })
     }
 
-    #[inline]
-    fn region(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
+    /// The position of a region that an event names.
+    pub(super) fn region(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Region, local));
         let position = self.trace.definitions.regions.position(reference);
         if position.is_none() {
@@ -303,6 +287,7 @@ impl ProcessWalk<'_> {
         position.map(|position| position as u32)
     }
 
+    #[inline]
     fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Comm, local));
         let position = self.trace.definitions.communicators.position(reference);

@@ -6,6 +6,7 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
+use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
@@ -15,7 +16,7 @@ use crate::options::Semantics;
 
 /// What a request that is under way will complete.
 #[derive(Clone, Copy, Debug)]
-enum Pending {
+enum Request {
     /// A send: its position, or [`NONE`] if it is not analysed.
     Send(u32),
     /// A receive: the call that posted it, and when among the receives.
@@ -51,7 +52,7 @@ pub(super) struct Message {
 /// The requests of a process that are under way.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    pending: FxHashMap<u64, Pending>,
+    pending: Pending<Request>,
     /// Messages that a matched probe has found, by their number.
     probed: FxHashMap<u64, Probed>,
     /// Probed messages that a request is receiving: the completion tells no more than the length.
@@ -63,7 +64,7 @@ pub(super) struct Requests {
 impl Requests {
     /// Whether a request has begun and not ended yet.
     pub(super) fn is_pending(&self, request: u64) -> bool {
-        self.pending.contains_key(&request)
+        self.pending.contains(request)
     }
 
     fn next_posted(&mut self) -> u32 {
@@ -74,6 +75,7 @@ impl Requests {
 
 impl ProcessWalk<'_> {
     /// A message is sent, by a blocking call or by starting `request`.
+    #[inline(always)]
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
         self.count(thread, self.metrics.sends[with_data], 1);
@@ -96,15 +98,15 @@ impl ProcessWalk<'_> {
             });
         }
         if let Some(request) = request {
-            self.start(thread, request, Pending::Send(position));
+            self.start(thread, request, Request::Send(position));
         }
     }
 
     /// The send of a request is complete.
     pub(super) fn complete_send(&mut self, thread: usize, request: u64) {
-        match self.requests.pending.remove(&request) {
-            Some(Pending::Send(NONE)) => {}
-            Some(Pending::Send(position)) => {
+        match self.requests.pending.remove(request) {
+            Some(Request::Send(NONE)) => {}
+            Some(Request::Send(position)) => {
                 if let Some(call) = self.call(thread) {
                     let event = self.mark_operation(thread);
                     let send = &mut self.operations.sends[position as usize];
@@ -120,13 +122,14 @@ impl ProcessWalk<'_> {
     pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
         let order = self.requests.next_posted();
         let posting = self.posting(thread, order);
-        self.start(thread, request, Pending::Receive(posting));
+        self.start(thread, request, Request::Receive(posting));
     }
 
     /// A message is received: by a blocking call, or as the completion of `request`.
+    #[inline(always)]
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
-        let posting = request.and_then(|request| match self.requests.pending.remove(&request) {
-            Some(Pending::Receive(posting)) => Some(posting),
+        let posting = request.and_then(|request| match self.requests.pending.remove(request) {
+            Some(Request::Receive(posting)) => Some(posting),
             other => {
                 self.unknown(thread, request, other);
                 None
@@ -158,7 +161,7 @@ impl ProcessWalk<'_> {
             return;
         };
         let posting = self.posting(thread, probed.order);
-        self.start(thread, request, Pending::Receive(posting));
+        self.start(thread, request, Request::Receive(posting));
         self.requests.receiving.insert(request, probed.message);
     }
 
@@ -174,9 +177,9 @@ impl ProcessWalk<'_> {
 
     /// A request is cancelled.
     pub(super) fn cancel(&mut self, thread: usize, request: u64) {
-        match self.requests.pending.remove(&request) {
-            Some(Pending::Send(NONE) | Pending::Receive(_)) => {}
-            Some(Pending::Send(position)) => self.operations.sends[position as usize].is_cancelled = true,
+        match self.requests.pending.remove(request) {
+            Some(Request::Send(NONE) | Request::Receive(_)) => {}
+            Some(Request::Send(position)) => self.operations.sends[position as usize].is_cancelled = true,
             None => self.unknown(thread, request, None),
         }
     }
@@ -185,8 +188,8 @@ impl ProcessWalk<'_> {
     pub(super) fn drop_requests(&mut self) {
         // In the order of their numbers, so that the first example is always the same.
         self.operations.has_open_receives =
-            self.requests.pending.values().any(|pending| matches!(pending, Pending::Receive(_)));
-        let mut open: Vec<u64> = self.requests.pending.drain().map(|(request, _)| request).collect();
+            self.requests.pending.iter().any(|(_, pending)| matches!(pending, Request::Receive(_)));
+        let mut open: Vec<u64> = self.requests.pending.iter().map(|(request, _)| request).collect();
         open.sort_unstable();
         for request in open {
             self.find(Finding::OpenRequest, 0, || format!("request {request}"));
@@ -194,11 +197,13 @@ impl ProcessWalk<'_> {
     }
 
     /// A receive is posted in the current call.
+    #[inline(always)]
     fn posting(&mut self, thread: usize, order: u32) -> Posting {
         let call = self.call(thread).unwrap_or(NO_CALL);
         Posting { call, position: self.mark_operation(thread), order }
     }
 
+    #[inline(always)]
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
@@ -230,21 +235,24 @@ impl ProcessWalk<'_> {
         });
     }
 
-    fn start(&mut self, thread: usize, request: u64, pending: Pending) {
+    #[inline(always)]
+    fn start(&mut self, thread: usize, request: u64, pending: Request) {
         if self.requests.pending.insert(request, pending).is_some() {
             self.find(Finding::ReusedRequest, thread, || format!("request {request}"));
         }
     }
 
-    fn unknown(&mut self, thread: usize, request: u64, found: Option<Pending>) {
+    #[cold]
+    fn unknown(&mut self, thread: usize, request: u64, found: Option<Request>) {
         self.find(Finding::UnknownRequest, thread, || match found {
             None => format!("request {request} was not started"),
-            Some(Pending::Send(_)) => format!("request {request} is a send, a receive was completed"),
-            Some(Pending::Receive(_)) => format!("request {request} is a receive, a send was completed"),
+            Some(Request::Send(_)) => format!("request {request} is a send, a receive was completed"),
+            Some(Request::Receive(_)) => format!("request {request} is a receive, a send was completed"),
         });
     }
 
     /// The process at the other side of a message.
+    #[inline]
     fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
         let participants = &self.trace.communicators[message.communicator as usize];
         let partner = participants.peer(self.process, message.peer);
@@ -258,6 +266,7 @@ impl ProcessWalk<'_> {
     }
 
     /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.
+    #[inline]
     fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
         if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "message");

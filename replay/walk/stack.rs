@@ -41,6 +41,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    #[inline(always)]
     pub(super) fn new(path: PathId, row: Row, region: u32, enter: Ticks) -> Frame {
         Frame {
             path,
@@ -65,7 +66,10 @@ const DEEP: usize = 64;
 /// The stack of a thread, or of a task.
 #[derive(Debug)]
 pub(super) struct Stack {
+    /// Open frames, and behind them room for more.
     frames: Vec<Frame>,
+    /// Number of open frames.
+    depth: usize,
     /// How many frames from [`DEEP`] on are of a region, by its position, or of a context, behind all regions.
     deep: FxHashMap<u64, u32>,
     /// The path above the lowest frame.
@@ -87,32 +91,55 @@ impl Default for Stack {
 impl Stack {
     /// An empty stack.
     pub(super) fn below(base: PathId, outside: Option<Row>) -> Stack {
-        Stack { frames: Vec::new(), deep: FxHashMap::default(), base, outside, mpi_depth: 0, foreign: 0 }
+        Stack {
+            frames: Vec::new(),
+            depth: 0,
+            deep: FxHashMap::default(),
+            base,
+            outside,
+            mpi_depth: 0,
+            foreign: 0,
+        }
     }
 
     /// The innermost frame.
+    #[inline(always)]
     pub(super) fn last(&self) -> Option<&Frame> {
-        self.frames.last()
+        self.frames.get(self.depth.wrapping_sub(1))
     }
 
     /// The innermost frame.
+    #[inline(always)]
     pub(super) fn last_mut(&mut self) -> Option<&mut Frame> {
-        self.frames.last_mut()
+        self.frames.get_mut(self.depth.wrapping_sub(1))
+    }
+
+    /// The open frames and room for more, up to where all are counted.
+    #[inline(always)]
+    pub(super) fn shallow(&mut self) -> &mut [Frame] {
+        let end = self.frames.len().min(DEEP);
+        &mut self.frames[..end]
+    }
+
+    /// So many frames are open now, and of MPI; as long as none are counted.
+    #[inline(always)]
+    pub(super) fn set_depth(&mut self, depth: usize, mpi_depth: u32) {
+        (self.depth, self.mpi_depth) = (depth, mpi_depth);
     }
 
     /// All frames, the outermost first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter()
+        self.frames[..self.depth].iter()
     }
 
     /// Number of frames.
     pub(super) fn len(&self) -> usize {
-        self.frames.len()
+        self.depth
     }
 
     /// Whether no region is open.
     pub(super) fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.depth == 0
     }
 
     /// The path that is active.
@@ -120,30 +147,47 @@ impl Stack {
         self.last().map_or(self.base, |frame| frame.path)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, frame: Frame) {
-        if self.frames.len() >= DEEP {
-            *self.deep.entry(frame.region.into()).or_default() += 1;
+        if self.depth >= DEEP {
+            self.remember_deep(frame.region);
         }
-        self.frames.push(frame);
+        match self.frames.get_mut(self.depth) {
+            Some(room) => *room = frame,
+            None => self.frames.push(frame),
+        }
+        self.depth += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Frame> {
-        let frame = self.frames.pop()?;
-        if self.frames.len() >= DEEP {
-            self.forget(frame.region.into());
-            if frame.context != NONE {
-                self.forget(key_of_context(frame.context));
-            }
+        if self.depth > DEEP {
+            self.forget_deep();
         }
+        let frame = self.last().copied()?;
+        self.depth -= 1;
         Some(frame)
+    }
+
+    #[cold]
+    fn remember_deep(&mut self, region: u32) {
+        *self.deep.entry(region.into()).or_default() += 1;
+    }
+
+    /// The innermost frame will be popped.
+    #[cold]
+    fn forget_deep(&mut self) {
+        let Some(&Frame { region, context, .. }) = self.last() else { return };
+        self.forget(region.into());
+        if context != NONE {
+            self.forget(key_of_context(context));
+        }
     }
 
     /// The innermost frame was entered by a calling context.
     pub(super) fn set_context(&mut self, context: u32) {
-        let is_deep = self.frames.len() > DEEP;
-        let Some(frame) = self.frames.last_mut() else { return };
+        let is_deep = self.depth > DEEP;
+        let Some(frame) = self.last_mut() else { return };
         frame.context = context;
         if is_deep {
             *self.deep.entry(key_of_context(context)).or_default() += 1;
@@ -161,7 +205,7 @@ impl Stack {
     }
 
     fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
-        self.frames.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
+        self.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
     }
 
     fn forget(&mut self, key: u64) {

@@ -4,6 +4,8 @@ use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
 use super::process::ProcessWalk;
+use super::run::{PlainRegion, Run};
+use crate::call_tree::NO_SITE;
 use crate::error::Error;
 use crate::findings::Finding;
 use crate::trace::{Location, Trace};
@@ -111,6 +113,8 @@ pub(super) struct Stream<'a> {
     cursor: EventCursor<'a>,
     clock: ClockCorrection,
     mappings: &'a Mappings,
+    /// The regions that a run may meet, by the numbers that the location has given them, as far as they are known.
+    regions: Vec<Option<PlainRegion>>,
     global_offset: u64,
     /// Ticks of the analysis in one of the archive's.
     fineness: Ticks,
@@ -144,6 +148,7 @@ impl<'a> Stream<'a> {
             cursor: archive.events(&file.events),
             clock: file.local.clock.clone(),
             mappings: &file.local.mappings,
+            regions: Vec::new(),
             global_offset: trace.definitions.clock.global_offset,
             fineness: trace.fineness,
             farthest: FARTHEST / trace.fineness,
@@ -199,46 +204,57 @@ impl<'a> Stream<'a> {
     /// Raw local time as ticks since the trace's begin.
     #[inline(always)]
     fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
-        let time = self.clock.correct(time).wrapping_sub(self.global_offset) as Ticks;
-        let farthest = self.farthest;
-        if (-farthest..=farthest).contains(&time) { time * self.fineness } else { self.cut(time, state) }
+        let time = self.clock.correct(time);
+        self.near(time).unwrap_or_else(|| self.cut(time, state))
+    }
+
+    /// Global time as ticks since the trace's begin; `None` if it is too far from there.
+    #[inline(always)]
+    fn near(&self, time: u64) -> Option<Ticks> {
+        let time = time.wrapping_sub(self.global_offset) as Ticks;
+        let is_near = time.wrapping_add(self.farthest) as u64 <= 2 * self.farthest as u64;
+        is_near.then(|| time * self.fineness)
     }
 
     #[cold]
-    fn cut(&self, time: Ticks, state: &mut ProcessWalk<'_>) -> Ticks {
+    fn cut(&self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
+        let time = time.wrapping_sub(self.global_offset) as Ticks;
         state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
         time.saturating_mul(self.fineness).clamp(-FARTHEST, FARTHEST)
     }
 
-    /// Steps to the event to come.
+    /// Steps to the first event.
+    pub(super) fn begin(&mut self, state: &mut ProcessWalk<'_>) {
+        self.next = self.advance(state);
+    }
+
+    /// Steps to the event to come, and answers it.
     #[inline(always)]
-    pub(super) fn advance(&mut self, state: &mut ProcessWalk<'_>) {
-        self.next = match self.cursor.head() {
+    fn advance(&mut self, state: &mut ProcessWalk<'_>) -> Option<(Ticks, EventHead)> {
+        match self.cursor.head() {
             Ok(Some(head)) => {
                 let recorded = self.ticks(head.time, state);
                 Some((self.times.get(self.read as usize).copied().unwrap_or(recorded), head))
             }
             Ok(None) => {
                 self.check_count(state);
+                self.end(state);
                 None
             }
             Err(error) => {
                 self.fail(&error, state);
                 None
             }
-        };
-        self.end(state);
+        }
     }
 
-    /// If no event is to come: what had to wait for more.
-    #[inline(always)]
+    /// No event is to come: what had to wait for more.
+    #[cold]
     fn end(&mut self, state: &mut ProcessWalk<'_>) {
-        if self.next.is_none() {
-            if self.thread == 0 {
-                state.end_forks();
-            }
-            self.flush(state, Ticks::MAX);
+        if self.thread == 0 {
+            state.end_forks();
         }
+        self.flush(state, Ticks::MAX);
     }
 
     #[cold]
@@ -251,49 +267,123 @@ impl<'a> Stream<'a> {
     }
 
     #[cold]
-    fn fail(&self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
+    fn fail(&mut self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
         state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
         // Other threads go on.
         state.lose(self.thread);
+        self.end(state);
     }
 
-    /// Handles the event to come, and steps to the one after it.
+    /// Handles the event to come, and those behind it as long as they are before a time, at most so many; answers how many
+    /// there were. After a fork the order of all streams is another one.
     #[inline]
-    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>) {
-        let Some((time, head)) = self.next else { return };
-        // Two of three events have one number, which need not go through memory as one of all kinds of events.
-        let handled = if head.enters() {
-            let region = self.cursor.region(head);
-            region.map(|region| self.handle(time, head.time, Event::Enter { region }, state))
-        } else if head.leaves() {
-            let region = self.cursor.region(head);
-            region.map(|region| self.handle(time, head.time, Event::Leave { region }, state))
-        } else {
-            self.cursor.event(head).map(|event| self.handle(time, head.time, event, state))
-        };
-        match handled {
-            Ok(()) => self.advance(state),
-            Err(error) => {
+    pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) -> u64 {
+        let (read, forks) = (self.read, state.forks());
+        let mut next = self.next.take();
+        while let Some((time, head)) = next {
+            if !self.handle_next(time, head, state) {
+                let error = self.cursor.failure(head);
                 self.fail(&error, state);
-                self.next = None;
-                self.end(state);
+                return self.read - read;
             }
+            let is_my_turn = state.forks() == forks;
+            if is_my_turn && self.cursor.region_events().peek().is_some() {
+                self.run(state, before, most);
+            }
+            next = self.advance(state);
+            let is_before =
+                next.is_some_and(|(time, head)| time < before && !head.joins() && !head.begins_team());
+            if !is_my_turn || !is_before || self.read - read >= most {
+                break;
+            }
+        }
+        self.next = next;
+        self.read - read
+    }
+
+    /// Handles the event that the cursor has stepped to; answers whether it can be decoded.
+    #[inline(always)]
+    fn handle_next(&mut self, time: Ticks, head: EventHead, state: &mut ProcessWalk<'_>) -> bool {
+        // Their number need not go through memory as one of all kinds of events.
+        if head.enters() || head.leaves() {
+            let Some(region) = self.cursor.region(head) else { return false };
+            let time = self.observe(time, false, state);
+            self.change_region(head.enters(), region, time, state);
+            return true;
+        }
+        match &self.cursor.decode(head) {
+            Some(event) => self.handle(time, head.time, event, state),
+            None => return false,
+        }
+        true
+    }
+
+    /// Handles the events that come next as long as they enter or leave regions before a time, at most so many, and nothing
+    /// about them is unusual.
+    #[inline(never)]
+    fn run(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) {
+        if !self.flushes.is_empty() || !self.times.is_empty() {
+            return;
+        }
+        let Some(mut run) = Run::new(state, self.thread) else { return };
+        let mut events = self.cursor.region_events();
+        let clock = self.clock.interval();
+        while events.taken() < most
+            && let Some(event) = events.peek()
+            && let Some(time) = clock.correct(event.time)
+            && let Some(time) = self.near(time)
+            && time < before
+            && let Some(&Some(region)) = self.regions.get(event.region as usize)
+            && if event.enters { run.enter(region, time) } else { run.leave(region, time) }
+        {
+            events.take(event);
+        }
+        let outcome = run.end();
+        state.threads[self.thread].end_run(outcome);
+        self.read += events.taken();
+        self.cursor.resume(events);
+    }
+
+    /// Takes note of the time of an event; answers the time to use.
+    #[inline(always)]
+    fn observe(&mut self, time: Ticks, is_end: bool, state: &mut ProcessWalk<'_>) -> Ticks {
+        self.read += 1;
+        // Nothing comes after the end of the program.
+        if self.flushes.first().is_some_and(|&(begin, _)| time > begin || is_end) {
+            self.flush(state, time);
+        }
+        state.observe(self.thread, time)
+    }
+
+    /// A region is entered or left.
+    #[inline]
+    fn change_region(&mut self, enters: bool, local: u32, time: Ticks, state: &mut ProcessWalk<'_>) {
+        let known = self.regions.get(local as usize).copied().flatten().map(|region| region.position);
+        match known.or_else(|| self.find_region(local, state)) {
+            Some(region) if enters => state.enter(self.thread, region, NO_SITE, time),
+            Some(region) => state.leave(self.thread, region, time),
+            None => {}
         }
     }
 
-    /// Handles an event with the time to use and the one that was recorded.
-    #[inline(always)]
-    fn handle(&mut self, time: Ticks, recorded: u64, event: Event<'_>, state: &mut ProcessWalk<'_>) {
-        self.read += 1;
-        if !self.flushes.is_empty() {
-            // Nothing comes after the end of the program.
-            let is_end = matches!(event, Event::ProgramEnd { .. });
-            if self.flushes.first().is_some_and(|&(begin, _)| time > begin || is_end) {
-                self.flush(state, time);
-            }
+    #[cold]
+    fn find_region(&mut self, local: u32, state: &mut ProcessWalk<'_>) -> Option<u32> {
+        let region = state.region(self.thread, self.mappings, local)?;
+        let (at, kinds) = (local as usize, &state.trace.kinds);
+        let plain = kinds.get(region as usize).and_then(|kind| PlainRegion::new(region, kind));
+        // Locations number the regions that they use; a damaged trace may have any number.
+        if plain.is_some() && at < kinds.len() {
+            self.regions.resize(self.regions.len().max(at + 1), None);
+            self.regions[at] = plain;
         }
-        let time = state.observe(self.thread, time);
-        if let Event::BufferFlush { stop_time } = event {
+        Some(region)
+    }
+
+    /// Handles an event other than one of a region, with the time to use and the one that was recorded.
+    #[inline]
+    fn handle(&mut self, time: Ticks, recorded: u64, event: &Event<'_>, state: &mut ProcessWalk<'_>) {
+        let time = self.observe(time, matches!(event, Event::ProgramEnd { .. }), state);
+        if let Event::BufferFlush { stop_time } = *event {
             let mut end = self.ticks(stop_time.0, state);
             if !self.times.is_empty() {
                 // It takes as long in a corrected clock.

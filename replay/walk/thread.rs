@@ -27,6 +27,24 @@ pub(super) enum Numbering {
     Records(Records),
 }
 
+/// What was counted of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Account {
+    /// Exclusive ticks.
+    time: i64,
+    pub(super) visits: i64,
+}
+
+impl Account {
+    #[inline(always)]
+    pub(super) fn spend(&mut self, ticks: Ticks) {
+        self.time = match self.time.checked_add(ticks) {
+            Some(time) => time,
+            None => self.time.saturating_add(ticks),
+        };
+    }
+}
+
 /// The state of one location while its events are walked.
 #[derive(Debug)]
 pub(super) struct Thread {
@@ -42,16 +60,15 @@ pub(super) struct Thread {
     /// How often it became a member of a team.
     pub(super) teams: u32,
     /// The time up to which exclusive time was given to paths.
-    accounted: Ticks,
+    pub(super) accounted: Ticks,
     /// The latest time that was seen.
     pub(super) now: Ticks,
     pub(super) elapsed: Elapsed,
     /// What had elapsed when the process left MPI_Init, and when it entered MPI_Finalize.
     pub(super) at_init: Elapsed,
     pub(super) at_finalize: Option<Elapsed>,
-    /// Exclusive ticks and visits, by row.
-    time: Vec<i64>,
-    visits: Vec<i64>,
+    /// By row.
+    pub(super) accounts: Vec<Account>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
 }
@@ -70,8 +87,7 @@ impl Thread {
             elapsed: Elapsed::default(),
             at_init: Elapsed::default(),
             at_finalize: None,
-            time: Vec::new(),
-            visits: Vec::new(),
+            accounts: Vec::new(),
             severities: Severities::default(),
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
@@ -104,6 +120,7 @@ impl Thread {
     }
 
     /// The number of the current record, where records are numbered.
+    #[inline]
     pub(super) fn record(&self) -> Position {
         match &self.numbering {
             Numbering::Records(records) => (records.times.len() as Position).wrapping_sub(1),
@@ -133,11 +150,14 @@ impl Thread {
     /// Marks an event in the innermost region.
     #[inline]
     pub(super) fn mark_innermost(&mut self) -> Position {
-        self.stack.last().map(|frame| frame.row).map_or(NO_POSITION, |row| self.mark(row))
+        match (&self.numbering, self.stack.last()) {
+            (Numbering::Nothing, _) | (_, None) => NO_POSITION,
+            (_, Some(&Frame { row, .. })) => self.mark(row),
+        }
     }
 
     /// Gives the time since the last account to a row.
-    #[inline]
+    #[inline(always)]
     pub(super) fn account(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
             self.add_time(row, time - self.accounted);
@@ -147,6 +167,7 @@ impl Thread {
 
     /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing, in a task to
     /// the place where it runs.
+    #[inline(always)]
     pub(super) fn account_innermost(&mut self, time: Ticks) {
         match self.stack.last().map(|frame| frame.row).or(self.stack.outside) {
             Some(row) => self.account(row, time),
@@ -160,13 +181,9 @@ impl Thread {
     }
 
     /// Adds exclusive time to a row.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_time(&mut self, row: Row, ticks: Ticks) {
-        let at = row as usize;
-        if at >= self.time.len() {
-            self.time.resize(at + 1, 0);
-        }
-        self.time[at] = self.time[at].saturating_add(ticks);
+        self.account_of(row).spend(ticks);
         if let Numbering::Journal(journal) = &mut self.numbering {
             journal.spend(row, ticks);
         }
@@ -174,24 +191,29 @@ impl Thread {
     }
 
     /// Pushes a frame at the current time; time so far goes to the frame above.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, frame: Frame) {
         self.account_innermost(frame.enter);
         self.add_visit(frame.row);
         self.stack.push(frame);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_visit(&mut self, row: Row) {
+        self.account_of(row).visits += 1;
+    }
+
+    #[inline(always)]
+    fn account_of(&mut self, row: Row) -> &mut Account {
         let at = row as usize;
-        if at >= self.visits.len() {
-            self.visits.resize(at + 1, 0);
+        if at >= self.accounts.len() {
+            self.accounts.resize(at + 1, Account::default());
         }
-        self.visits[at] += 1;
+        &mut self.accounts[at]
     }
 
     /// Pops the innermost frame; its time goes to it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = self.stack.pop()?;
         self.account(frame.row, time);
@@ -240,8 +262,9 @@ impl Thread {
 
     /// Hands over times and visits as severities.
     pub(super) fn finish(&mut self, time: MetricId, visits: MetricId) -> Severities {
-        self.severities.set_column(time, std::mem::take(&mut self.time));
-        self.severities.set_column(visits, std::mem::take(&mut self.visits));
+        let accounts = std::mem::take(&mut self.accounts);
+        self.severities.set_column(time, accounts.iter().map(|account| account.time).collect());
+        self.severities.set_column(visits, accounts.iter().map(|account| account.visits).collect());
         std::mem::take(&mut self.severities)
     }
 }

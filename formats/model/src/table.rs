@@ -40,6 +40,7 @@ impl<T> Table<T> {
     }
 
     /// The position of the definition that records call `reference`.
+    #[inline]
     pub fn position(&self, reference: u64) -> Option<usize> {
         if self.positions.is_empty() {
             return usize::try_from(reference).ok().filter(|&at| at < self.items.len());

@@ -72,6 +72,12 @@ impl<'a> Bytes<'a> {
         self.end - self.at
     }
 
+    /// Steps to where so many bytes are left; further back than it stands it does not.
+    #[inline]
+    pub(crate) fn leave(&mut self, left: usize) {
+        self.at = self.at.max(self.end.saturating_sub(left));
+    }
+
     /// Everything that is left.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.since(self.at, self.end)
@@ -216,13 +222,19 @@ impl<'a> Bytes<'a> {
     }
 }
 
+/// By number of bytes: the bits that they have.
+const BITS: [u64; 9] =
+    [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
+
 /// The number in the first `size` of eight bytes.
-#[inline]
+#[inline(always)]
 fn low_bytes(bytes: [u8; 8], size: usize, order: ByteOrder) -> u64 {
-    let unused = 64u32.saturating_sub(8 * u32::try_from(size).unwrap_or(8));
     match order {
-        ByteOrder::Little => u64::from_le_bytes(bytes) & u64::MAX.checked_shr(unused).unwrap_or(0),
-        ByteOrder::Big => u64::from_be_bytes(bytes).checked_shr(unused).unwrap_or(0),
+        ByteOrder::Little => u64::from_le_bytes(bytes) & BITS.get(size).copied().unwrap_or(u64::MAX),
+        ByteOrder::Big => {
+            let unused = 64u32.saturating_sub(8 * u32::try_from(size).unwrap_or(8));
+            u64::from_be_bytes(bytes).checked_shr(unused).unwrap_or(0)
+        }
     }
 }
 

@@ -6,13 +6,14 @@
 /// The correction of one location's clock. The default leaves times as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClockCorrection {
-    intervals: Vec<Interval>,
+    intervals: Vec<ClockInterval>,
     /// The interval that served last; times rarely leave it.
     current: usize,
 }
 
+/// A correction between two comparisons of clocks.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Interval {
+pub struct ClockInterval {
     begin: u64,
     end: u64,
     offset: i64,
@@ -36,7 +37,7 @@ impl ClockCorrection {
             let length = to.time.checked_sub(from.time).filter(|&length| length > 0)?;
             let growth = (i128::from(to.offset) - i128::from(from.offset)) as f64;
             let slope = growth / length as f64;
-            intervals.push(Interval { begin: from.time, end: to.time, offset: from.offset, slope });
+            intervals.push(ClockInterval { begin: from.time, end: to.time, offset: from.offset, slope });
         }
         Some(ClockCorrection { intervals, current: 0 })
     }
@@ -51,28 +52,68 @@ impl ClockCorrection {
     pub fn correct(&mut self, time: u64) -> u64 {
         match self.intervals.get(self.current) {
             None => time,
-            Some(interval) if time > interval.begin && time <= interval.end => interval.correct(time),
-            Some(_) => self.search(time),
+            Some(interval) => interval.correct(time).unwrap_or_else(|| self.search(time)),
         }
     }
 
+    /// The correction near the time that was corrected last.
+    pub fn interval(&self) -> ClockInterval {
+        let all = ClockInterval { begin: 0, end: u64::MAX, offset: 0, slope: 0.0 };
+        self.intervals.get(self.current).copied().unwrap_or(all)
+    }
+
     /// The first interval that ends at `time` or later, else the last one.
+    #[cold]
     fn search(&mut self, time: u64) -> u64 {
         let last = self.intervals.len().saturating_sub(1);
         self.current = self.intervals.partition_point(|interval| interval.end < time).min(last);
-        self.intervals.get(self.current).map_or(time, |interval| interval.correct(time))
+        self.intervals.get(self.current).map_or(time, |interval| interval.extrapolate(time))
     }
 }
 
-impl Interval {
-    fn correct(&self, time: u64) -> u64 {
-        let distance =
-            if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) };
-        // Times and offsets wrap around like the format's arithmetic; the cast saturates, which no sane slope reaches.
-        #[allow(clippy::cast_possible_truncation)]
-        let growth = (self.slope * distance).round_ties_even() as i64;
-        time.wrapping_add_signed(self.offset).wrapping_add_signed(growth)
+impl ClockInterval {
+    /// Global time, in ticks, of a local one; `None` outside of the interval, or at its begin.
+    #[inline(always)]
+    pub fn correct(&self, time: u64) -> Option<u64> {
+        (time > self.begin && time <= self.end).then(|| self.extrapolate(time))
     }
+
+    #[inline(always)]
+    fn extrapolate(&self, time: u64) -> u64 {
+        // Signed numbers are converted faster. Few times are before the begin, or so far behind it that they have no sign.
+        let distance = time.wrapping_sub(self.begin).cast_signed();
+        let distance = if time >= self.begin && distance >= 0 { distance as f64 } else { self.far(time) };
+        // Times and offsets wrap around like the format's arithmetic.
+        time.wrapping_add_signed(self.offset).wrapping_add_signed(rounded(self.slope * distance))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far(&self, time: u64) -> f64 {
+        if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) }
+    }
+}
+
+/// The nearest whole number, of two the even one; cut to what fits, which no sane slope reaches.
+///
+/// From 2^52 to 2^53 doubles are the whole numbers, one bit pattern after the other: a sum there is rounded by the addition.
+/// Many processors need a call for anything else.
+#[inline(always)]
+fn rounded(value: f64) -> i64 {
+    const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
+    let sum = (value + WHOLE).to_bits();
+    if sum >> 52 == WHOLE.to_bits() >> 52 {
+        sum.wrapping_sub(WHOLE.to_bits()).cast_signed()
+    } else {
+        rounded_by_library(value)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::cast_possible_truncation)]
+fn rounded_by_library(value: f64) -> i64 {
+    value.round_ties_even() as i64
 }
 
 #[cfg(test)]
@@ -96,6 +137,24 @@ mod tests {
     fn halves_round_to_even() {
         let mut clock = correction(&[(0, 0), (2, 1)]);
         assert_eq!([1, 3, 5].map(|time| clock.correct(time)), [1, 5, 7]);
+    }
+
+    #[test]
+    #[allow(clippy::cast_possible_truncation)]
+    fn every_number_is_rounded_as_by_the_library() {
+        let limit = (1u64 << 51) as f64;
+        let mut values = vec![0.0, -0.0, 0.5, 1.5, 2.5, 1e-300, limit, 1e17, 1e19, f64::INFINITY, f64::NAN];
+        values.extend([limit, limit / 2.0, 0.5, 1.5, 2.5].iter().flat_map(|v| [v.next_down(), v.next_up()]));
+        // Of each size some, with bits that are as good as drawn.
+        for at in 0..200_000u64 {
+            let bits = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let exponent = 1000 + at % 90;
+            values.push(f64::from_bits(exponent << 52 | bits >> 12));
+            values.push((at as f64 / 4.0) + limit / 8.0);
+        }
+        for value in values.iter().flat_map(|value| [*value, -value]) {
+            assert_eq!(rounded(value), value.round_ties_even() as i64, "{value}");
+        }
     }
 
     #[test]

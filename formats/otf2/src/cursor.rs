@@ -13,6 +13,7 @@ use crate::record::{
     ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE,
     THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
 };
+use crate::region_events::RegionEvents;
 use crate::value::Attributes;
 use std::path::Path;
 
@@ -140,39 +141,49 @@ impl<'a> EventCursor<'a> {
     /// If the record is corrupt.
     #[inline(always)]
     pub fn event(&mut self, head: EventHead) -> Result<Event<'a>, Error> {
-        let bytes = &mut self.chunks.bytes;
-        // Two of three events; a number known in advance leaves nothing of the dispatch over all kinds.
-        let event = match head.id {
-            ENTER => Event::read(ENTER, bytes, FileKind::Events),
-            LEAVE => Event::read(LEAVE, bytes, FileKind::Events),
-            id => self.other_event(id),
-        };
-        match event {
-            Some(event) => {
-                self.position += 1;
-                Ok(event)
-            }
+        match self.decode(head) {
+            Some(event) => Ok(event),
             None => Err(self.failure(head)),
         }
     }
 
-    /// Decodes the event that the cursor has stepped to, one that [enters](EventHead::enters) or
-    /// [leaves](EventHead::leaves): its region is all that it has.
-    ///
-    /// # Errors
-    /// If the record is corrupt.
+    /// The same; `None` if the record is corrupt, for which [`failure`](Self::failure) is the reason. An event is larger than
+    /// most things: whoever looks at it where it is saves moving it.
     #[inline(always)]
-    pub fn region(&mut self, head: EventHead) -> Result<u32, Error> {
-        let mut region = |id| match Event::read(id, &mut self.chunks.bytes, FileKind::Events) {
-            Some(Event::Enter { region } | Event::Leave { region }) => Some(region),
+    pub fn decode(&mut self, head: EventHead) -> Option<Event<'a>> {
+        let bytes = &mut self.chunks.bytes;
+        self.position += 1;
+        // Two of three events; a number known in advance leaves nothing of the dispatch over all kinds.
+        match head.id {
+            ENTER => Event::read(ENTER, bytes, FileKind::Events),
+            LEAVE => Event::read(LEAVE, bytes, FileKind::Events),
+            id => self.other_event(id),
+        }
+    }
+
+    /// The same of one that [enters](EventHead::enters) or [leaves](EventHead::leaves): its region is all that it has.
+    #[inline(always)]
+    pub fn region(&mut self, head: EventHead) -> Option<u32> {
+        match self.decode(head)? {
+            Event::Enter { region } | Event::Leave { region } => Some(region),
             _ => None,
-        };
-        match if head.id == ENTER { region(ENTER) } else { region(LEAVE) } {
-            Some(region) => {
-                self.position += 1;
-                Ok(region)
-            }
-            None => Err(self.failure(head)),
+        }
+    }
+
+    /// The enter and leave events that come next, to be looked at one after the other; not to be asked for between
+    /// [`head`](Self::head) and its event. [`resume`](Self::resume) steps over those taken.
+    #[inline]
+    pub fn region_events(&self) -> RegionEvents<'a> {
+        RegionEvents::new(&self.chunks.bytes, self.time)
+    }
+
+    /// Steps over events that were taken, of those that came next.
+    #[inline]
+    pub fn resume(&mut self, events: RegionEvents<'a>) {
+        if events.taken() > 0 {
+            self.chunks.bytes.leave(events.left());
+            self.time = events.time();
+            self.position += events.taken();
         }
     }
 
@@ -196,9 +207,9 @@ impl<'a> EventCursor<'a> {
             .ok_or_else(|| self.chunks.fail(offset, ATTRIBUTE_LIST, "attribute list", left))
     }
 
-    /// Decodes a record again to find out why it cannot be decoded.
+    /// Why the record that the cursor has stepped to cannot be decoded; the cursor is finished then.
     #[cold]
-    fn failure(&mut self, head: EventHead) -> Error {
+    pub fn failure(&mut self, head: EventHead) -> Error {
         let (offset, id) = (usize::try_from(head.offset).unwrap_or(usize::MAX), head.id);
         let mut bytes = self.chunks.bytes.restarted(offset.saturating_add(1));
         let mut body = if Event::is_singleton(id) { Some(bytes) } else { bytes.body() };

@@ -1,0 +1,98 @@
+//! What is under way, by the numbers that the trace gives it.
+
+use rustc_hash::FxHashMap;
+
+/// Places that are looked at first: far more than most programs have under way at a time.
+const PLACES: usize = 256;
+
+/// Values by number. Few are there at a time, and numbers that follow one another have places of their own, so that hardly
+/// any is searched for.
+#[derive(Debug)]
+pub(super) struct Pending<T> {
+    /// By what the number's hash says; empty before the first value.
+    places: Vec<Option<(u64, T)>>,
+    /// Those whose place another one needs.
+    others: FxHashMap<u64, T>,
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Pending<T> {
+        Pending { places: Vec::new(), others: FxHashMap::default() }
+    }
+}
+
+impl<T> Pending<T> {
+    /// Adds a value; answers the one that had its number before.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, number: u64, value: T) -> Option<T> {
+        if self.places.is_empty() {
+            self.places.resize_with(PLACES, || None);
+        }
+        let before = self.remove(number);
+        let at = place(number);
+        if self.places[at].is_some() {
+            self.clear(at);
+        }
+        self.places[at] = Some((number, value));
+        before
+    }
+
+    /// Finds another place for a value.
+    #[cold]
+    fn clear(&mut self, at: usize) {
+        self.others.extend(self.places[at].take());
+    }
+
+    /// Removes a value.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, number: u64) -> Option<T> {
+        let place = self.places.get_mut(place(number))?;
+        match place.take_if(|(there, _)| *there == number) {
+            Some((_, value)) => Some(value),
+            None if self.others.is_empty() => None,
+            None => self.others.remove(&number),
+        }
+    }
+
+    /// All numbers and values, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
+        let places = self.places.iter().flatten().map(|(number, value)| (*number, value));
+        places.chain(self.others.iter().map(|(&number, value)| (number, value)))
+    }
+
+    /// Whether there is a value with this number.
+    pub(super) fn contains(&self, number: u64) -> bool {
+        let place = self.places.get(place(number));
+        matches!(place, Some(Some((there, _))) if *there == number) || self.others.contains_key(&number)
+    }
+}
+
+/// Golden sections: numbers at equal distances are spread evenly.
+#[inline]
+fn place(number: u64) -> usize {
+    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % PLACES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_by_their_numbers_whoever_has_their_place() {
+        let mut pending = Pending::default();
+        assert_eq!(pending.remove(1), None);
+        for number in (0..2000).map(|at| at * 64) {
+            assert_eq!(pending.insert(number, number + 1), None);
+        }
+        assert_eq!(pending.iter().count(), 2000);
+        for number in (0..2000).map(|at| at * 64) {
+            assert!(pending.contains(number) && !pending.contains(number + 1));
+            assert_eq!(pending.insert(number, number + 2), Some(number + 1));
+        }
+        for number in (0..2000).rev().map(|at| at * 64) {
+            assert_eq!(pending.remove(number), Some(number + 2));
+            assert_eq!((pending.remove(number), pending.contains(number)), (None, false));
+        }
+        assert_eq!(pending.iter().next(), None);
+    }
+}

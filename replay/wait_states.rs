@@ -14,7 +14,7 @@ use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
+use crate::operations::{CallId, Envelope, NO_CALL, Operations, Place, Receive};
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
@@ -73,21 +73,21 @@ impl Finder<'_> {
 
     /// Adds to a metric where a call of MPI was made.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
-        let call = self.operations.call(call);
-        if call.is_mpi {
-            self.add(call.location, metric, call.row, value);
+        let site = *self.operations.site(call);
+        if site.is_mpi {
+            self.add(site.location, metric, site.row, value);
         }
     }
 
     fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
         self.add_at(call, pattern.metric, ticks);
-        if self.operations.call(call).is_mpi && pattern.pattern.is_waiting {
+        if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
             self.profile.doubtful.consider(pattern.metric, ticks);
         }
         if let Some(instances) = pattern.instances_of(bytes) {
             self.add_at(call, instances, 1);
         }
-        if let Some(subject) = pattern.subject.filter(|_| self.operations.call(call).is_mpi) {
+        if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
             self.profile.samples.add(subject, ticks);
         }
     }
@@ -119,9 +119,9 @@ impl Finder<'_> {
 
     /// Offers an instance at a call as one of the severest.
     fn offer(&mut self, subject: Option<SubjectId>, call: CallId, instance: Instance) {
-        let call = self.operations.call(call);
-        if let Some(subject) = subject.filter(|_| call.is_mpi) {
-            self.profile.samples.offer(subject, Instance { path: call.path, ..instance });
+        let site = self.operations.site(call);
+        if let Some(subject) = subject.filter(|_| site.is_mpi) {
+            self.profile.samples.offer(subject, Instance { path: site.path, ..instance });
         }
     }
 
@@ -129,14 +129,15 @@ impl Finder<'_> {
     /// receives are `lost` already, out of what was analysed.
     fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) {
         for (at, send) in self.operations.sends.iter().enumerate() {
-            if matches.postings.is_alone(at) && !send.is_cancelled {
-                let location = self.operations.call(send.call).location as usize;
+            if matches.postings.is_alone(at) && !send.is_cancelled() {
+                let location = self.operations.site(send.call).location as usize;
                 lost.push(send.call);
                 if send.completion != NO_CALL {
                     lost.push(send.completion);
                 }
                 self.profile.findings.add(Finding::UnmatchedSend, send.time, location, || {
-                    format!("to process {} with tag {}", send.to, send.tag)
+                    let Envelope { peer, tag, .. } = self.operations.destination(send);
+                    format!("to process {peer} with tag {tag}")
                 });
             }
         }
@@ -161,16 +162,17 @@ impl Finder<'_> {
         if send.is_some_and(is_fine) {
             return;
         }
-        let location = self.operations.call(receive.call).location as usize;
+        let location = self.operations.site(receive.call).location as usize;
         let findings = &mut self.profile.findings;
         let Some(send) = send else {
             return findings.add(Finding::UnmatchedReceive, receive.time, location, || {
-                format!("from rank {} with tag {}", receive.source, receive.tag)
+                let Envelope { rank, tag, .. } = self.operations.source(receive);
+                format!("from rank {rank} with tag {tag}")
             });
         };
         if receive.bytes > send.bytes {
             findings.add(Finding::ShortSend, receive.time, location, || {
-                format!("{} bytes received, {} sent", receive.bytes, send.bytes)
+                format!("{} bytes received, {} sent", { receive.bytes }, send.bytes)
             });
         }
         if send.time > receive.time {
@@ -188,7 +190,7 @@ impl Finder<'_> {
         let mut longest: Vec<Longest> = Vec::new();
         let mut remembered = LateMessages::new(trace.semantics);
         for (at, receive) in self.operations.receives.iter().enumerate() {
-            if receive.forgets {
+            if receive.forgets() {
                 longest.retain(|longest| longest.call != receive.call);
             }
             let send = sends.get(at);
@@ -197,7 +199,7 @@ impl Finder<'_> {
                 lost.push(receive.call);
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
-                if receive.is_last_of_call {
+                if receive.is_last_of_call() {
                     self.report_longest(&mut longest, receive, sends, &mut remembered);
                 }
                 continue;
@@ -238,7 +240,7 @@ impl Finder<'_> {
                 }
             }
             self.count_receive(receive, send.bytes);
-            if receive.is_last_of_call {
+            if receive.is_last_of_call() {
                 self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
         }
@@ -251,8 +253,8 @@ impl Finder<'_> {
             sent: send.time,
             send: send.call,
             receive: call.interval,
-            completion: call.completion,
-            source: receive.source,
+            completion: call.site.completion,
+            source: self.operations.source(receive).rank,
             bytes: send.bytes,
         }
     }
@@ -270,7 +272,7 @@ impl Finder<'_> {
             if known.call != call {
                 return true;
             }
-            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost) {
+            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost()) {
                 let receive = &self.operations.receives[known.message];
                 let message = self.received(receive, &send);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
@@ -300,13 +302,12 @@ impl Finder<'_> {
         // The reference goes backwards: an instance ends when the first message of its call was received (13.2).
         let mut ends: Vec<Option<Ticks>> = vec![None; self.operations.calls.len()];
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
-            let (Some(posting), Some(call)) = (posting, self.operations.calls.get(send.completion as usize))
-            else {
+            let (Some(posting), Some(call)) = (posting, self.operations.calls.find(send.completion)) else {
                 continue;
             };
             let message = SentMessage {
                 send: call.interval,
-                completion: call.completion,
+                completion: call.site.completion,
                 posting: posting.call,
                 bytes: send.bytes,
             };
@@ -316,7 +317,7 @@ impl Finder<'_> {
                 if idle <= 0 {
                     continue;
                 }
-                if call.completion != Completion::WaitMany {
+                if call.site.completion != Completion::WaitMany {
                     let interval = Interval::new(message.send.enter, exit);
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);

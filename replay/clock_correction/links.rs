@@ -191,7 +191,7 @@ impl Links<'_> {
             let Some(send) = send else { continue };
             let sent = Spot { location: send.place.location, position: send.position };
             let received =
-                Spot { location: operations.call(receive.call).location, position: receive.position };
+                Spot { location: operations.site(receive.call).location, position: receive.position };
             self.pair(sent, received, Kind::Message);
         }
     }

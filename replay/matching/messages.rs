@@ -6,6 +6,8 @@
 //! Where both sides have recorded the same number of messages, all match. Otherwise only those before the first known gap
 //! of either side do; without a known gap the missing ones are the last ones.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::sides::{Facts, PostingFacts, SendFacts, Sides};
@@ -13,7 +15,7 @@ use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::operations::CallId;
+use crate::operations::{CallId, Envelope, Operations};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
 
@@ -26,24 +28,76 @@ struct Channel {
     tag: u32,
 }
 
+impl Channel {
+    fn of(&Envelope { communicator, peer, tag, .. }: &Envelope) -> Channel {
+        Channel { communicator, peer, tag }
+    }
+}
+
 /// Positions of operations by channel; channels in the order of their first operation.
 #[derive(Clone, Debug, Default)]
 struct ByChannel {
-    lists: Vec<(Channel, Vec<u32>)>,
-    known: FxHashMap<Channel, usize>,
+    channels: Vec<Channel>,
+    /// By channel: where its positions end; they begin where those of the channel before end.
+    ends: Vec<u32>,
+    positions: Vec<u32>,
+    known: FxHashMap<Channel, u32>,
 }
 
 impl ByChannel {
-    fn push(&mut self, channel: Channel, position: usize) {
-        let list = *self.known.entry(channel).or_insert_with(|| {
-            self.lists.push((channel, Vec::new()));
-            self.lists.len() - 1
-        });
-        self.lists[list].1.push(position as u32);
+    /// Of operations with these envelopes, of which each has the one at a position; those without are left out.
+    fn new(envelopes: &[Envelope], operations: impl Iterator<Item = Option<usize>> + Clone) -> ByChannel {
+        let mut by_channel = ByChannel::default();
+        let ByChannel { channels, ends, positions, known } = &mut by_channel;
+        // In a damaged communicator two ranks may be one process.
+        let number = |envelope: &Envelope| {
+            let channel = Channel::of(envelope);
+            *known.entry(channel).or_insert_with(|| {
+                channels.push(channel);
+                (channels.len() - 1) as u32
+            })
+        };
+        let numbers: Vec<u32> = envelopes.iter().map(number).collect();
+        ends.resize(channels.len(), 0);
+        for envelope in operations.clone().flatten() {
+            ends[numbers[envelope] as usize] += 1;
+        }
+        // At first each is where the next position goes.
+        let mut sum = 0;
+        for end in ends.iter_mut() {
+            (*end, sum) = (sum, sum + *end);
+        }
+        positions.resize(sum as usize, 0);
+        for (at, envelope) in operations.enumerate() {
+            if let Some(envelope) = envelope {
+                let next = &mut ends[numbers[envelope] as usize];
+                positions[*next as usize] = at as u32;
+                *next += 1;
+            }
+        }
+        by_channel
+    }
+
+    /// Where the positions of a channel are.
+    fn range(&self, number: usize) -> Range<usize> {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin as usize..self.ends[number] as usize
     }
 
     fn find(&self, channel: Channel) -> &[u32] {
-        self.known.get(&channel).map_or(&[], |&list| &self.lists[list].1)
+        self.known.get(&channel).map_or(&[], |&number| &self.positions[self.range(number as usize)])
+    }
+
+    fn lists(&self) -> impl Iterator<Item = (&Channel, &[u32])> {
+        let list = |(number, channel)| (channel, &self.positions[self.range(number)]);
+        self.channels.iter().enumerate().map(list)
+    }
+
+    fn sort_by_key(&mut self, key: impl Fn(u32) -> u32) {
+        for number in 0..self.channels.len() {
+            let range = self.range(number);
+            self.positions[range].sort_by_key(|&at| key(at));
+        }
     }
 }
 
@@ -82,23 +136,15 @@ const RECEIVES: u64 = 1;
 
 impl Channels {
     pub(super) fn new(profile: &ProcessProfile, semantics: Semantics) -> Channels {
-        let mut channels = Channels::default();
-        for (at, send) in profile.operations.sends.iter().enumerate() {
-            if !send.is_cancelled {
-                let channel = Channel { communicator: send.communicator, peer: send.to, tag: send.tag };
-                channels.sends.push(channel, at);
-            }
-        }
-        let receives = &profile.operations.receives;
-        for (at, receive) in receives.iter().enumerate() {
-            let channel =
-                Channel { communicator: receive.communicator, peer: receive.from, tag: receive.tag };
-            channels.receives.push(channel, at);
-        }
+        let Operations { sends, receives, destinations, sources, .. } = &*profile.operations;
+        let sent = sends.iter().map(|send| (!send.is_cancelled()).then(|| send.envelope()));
+        let received = receives.iter().map(|receive| Some(receive.envelope()));
+        let mut channels = Channels {
+            sends: ByChannel::new(destinations.list(), sent),
+            receives: ByChannel::new(sources.list(), received),
+        };
         if semantics == Semantics::Corrected {
-            for (_, list) in &mut channels.receives.lists {
-                list.sort_by_key(|&at| receives[at as usize].posted);
-            }
+            channels.receives.sort_by_key(|at| receives[at as usize].posted);
         }
         channels
     }
@@ -110,13 +156,15 @@ impl Channels {
         }
         let operations = &profile.operations;
         let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
-            for (channel, list) in &by_channel.lists {
+            for (channel, list) in by_channel.lists() {
                 let calls: Vec<_> = list.iter().map(|&at| operations.call(call(at))).collect();
                 let at_once = calls.windows(2).find(|pair| {
-                    pair[0].location != pair[1].location && pair[1].interval.enter < pair[0].interval.leave
+                    let [first, second] = [&pair[0], &pair[1]];
+                    first.site.location != second.site.location
+                        && second.interval.enter < first.interval.leave
                 });
                 if let Some(&[_, second]) = at_once {
-                    let (time, location) = (second.interval.enter, second.location as usize);
+                    let (time, location) = (second.interval.enter, second.site.location as usize);
                     findings.add(Finding::ConcurrentChannel, time, location, || {
                         format!("{what} process {} with tag {}", channel.peer, channel.tag)
                     });
@@ -152,7 +200,7 @@ fn tell<F: Facts>(
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
-    for (channel, list) in &channels.lists {
+    for (channel, list) in channels.lists() {
         let Channel { communicator, peer, tag } = *channel;
         let owner = owners.of(peer as usize);
         if owner == worker {
@@ -221,7 +269,7 @@ fn hear_facts<F: Facts>(
 pub(super) fn join(profiles: &[ProcessProfile], channels: &[Channels], matches: &mut [Matches]) {
     let Some(first) = profiles.first().map(|profile| profile.process) else { return };
     for (sender, profile) in profiles.iter().enumerate() {
-        for (channel, sends) in &channels[sender].sends.lists {
+        for (channel, sends) in channels[sender].sends.lists() {
             let receiver = (channel.peer as usize).wrapping_sub(first);
             let Some(other) = profiles.get(receiver) else { continue };
             let receives =

@@ -63,7 +63,7 @@ impl Facts for SendFacts {
             time: send.time,
             call: call.interval,
             bytes: send.bytes,
-            place: call.place(),
+            place: call.site.place(),
             position: send.position,
         }
     }
@@ -93,7 +93,7 @@ impl Facts for PostingFacts {
         PostingFacts {
             call: posting.interval,
             received: receive.time,
-            place: posting.place(),
+            place: posting.site.place(),
             position: receive.posted_at,
         }
     }

@@ -7,6 +7,7 @@
 pub mod batch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod shelf;
 mod solo;
 pub mod threads;
 

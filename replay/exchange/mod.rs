@@ -18,6 +18,9 @@ use std::time::Duration;
 
 use crate::error::Error;
 
+/// How long a worker looks for posted words without sleeping: about as long as an answer takes. Others run in between.
+const AWAKE: Duration = Duration::from_micros(300);
+
 /// The longest sleep between two looks.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 

@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::yield_now;
 use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{Batch, Exchange, LONGEST_NAP};
+use super::{AWAKE, Batch, Exchange, LONGEST_NAP};
 use crate::error::Error;
 
 /// What the threads of a process share while they exchange.
@@ -18,17 +19,45 @@ pub struct Team {
     threads: usize,
     table: Mutex<Table>,
     changed: Condvar,
-    mail: Mutex<Mail>,
+    /// By thread: what was posted to it.
+    mail: Vec<Mailbox>,
+    /// What was posted to workers of other processes: the receiver, the sender, the words.
+    outgoing: Mutex<Vec<(usize, usize, Batch)>>,
+}
+
+/// What was posted to a thread and not yet taken: the senders, the words.
+#[derive(Debug, Default)]
+struct Mailbox {
+    incoming: Mutex<VecDeque<(usize, Batch)>>,
     posted: Condvar,
 }
 
-/// What was posted and not yet taken.
-#[derive(Debug, Default)]
-struct Mail {
-    /// By thread: the sender and the words.
-    incoming: Vec<VecDeque<(usize, Batch)>>,
-    /// For workers of other processes: the receiver, the sender, the words.
-    outgoing: VecDeque<(usize, usize, Batch)>,
+impl Mailbox {
+    fn put(&self, from: usize, words: Batch) {
+        lock(&self.incoming).push_back((from, words));
+        self.posted.notify_one();
+    }
+
+    /// Takes what was posted first. After `idle` without anything it may sleep until there is, for a while.
+    fn take(&self, idle: Duration) -> Option<(usize, Batch)> {
+        let mut incoming = lock(&self.incoming);
+        if !incoming.is_empty() || idle.is_zero() {
+            return incoming.pop_front();
+        }
+        if idle < AWAKE {
+            drop(incoming);
+            yield_now();
+            return lock(&self.incoming).pop_front();
+        }
+        let woken = self.posted.wait_timeout_while(incoming, LONGEST_NAP, |incoming| incoming.is_empty());
+        incoming = woken.unwrap_or_else(PoisonError::into_inner).0;
+        incoming.pop_front()
+    }
+}
+
+/// A thread that panics has ended the process, so that a poisoned lock is never met.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug, Default)]
@@ -48,13 +77,12 @@ impl Team {
     pub fn new(threads: usize) -> Team {
         let table =
             Table { outgoing: vec![None; threads], incoming: vec![None; threads], ..Table::default() };
-        let mail = Mail { incoming: vec![VecDeque::new(); threads], outgoing: VecDeque::new() };
         Team {
             threads,
             table: Mutex::new(table),
             changed: Condvar::new(),
-            mail: Mutex::new(mail),
-            posted: Condvar::new(),
+            mail: (0..threads).map(|_| Mailbox::default()).collect(),
+            outgoing: Mutex::default(),
         }
     }
 
@@ -68,13 +96,8 @@ impl Team {
         )
     }
 
-    /// A thread that panics has ended the process, so that a poisoned lock is never met.
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn mail(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 
     fn wait<'g>(
@@ -121,25 +144,15 @@ impl Seat<'_> {
 
 impl Seat<'_> {
     fn post(&self, worker: usize, words: Batch) {
-        let (first, threads) = (self.worker - self.thread, self.team.threads);
-        let mut mail = self.team.mail();
-        match worker.checked_sub(first).filter(|&thread| thread < threads) {
-            Some(thread) => mail.incoming[thread].push_back((self.worker, words)),
-            None => mail.outgoing.push_back((worker, self.worker, words)),
+        let first = self.worker - self.thread;
+        match worker.checked_sub(first).and_then(|thread| self.team.mail.get(thread)) {
+            Some(mailbox) => mailbox.put(self.worker, words),
+            None => lock(&self.team.outgoing).push((worker, self.worker, words)),
         }
-        drop(mail);
-        self.team.posted.notify_all();
     }
 
-    /// Takes what was posted to this thread. After `idle` without anything it sleeps until there is, for a while.
     fn poll(&self, idle: Duration) -> Option<(usize, Batch)> {
-        let mut mail = self.team.mail();
-        if mail.incoming[self.thread].is_empty() && !idle.is_zero() {
-            let is_empty = |mail: &mut Mail| mail.incoming[self.thread].is_empty();
-            let woken = self.team.posted.wait_timeout_while(mail, LONGEST_NAP, is_empty);
-            mail = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        mail.incoming[self.thread].pop_front()
+        self.team.mail[self.thread].take(idle)
     }
 }
 
@@ -188,7 +201,7 @@ impl First<'_> {
     /// Carries posted words between the threads here and other processes.
     fn carry_mail(&mut self, idle: Duration) {
         let threads = self.seat.team.threads;
-        let outgoing = std::mem::take(&mut self.seat.team.mail().outgoing);
+        let outgoing = std::mem::take(&mut *lock(&self.seat.team.outgoing));
         for (to, from, mut words) in outgoing {
             words.extend([to as u64, from as u64]);
             self.process.post(to / threads, words);
@@ -196,8 +209,7 @@ impl First<'_> {
         let mut idle = idle;
         while let Some((_, mut words)) = self.process.poll(idle) {
             let (Some(from), Some(to)) = (words.pop(), words.pop()) else { continue };
-            self.seat.team.mail().incoming[to as usize % threads].push_back((from as usize, words));
-            self.seat.team.posted.notify_all();
+            self.seat.team.mail[to as usize % threads].put(from as usize, words);
             idle = Duration::ZERO;
         }
     }

@@ -1,6 +1,6 @@
 //! The late messages of a process that nothing has overtaken yet.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use model::Ticks;
 use patterns::matched::LateMessage;
@@ -29,7 +29,9 @@ pub struct Late {
 /// Late messages by the time at which they were sent, so that those sent after a given time are found at once.
 #[derive(Clone, Debug)]
 pub struct LateMessages {
-    by_send: BTreeMap<(Ticks, u64), Late>,
+    /// In the order of their keys: when they were sent, and how many were reported before. Whatever was sent after a message
+    /// that has been received was overtaken, so new ones come last, or nearly.
+    by_send: Vec<((Ticks, u64), Late)>,
     /// Keys in the order in which the messages were reported; only kept where there is a limit. Keys of messages that
     /// were overtaken stay until they are the oldest.
     by_age: VecDeque<(Ticks, u64)>,
@@ -41,7 +43,7 @@ impl LateMessages {
     /// Nothing late yet.
     pub fn new(semantics: Semantics) -> LateMessages {
         LateMessages {
-            by_send: BTreeMap::new(),
+            by_send: Vec::new(),
             by_age: VecDeque::new(),
             limit: (semantics == Semantics::Reference).then_some(REFERENCE_LIMIT),
             reported: 0,
@@ -56,20 +58,21 @@ impl LateMessages {
             while self.by_send.len() >= limit
                 && let Some(oldest) = self.by_age.pop_front()
             {
-                self.by_send.remove(&oldest);
+                if let Ok(at) = self.by_send.binary_search_by_key(&oldest, |&(key, _)| key) {
+                    self.by_send.remove(at);
+                }
             }
             self.by_age.push_back(key);
         }
-        self.by_send.insert(key, late);
+        let later = self.by_send.iter().rev().take_while(|&&(known, _)| known > key).count();
+        self.by_send.insert(self.by_send.len() - later, (key, late));
     }
 
     /// Forgets and answers the messages that were sent after `sent`: a message sent then has just been received.
-    pub fn overtaken(&mut self, sent: Ticks) -> Vec<Late> {
-        match self.by_send.last_key_value() {
-            Some(((latest, _), _)) if *latest > sent => {}
-            _ => return Vec::new(),
-        }
-        self.by_send.split_off(&(sent, u64::MAX)).into_values().collect()
+    #[inline]
+    pub fn overtaken(&mut self, sent: Ticks) -> impl Iterator<Item = Late> {
+        let later = self.by_send.iter().rev().take_while(|&&((known, _), _)| known > sent).count();
+        self.by_send.drain(self.by_send.len() - later..).map(|(_, late)| late)
     }
 }
 
@@ -82,7 +85,7 @@ mod tests {
     }
 
     fn overtaken_at(memory: &mut LateMessages, sent: Ticks) -> Vec<Ticks> {
-        memory.overtaken(sent).iter().map(|late| late.message.sent).collect()
+        memory.overtaken(sent).map(|late| late.message.sent).collect()
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
+/// Stands for "no message".
+const NONE: u32 = u32::MAX;
+
 /// The messages of a process that made it wait, and how long: positions in its operations, ticks.
 #[derive(Clone, Debug, Default)]
 pub struct WaitingMessages {
@@ -38,8 +41,10 @@ pub fn find(
 ) -> WaitingMessages {
     let operations = profile.operations.clone();
     let waiting = WaitingMessages::default();
-    let mut finder = Finder { profile, operations: &operations, metrics, waiting };
+    let received = vec![Received::default(); operations.calls.sites().len()];
+    let mut finder = Finder { profile, operations: &operations, metrics, waiting, received };
     let (calls_with_late_sender, lost) = finder.receives(&matches.sends, trace);
+    finder.add_received();
     finder.lose_unmatched(matches, lost);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
@@ -52,6 +57,16 @@ struct Finder<'a> {
     operations: &'a Operations,
     metrics: &'a Metrics,
     waiting: WaitingMessages,
+    /// By site of calls: what was received there.
+    received: Vec<Received>,
+}
+
+/// How much was received.
+#[derive(Clone, Copy, Default)]
+struct Received {
+    /// Messages without data, and with data.
+    messages: [i64; 2],
+    bytes: i64,
 }
 
 /// The longest wait among the messages of one call so far.
@@ -182,11 +197,11 @@ impl Finder<'_> {
         }
     }
 
-    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, and those
-    /// that received a message without send.
-    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<bool>, Vec<CallId>) {
+    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, in
+    /// rising order, and those that received a message without send.
+    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<CallId>, Vec<CallId>) {
         let mut lost = Vec::new();
-        let mut calls_with_late_sender = vec![false; self.operations.calls.len()];
+        let mut calls_with_late_sender = Vec::new();
         let mut longest: Vec<Longest> = Vec::new();
         let mut remembered = LateMessages::new(trace.semantics);
         for (at, receive) in self.operations.receives.iter().enumerate() {
@@ -229,7 +244,9 @@ impl Finder<'_> {
                     Some(known) => *known = candidate,
                     None => longest.push(candidate),
                 }
-                calls_with_late_sender[receive.call as usize] = true;
+                if calls_with_late_sender.last() != Some(&receive.call) {
+                    calls_with_late_sender.push(receive.call);
+                }
             }
             for late in remembered.overtaken(send.time) {
                 for (pattern, rule) in &self.metrics.at_overtaking {
@@ -244,6 +261,7 @@ impl Finder<'_> {
                 self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
         }
+        calls_with_late_sender.sort_unstable();
         (calls_with_late_sender, lost)
     }
 
@@ -292,15 +310,31 @@ impl Finder<'_> {
     }
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
-        self.add_at(receive.call, self.metrics.receives[usize::from(bytes > 0)], 1);
-        self.add_at(receive.call, self.metrics.bytes_received, amount(bytes));
+        let received = &mut self.received[self.operations.calls.site_number(receive.call)];
+        received.messages[usize::from(bytes > 0)] += 1;
+        received.bytes = received.bytes.saturating_add(amount(bytes));
+    }
+
+    /// Adds what was received to the metrics of MPI.
+    fn add_received(&mut self) {
+        let received = std::mem::take(&mut self.received);
+        for (site, Received { messages, bytes }) in self.operations.calls.sites().iter().zip(received) {
+            if site.is_mpi && messages != [0; 2] {
+                for (&metric, number) in self.metrics.receives.iter().zip(messages) {
+                    self.add(site.location, metric, site.row, number);
+                }
+                self.add(site.location, self.metrics.bytes_received, site.row, bytes);
+            }
+        }
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
-    fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[bool]) {
+    fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[CallId]) {
         let mut longest: Vec<Longest> = Vec::new();
-        // The reference goes backwards: an instance ends when the first message of its call was received (13.2).
-        let mut ends: Vec<Option<Ticks>> = vec![None; self.operations.calls.len()];
+        // The reference goes backwards: an instance ends when the first message of its call was received (13.2). By call: its
+        // first message. What is read first as zero and written then would interrupt other threads, page by page.
+        let mut firsts: Vec<u32> = vec![NONE; self.operations.calls.len()];
+        let exit_of = |first: u32| postings.get(first as usize).map_or(0, |posting| posting.received);
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
             let (Some(posting), Some(call)) = (posting, self.operations.calls.find(send.completion)) else {
                 continue;
@@ -311,18 +345,22 @@ impl Finder<'_> {
                 posting: posting.call,
                 bytes: send.bytes,
             };
-            let exit = *ends[send.completion as usize].get_or_insert(posting.received);
+            let first = &mut firsts[send.completion as usize];
+            if *first == NONE {
+                *first = at as u32;
+            }
+            let first = *first;
             for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
                 }
                 if call.site.completion != Completion::WaitMany {
-                    let interval = Interval::new(message.send.enter, exit);
+                    let interval = Interval::new(message.send.enter, exit_of(first));
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);
                     self.waiting.sends.push((at as u32, idle));
-                } else if !calls_with_late_sender[send.completion as usize] {
+                } else if calls_with_late_sender.binary_search(&send.completion).is_err() {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
             }
@@ -331,9 +369,8 @@ impl Finder<'_> {
         longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
             let Some(known) = of_call.last() else { continue };
-            let (Some(posting), Some(exit)) = (postings.get(known.message), ends[known.call as usize]) else {
-                continue;
-            };
+            let Some(posting) = postings.get(known.message) else { continue };
+            let exit = exit_of(firsts[known.call as usize]);
             let bytes = self.operations.sends[known.message].bytes;
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;

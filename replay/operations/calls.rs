@@ -63,6 +63,9 @@ const OPEN: u32 = 2;
 /// Longer than 32 bits can say.
 const LONG: u32 = 4;
 
+/// Stands for a site that is not known yet.
+const NO_SITE: u32 = u32::MAX;
+
 /// The calls of a process, in the order of their first operation.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
@@ -70,33 +73,40 @@ pub struct Calls {
     /// The lengths of those that are too long for 32 bits.
     long: Vec<Ticks>,
     sites: Vec<CallSite>,
-    /// By thread and row: the position of the site from 1; 0 without one.
+    /// By thread and row: the position of the site, or [`NO_SITE`].
     known: Vec<Vec<u32>>,
 }
 
 impl Calls {
-    /// A thread has entered a call.
-    pub fn enter(&mut self, thread: usize, site: CallSite, time: Ticks) -> CallId {
-        let what = Flagged::new(self.site(thread, site));
-        self.kept.push(Kept { enter: time, length: 0, what });
+    /// A thread has entered a call with this path, which is that of one of its rows. `describe` is asked once for a site.
+    #[inline]
+    pub fn enter(
+        &mut self,
+        thread: usize,
+        (path, row): (PathId, Row),
+        time: Ticks,
+        describe: impl FnOnce() -> CallSite,
+    ) -> CallId {
+        let known = self.known.get(thread).and_then(|rows| rows.get(row as usize)).copied();
+        // A row of a task that another thread has begun may be that of another path.
+        let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
+        let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
+        self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
         (self.kept.len() - 1) as CallId
     }
 
-    /// The position of a site, which may be new.
-    fn site(&mut self, thread: usize, site: CallSite) -> u32 {
+    #[cold]
+    fn add_site(&mut self, thread: usize, site: CallSite) -> u32 {
         if thread >= self.known.len() {
             self.known.resize(thread + 1, Vec::new());
         }
         let (known, row) = (&mut self.known[thread], site.row as usize);
         if row >= known.len() {
-            known.resize(row + 1, 0);
+            known.resize(row + 1, NO_SITE);
         }
-        // A row of a task that another thread has begun may be that of another path.
-        if known[row] == 0 || self.sites[known[row] as usize - 1] != site {
-            self.sites.push(site);
-            known[row] = self.sites.len() as u32;
-        }
-        known[row] - 1
+        known[row] = self.sites.len() as u32;
+        self.sites.push(site);
+        known[row]
     }
 
     /// A call was left.
@@ -144,7 +154,21 @@ impl Calls {
     /// If there is no such call.
     #[inline]
     pub fn site_of(&self, id: CallId) -> &CallSite {
-        &self.sites[self.kept[id as usize].what.number()]
+        &self.sites[self.site_number(id)]
+    }
+
+    /// The position of the site of a call in [`sites`](Calls::sites).
+    ///
+    /// # Panics
+    /// If there is no such call.
+    #[inline]
+    pub fn site_number(&self, id: CallId) -> usize {
+        self.kept[id as usize].what.number()
+    }
+
+    /// Where calls were made.
+    pub fn sites(&self) -> &[CallSite] {
+        &self.sites
     }
 
     #[inline]
@@ -202,7 +226,7 @@ mod tests {
     fn calls_of_any_length_come_back_with_their_sites() {
         let mut calls = Calls::default();
         let ids = [(0, 3, 30), (1, 3, 31), (0, 3, 30), (0, 3, 99)]
-            .map(|(thread, row, path)| calls.enter(thread, site(row, path), -8));
+            .map(|(thread, row, path)| calls.enter(thread, (path, row), -8, || site(row, path)));
         assert_eq!(calls.sites.len(), 3);
         calls.leave(ids[0], 1 << 40, true);
         calls.leave(ids[1], -7, false);

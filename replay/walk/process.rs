@@ -282,15 +282,12 @@ impl<'t> ProcessWalk<'t> {
         if frame.call != NO_CALL {
             return frame.call;
         }
-        let kind = self.trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
-        let site = CallSite {
-            location: self.threads[thread].location,
-            path: frame.path,
-            row: frame.row,
-            completion: kind.completion,
-            is_mpi: kind.is_mpi,
-        };
-        self.operations.calls.enter(thread, site, frame.enter)
+        let (trace, location) = (self.trace, self.threads[thread].location);
+        self.operations.calls.enter(thread, (frame.path, frame.row), frame.enter, || {
+            let kind = trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
+            let (completion, is_mpi) = (kind.completion, kind.is_mpi);
+            CallSite { location, path: frame.path, row: frame.row, completion, is_mpi }
+        })
     }
 
     /// Whether the innermost region of a thread is an MPI call.

@@ -93,7 +93,7 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     if operations.has_open_receives || operations.has_unknown_end {
         return None;
     }
-    let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
+    let open = operations.calls.last_open()?;
     let waits_for_requests = matches!(open.site.completion, Completion::WaitOne | Completion::WaitMany);
     let sends = operations.sends.iter().enumerate();
     let partners: BTreeSet<u32> = sends

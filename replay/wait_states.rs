@@ -229,13 +229,7 @@ impl Finder<'_> {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
                     self.waiting.receives.push((at as u32, idle));
-                    remembered.remember(Late {
-                        message: late(&message),
-                        idle,
-                        call: receive.call,
-                        bytes: send.bytes,
-                        cause: send.place,
-                    });
+                    remembered.remember(send.time, idle, at as u32);
                     continue;
                 }
                 let candidate = Longest { call: receive.call, rule: number, idle, message: at };
@@ -249,12 +243,7 @@ impl Finder<'_> {
                 }
             }
             for late in remembered.overtaken(send.time) {
-                for (pattern, rule) in &self.metrics.at_overtaking {
-                    if rule(&late.message, &message) {
-                        let interval = Interval::new(send.time, receive.time);
-                        self.report_message(pattern, late.call, late.idle, late.bytes, interval, late.cause);
-                    }
-                }
+                self.report_overtaken(late, sends, &message, receive);
             }
             self.count_receive(receive, send.bytes);
             if receive.is_last_of_call() {
@@ -263,6 +252,25 @@ impl Finder<'_> {
         }
         calls_with_late_sender.sort_unstable();
         (calls_with_late_sender, lost)
+    }
+
+    /// Reports that a message, which was received now, has overtaken one that was late.
+    fn report_overtaken(
+        &mut self,
+        late: Late,
+        sends: &Sides<SendFacts>,
+        message: &ReceivedMessage,
+        now: &Receive,
+    ) {
+        let receive = &self.operations.receives[late.receive as usize];
+        let Some(send) = sends.get(late.receive as usize) else { return };
+        let late_message = LateMessage { sent: late.sent, source: self.operations.source(receive).rank };
+        for (pattern, rule) in &self.metrics.at_overtaking {
+            if rule(&late_message, message) {
+                let interval = Interval::new(message.sent, now.time);
+                self.report_message(pattern, receive.call, late.idle, send.bytes, interval, send.place);
+            }
+        }
     }
 
     fn received(&self, receive: &Receive, send: &SendFacts) -> ReceivedMessage {
@@ -297,13 +305,7 @@ impl Finder<'_> {
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
                 self.waiting.receives.push((known.message as u32, known.idle));
-                remembered.remember(Late {
-                    message: late(&message),
-                    idle: known.idle,
-                    call,
-                    bytes: send.bytes,
-                    cause: send.place,
-                });
+                remembered.remember(send.time, known.idle, known.message as u32);
             }
             false
         });
@@ -401,8 +403,4 @@ impl Finder<'_> {
             self.offer(Some(subject), call, instance);
         }
     }
-}
-
-fn late(message: &ReceivedMessage) -> LateMessage {
-    LateMessage { sent: message.sent, source: message.source }
 }

@@ -151,7 +151,9 @@ impl Channels {
             sends: ByChannel::new(destinations.list(), sent, gap.map(|gap| gap.sends)),
             receives: ByChannel::new(sources.list(), received, gap.map(|gap| gap.receives)),
         };
-        if semantics == Semantics::Corrected {
+        // Most programs wait for receives in the order in which they post them.
+        let is_sorted = || receives.is_sorted_by_key(|receive| receive.posted);
+        if semantics == Semantics::Corrected && !is_sorted() {
             channels.receives.sort_by_key(|at| receives[at as usize].posted);
         }
         channels

@@ -73,6 +73,8 @@ pub struct Calls {
     /// The lengths of those that are too long for 32 bits.
     long: Vec<Ticks>,
     sites: Vec<CallSite>,
+    /// The last one within which the trace ends.
+    open: Option<CallId>,
     /// By thread and row: the position of the site, or [`NO_SITE`].
     known: Vec<Vec<u32>>,
 }
@@ -131,6 +133,7 @@ impl Calls {
     pub fn never_return(&mut self, id: CallId) {
         let what = &mut self.kept[id as usize].what;
         *what = what.with(OPEN, true);
+        self.open = self.open.max(Some(id));
     }
 
     /// A call.
@@ -182,9 +185,9 @@ impl Calls {
         }
     }
 
-    /// All calls.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Call> {
-        self.kept.iter().map(|kept| self.read(kept))
+    /// The last call within which the trace ends.
+    pub fn last_open(&self) -> Option<Call> {
+        self.open.map(|id| self.get(id))
     }
 
     /// The number of calls.
@@ -233,9 +236,10 @@ mod tests {
         calls.leave(ids[2], i64::from(u32::MAX) - 8, false);
         calls.never_return(ids[3]);
         calls.shrink();
-        let told: Vec<_> = calls.iter().map(|call| (call.interval.leave, call.is_analysed)).collect();
+        let told = ids.map(|id| (calls.get(id).interval.leave, calls.get(id).is_analysed));
         assert_eq!(told, [(1 << 40, true), (-7, false), (i64::from(u32::MAX) - 8, false), (-8, false)]);
-        assert_eq!(calls.iter().map(|call| call.site.path).collect::<Vec<_>>(), [30, 31, 30, 99]);
+        assert_eq!(ids.map(|id| calls.get(id).site.path), [30, 31, 30, 99]);
+        assert_eq!(calls.last_open(), Some(calls.get(ids[3])));
         assert!(calls.get(ids[3]).never_returned && !calls.get(ids[0]).never_returned);
         assert_eq!((calls.find(4), calls.find(NO_CALL)), (None, None));
     }

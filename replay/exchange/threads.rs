@@ -5,6 +5,7 @@
 //! worker *w* is thread *w mod threads* of process *w / threads*.
 
 use std::collections::VecDeque;
+use std::mem::take;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::yield_now;
 use std::time::Duration;
@@ -173,7 +174,7 @@ impl First<'_> {
     fn carry(&mut self) {
         let team = self.seat.team;
         let mut table = team.wait(team.table(), |table| table.outgoing.iter().all(Option::is_some));
-        let outgoing: Vec<Vec<Batch>> =
+        let mut outgoing: Vec<Vec<Batch>> =
             table.outgoing.iter_mut().map(|batches| batches.take().unwrap_or_default()).collect();
         let failed = table.failed;
         drop(table);
@@ -184,14 +185,17 @@ impl First<'_> {
                 Err(first * threads + if first == me { thread } else { 0 })
             }
             None => {
+                let own = take_own(&mut outgoing, self.process.worker());
                 let packed = pack(outgoing, self.process.workers(), threads);
-                self.process.exchange(packed).map_err(|error| error.failed_worker().unwrap_or(0) * threads)
+                let incoming = self.process.exchange(packed);
+                let incoming = incoming.map(|incoming| unpack(incoming, own, self.process.worker()));
+                incoming.map_err(|error| error.failed_worker().unwrap_or(0) * threads)
             }
         };
         let mut table = team.table();
         match result {
             Err(worker) => table.ended = Some(worker),
-            Ok(batches) => table.incoming = unpack(&batches, threads).into_iter().map(Some).collect(),
+            Ok(incoming) => table.incoming = incoming.into_iter().map(Some).collect(),
         }
         team.changed.notify_all();
     }
@@ -201,7 +205,7 @@ impl First<'_> {
     /// Carries posted words between the threads here and other processes.
     fn carry_mail(&mut self, idle: Duration) {
         let threads = self.seat.team.threads;
-        let outgoing = std::mem::take(&mut *lock(&self.seat.team.outgoing));
+        let outgoing = take(&mut *lock(&self.seat.team.outgoing));
         for (to, from, mut words) in outgoing {
             words.extend([to as u64, from as u64]);
             self.process.post(to / threads, words);
@@ -215,32 +219,47 @@ impl First<'_> {
     }
 }
 
+/// Takes out what each thread here has for each thread here: it need not be packed.
+fn take_own(outgoing: &mut [Vec<Batch>], process: usize) -> Vec<Vec<Batch>> {
+    let threads = outgoing.len();
+    let own = process * threads..(process + 1) * threads;
+    outgoing.iter_mut().map(|batches| batches[own.clone()].iter_mut().map(take).collect()).collect()
+}
+
 /// For each process, what all threads here have for all threads there: lengths, then words.
 fn pack(outgoing: Vec<Vec<Batch>>, processes: usize, threads: usize) -> Vec<Batch> {
     let to_process = |process: usize| {
         let to_threads = process * threads..(process + 1) * threads;
         let batches = || outgoing.iter().flat_map(|batches| &batches[to_threads.clone()]);
-        if batches().all(Vec::is_empty) {
+        let words: usize = batches().map(Vec::len).sum();
+        if words == 0 {
             return Batch::new();
         }
-        let mut packed: Batch = batches().map(|batch| batch.len() as u64).collect();
+        let mut packed = Batch::with_capacity(threads * threads + words);
+        packed.extend(batches().map(|batch| batch.len() as u64));
         batches().for_each(|batch| packed.extend(batch));
         packed
     };
     (0..processes).map(to_process).collect()
 }
 
-/// For each thread here, what it got from each worker.
-fn unpack(incoming: &[Batch], threads: usize) -> Vec<Vec<Batch>> {
+/// For each thread here, what it got from each worker; `own` is what threads of this process have for each other.
+fn unpack(incoming: Vec<Batch>, own: Vec<Vec<Batch>>, process: usize) -> Vec<Vec<Batch>> {
+    let threads = own.len();
     let mut by_thread: Vec<Vec<Batch>> = vec![Vec::with_capacity(incoming.len() * threads); threads];
     for packed in incoming {
-        let mut reader = BatchReader::new(packed);
+        let mut reader = BatchReader::new(&packed);
         let lengths =
             if packed.is_empty() { &vec![0; threads * threads] } else { reader.words(threads * threads) };
         for from in lengths.chunks_exact(threads) {
             for (to, &length) in from.iter().enumerate() {
                 by_thread[to].push(reader.words(length as usize).to_vec());
             }
+        }
+    }
+    for (from, batches) in own.into_iter().enumerate() {
+        for (to, batch) in batches.into_iter().enumerate() {
+            by_thread[to][process * threads + from] = batch;
         }
     }
     by_thread

@@ -193,6 +193,21 @@ mod tests {
     const FOUR: [u32; 4] = [2, 3, 5, 8];
 
     #[test]
+    fn operations_are_listed_by_channel_and_two_ranks_may_be_one_process() {
+        let envelope = |peer, rank| Envelope { communicator: 0, peer, rank, tag: 9 };
+        let envelopes = [envelope(5, 0), envelope(6, 1), envelope(5, 2)];
+        let operations = [Some(0), Some(1), None, Some(2), Some(1)].into_iter();
+        let mut by_channel = ByChannel::new(&envelopes, operations, Some(3));
+        let channel = Channel { communicator: 0, peer: 5, tag: 9 };
+        let lists: Vec<_> = by_channel.lists().map(|(channel, list)| (channel.peer, list)).collect();
+        assert_eq!(lists, [(5, &[0, 3][..]), (6, &[1, 4])]);
+        assert_eq!(by_channel.extent(by_channel.find(channel)), Extent { count: 2, sure: 1 });
+        assert!(by_channel.find(channel.from(7)).is_empty());
+        by_channel.sort_by_key(|at| 9 - at);
+        assert_eq!(by_channel.find(channel), [3, 0]);
+    }
+
+    #[test]
     fn equal_counts_match_whatever_gap_there_is() {
         assert_eq!(Extent::new(&FOUR, Some(0)).matching(Extent { count: 4, sure: 4 }), 4);
     }

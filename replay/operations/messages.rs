@@ -167,3 +167,42 @@ impl Receive {
         self.envelope = self.envelope.with(LAST, true).with(LOSING, is_lost);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::NO_POSITION;
+    use crate::operations::NO_CALL;
+
+    #[test]
+    fn envelopes_are_known_by_rank_until_nothing_is_added_any_more() {
+        let mut envelopes = Envelopes::default();
+        let added = [(7, 0), (7, 1), (8, 2)]
+            .map(|(peer, rank)| envelopes.add(Envelope { communicator: 3, peer, rank, tag: 4 }));
+        assert_eq!((added, envelopes.find(3, 1, 4), envelopes.find(3, 1, 5)), ([0, 1, 2], Some(1), None));
+        envelopes.shrink();
+        assert_eq!(envelopes.list().len(), 3);
+    }
+
+    #[test]
+    fn receive_says_what_becomes_of_the_longest_wait_of_its_call() {
+        let receive = Receive {
+            time: -1,
+            bytes: u64::MAX,
+            call: 0,
+            posting: NO_CALL,
+            position: 1,
+            posted_at: NO_POSITION,
+            posted: 2,
+            envelope: Flagged::new(6),
+        };
+        let mut last = receive.forgetting(true);
+        last.end_call(false);
+        assert_eq!(
+            (last.envelope(), last.is_last_of_call(), last.is_lost(), last.forgets()),
+            (6, true, false, true)
+        );
+        assert!(!receive.forgetting(false).forgets() && !receive.is_last_of_call());
+        assert_eq!([size_of::<Send>(), size_of::<Receive>()], [36, 40]);
+    }
+}

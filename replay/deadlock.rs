@@ -93,24 +93,24 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     if operations.has_open_receives || operations.has_unknown_end {
         return None;
     }
-    let open = operations.calls.iter().rev().find(|call| call.never_returned)?;
-    let waits_for_requests = matches!(open.completion, Completion::WaitOne | Completion::WaitMany);
+    let open = operations.calls.last_open()?;
+    let waits_for_requests = matches!(open.site.completion, Completion::WaitOne | Completion::WaitMany);
     let sends = operations.sends.iter().enumerate();
     let partners: BTreeSet<u32> = sends
-        .filter(|&(at, send)| matches.postings.is_alone(at) && !send.is_cancelled)
+        .filter(|&(at, send)| matches.postings.is_alone(at) && !send.is_cancelled())
         .filter(|(_, send)| match send.completion {
             NO_CALL => waits_for_requests,
             call => {
                 let call = operations.call(call);
-                call.never_returned && call.completion == Completion::BlockingSend
+                call.never_returned && call.site.completion == Completion::BlockingSend
             }
         })
-        .map(|(_, send)| send.to)
+        .map(|(_, send)| operations.destination(send).peer)
         .collect();
     (!partners.is_empty()).then(|| Blocked {
         since: open.interval.enter,
-        location: open.location,
-        place: cut(trace.path_name(&profile.paths, open.path), LONGEST_PLACE),
+        location: open.site.location,
+        place: cut(trace.path_name(&profile.paths, open.site.path), LONGEST_PLACE),
         partners,
     })
 }

@@ -72,7 +72,7 @@ use exchange::threads::Team;
 use exchange::{broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
-use matching::Owners;
+use matching::{Owners, Shared};
 use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;
@@ -140,6 +140,7 @@ struct Job {
     threads: usize,
     memory: Memory,
     estimate: Estimate,
+    shared: Shared,
     corrects_clocks: bool,
 }
 
@@ -191,6 +192,7 @@ impl Job {
             threads,
             memory,
             estimate,
+            shared: Shared::new(threads),
             corrects_clocks: options.clock_correction,
         })
     }
@@ -283,15 +285,17 @@ impl Job {
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
-        let Job { trace, metrics, formulas, memory, .. } = self;
+        let Job { trace, metrics, formulas, memory, shared, .. } = self;
         let owners = Owners::new(&self.blocks);
-        let tools = Tools { trace, metrics, formulas, owners: &owners };
+        let tools = Tools { trace, metrics, formulas, owners: &owners, shared };
+        let is_alone = exchange.workers() == self.threads;
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
             let profiles = self.walk(Positions::Records, &[], exchange, progress)?;
             progress.phase("correct clocks");
-            memory.check(matching::bytes_needed(&profiles) + clock_correction::bytes_needed(&profiles))?;
+            let matching = matching::bytes_needed(&profiles, is_alone);
+            memory.check(matching + clock_correction::bytes_needed(&profiles))?;
             corrected = clock_correction::correct(&tools, profiles, &mut findings, exchange)?;
         }
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
@@ -299,12 +303,11 @@ impl Job {
         corrected.times = Vec::new();
 
         progress.phase("match");
-        memory.check(matching::bytes_needed(&profiles))?;
+        memory.check(matching::bytes_needed(&profiles, is_alone))?;
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
-        let matches =
-            matching::match_operations(trace, metrics, &profiles, &owners, &mut findings, exchange)?;
+        let matches = matching::match_operations(&tools, &profiles, &mut findings, exchange)?;
         deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");

@@ -1,7 +1,7 @@
 //! What every step after the walk looks things up in.
 
 use crate::formulas::Formulas;
-use crate::matching::Owners;
+use crate::matching::{Owners, Shared};
 use crate::metrics::Metrics;
 use crate::trace::Trace;
 
@@ -16,6 +16,8 @@ pub struct Tools<'a> {
     pub formulas: &'a Formulas,
     /// Who works for which process.
     pub owners: &'a Owners,
+    /// What the threads of this process show each other.
+    pub shared: &'a Shared,
 }
 
 impl Tools<'_> {

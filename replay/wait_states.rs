@@ -14,11 +14,14 @@ use crate::findings::Finding;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{CallId, NO_CALL, Operations, Place, Receive};
+use crate::operations::{CallId, Envelope, NO_CALL, Operations, Place, Receive};
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
+
+/// Stands for "no message".
+const NONE: u32 = u32::MAX;
 
 /// The messages of a process that made it wait, and how long: positions in its operations, ticks.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +41,10 @@ pub fn find(
 ) -> WaitingMessages {
     let operations = profile.operations.clone();
     let waiting = WaitingMessages::default();
-    let mut finder = Finder { profile, operations: &operations, metrics, waiting };
+    let received = vec![Received::default(); operations.calls.sites().len()];
+    let mut finder = Finder { profile, operations: &operations, metrics, waiting, received };
     let (calls_with_late_sender, lost) = finder.receives(&matches.sends, trace);
+    finder.add_received();
     finder.lose_unmatched(matches, lost);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
@@ -52,6 +57,16 @@ struct Finder<'a> {
     operations: &'a Operations,
     metrics: &'a Metrics,
     waiting: WaitingMessages,
+    /// By site of calls: what was received there.
+    received: Vec<Received>,
+}
+
+/// How much was received.
+#[derive(Clone, Copy, Default)]
+struct Received {
+    /// Messages without data, and with data.
+    messages: [i64; 2],
+    bytes: i64,
 }
 
 /// The longest wait among the messages of one call so far.
@@ -73,21 +88,21 @@ impl Finder<'_> {
 
     /// Adds to a metric where a call of MPI was made.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
-        let call = self.operations.call(call);
-        if call.is_mpi {
-            self.add(call.location, metric, call.row, value);
+        let site = *self.operations.site(call);
+        if site.is_mpi {
+            self.add(site.location, metric, site.row, value);
         }
     }
 
     fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
         self.add_at(call, pattern.metric, ticks);
-        if self.operations.call(call).is_mpi && pattern.pattern.is_waiting {
+        if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
             self.profile.doubtful.consider(pattern.metric, ticks);
         }
         if let Some(instances) = pattern.instances_of(bytes) {
             self.add_at(call, instances, 1);
         }
-        if let Some(subject) = pattern.subject.filter(|_| self.operations.call(call).is_mpi) {
+        if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
             self.profile.samples.add(subject, ticks);
         }
     }
@@ -119,9 +134,9 @@ impl Finder<'_> {
 
     /// Offers an instance at a call as one of the severest.
     fn offer(&mut self, subject: Option<SubjectId>, call: CallId, instance: Instance) {
-        let call = self.operations.call(call);
-        if let Some(subject) = subject.filter(|_| call.is_mpi) {
-            self.profile.samples.offer(subject, Instance { path: call.path, ..instance });
+        let site = self.operations.site(call);
+        if let Some(subject) = subject.filter(|_| site.is_mpi) {
+            self.profile.samples.offer(subject, Instance { path: site.path, ..instance });
         }
     }
 
@@ -129,14 +144,15 @@ impl Finder<'_> {
     /// receives are `lost` already, out of what was analysed.
     fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) {
         for (at, send) in self.operations.sends.iter().enumerate() {
-            if matches.postings.is_alone(at) && !send.is_cancelled {
-                let location = self.operations.call(send.call).location as usize;
+            if matches.postings.is_alone(at) && !send.is_cancelled() {
+                let location = self.operations.site(send.call).location as usize;
                 lost.push(send.call);
                 if send.completion != NO_CALL {
                     lost.push(send.completion);
                 }
                 self.profile.findings.add(Finding::UnmatchedSend, send.time, location, || {
-                    format!("to process {} with tag {}", send.to, send.tag)
+                    let Envelope { peer, tag, .. } = self.operations.destination(send);
+                    format!("to process {peer} with tag {tag}")
                 });
             }
         }
@@ -161,16 +177,17 @@ impl Finder<'_> {
         if send.is_some_and(is_fine) {
             return;
         }
-        let location = self.operations.call(receive.call).location as usize;
+        let location = self.operations.site(receive.call).location as usize;
         let findings = &mut self.profile.findings;
         let Some(send) = send else {
             return findings.add(Finding::UnmatchedReceive, receive.time, location, || {
-                format!("from rank {} with tag {}", receive.source, receive.tag)
+                let Envelope { rank, tag, .. } = self.operations.source(receive);
+                format!("from rank {rank} with tag {tag}")
             });
         };
         if receive.bytes > send.bytes {
             findings.add(Finding::ShortSend, receive.time, location, || {
-                format!("{} bytes received, {} sent", receive.bytes, send.bytes)
+                format!("{} bytes received, {} sent", { receive.bytes }, send.bytes)
             });
         }
         if send.time > receive.time {
@@ -180,15 +197,15 @@ impl Finder<'_> {
         }
     }
 
-    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, and those
-    /// that received a message without send.
-    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<bool>, Vec<CallId>) {
+    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, in
+    /// rising order, and those that received a message without send.
+    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<CallId>, Vec<CallId>) {
         let mut lost = Vec::new();
-        let mut calls_with_late_sender = vec![false; self.operations.calls.len()];
+        let mut calls_with_late_sender = Vec::new();
         let mut longest: Vec<Longest> = Vec::new();
         let mut remembered = LateMessages::new(trace.semantics);
         for (at, receive) in self.operations.receives.iter().enumerate() {
-            if receive.forgets {
+            if receive.forgets() {
                 longest.retain(|longest| longest.call != receive.call);
             }
             let send = sends.get(at);
@@ -197,7 +214,7 @@ impl Finder<'_> {
                 lost.push(receive.call);
                 // Nobody else knows its length.
                 self.count_receive(receive, receive.bytes);
-                if receive.is_last_of_call {
+                if receive.is_last_of_call() {
                     self.report_longest(&mut longest, receive, sends, &mut remembered);
                 }
                 continue;
@@ -212,13 +229,7 @@ impl Finder<'_> {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
                     self.waiting.receives.push((at as u32, idle));
-                    remembered.remember(Late {
-                        message: late(&message),
-                        idle,
-                        call: receive.call,
-                        bytes: send.bytes,
-                        cause: send.place,
-                    });
+                    remembered.remember(send.time, idle, at as u32);
                     continue;
                 }
                 let candidate = Longest { call: receive.call, rule: number, idle, message: at };
@@ -227,22 +238,39 @@ impl Finder<'_> {
                     Some(known) => *known = candidate,
                     None => longest.push(candidate),
                 }
-                calls_with_late_sender[receive.call as usize] = true;
-            }
-            for late in remembered.overtaken(send.time) {
-                for (pattern, rule) in &self.metrics.at_overtaking {
-                    if rule(&late.message, &message) {
-                        let interval = Interval::new(send.time, receive.time);
-                        self.report_message(pattern, late.call, late.idle, late.bytes, interval, late.cause);
-                    }
+                if calls_with_late_sender.last() != Some(&receive.call) {
+                    calls_with_late_sender.push(receive.call);
                 }
             }
+            for late in remembered.overtaken(send.time) {
+                self.report_overtaken(late, sends, &message, receive);
+            }
             self.count_receive(receive, send.bytes);
-            if receive.is_last_of_call {
+            if receive.is_last_of_call() {
                 self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
         }
+        calls_with_late_sender.sort_unstable();
         (calls_with_late_sender, lost)
+    }
+
+    /// Reports that a message, which was received now, has overtaken one that was late.
+    fn report_overtaken(
+        &mut self,
+        late: Late,
+        sends: &Sides<SendFacts>,
+        message: &ReceivedMessage,
+        now: &Receive,
+    ) {
+        let receive = &self.operations.receives[late.receive as usize];
+        let Some(send) = sends.get(late.receive as usize) else { return };
+        let late_message = LateMessage { sent: late.sent, source: self.operations.source(receive).rank };
+        for (pattern, rule) in &self.metrics.at_overtaking {
+            if rule(&late_message, message) {
+                let interval = Interval::new(message.sent, now.time);
+                self.report_message(pattern, receive.call, late.idle, send.bytes, interval, send.place);
+            }
+        }
     }
 
     fn received(&self, receive: &Receive, send: &SendFacts) -> ReceivedMessage {
@@ -251,8 +279,8 @@ impl Finder<'_> {
             sent: send.time,
             send: send.call,
             receive: call.interval,
-            completion: call.completion,
-            source: receive.source,
+            completion: call.site.completion,
+            source: self.operations.source(receive).rank,
             bytes: send.bytes,
         }
     }
@@ -270,58 +298,71 @@ impl Finder<'_> {
             if known.call != call {
                 return true;
             }
-            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost) {
+            if let Some(send) = sends.get(known.message).filter(|_| !last.is_lost()) {
                 let receive = &self.operations.receives[known.message];
                 let message = self.received(receive, &send);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
                 self.waiting.receives.push((known.message as u32, known.idle));
-                remembered.remember(Late {
-                    message: late(&message),
-                    idle: known.idle,
-                    call,
-                    bytes: send.bytes,
-                    cause: send.place,
-                });
+                remembered.remember(send.time, known.idle, known.message as u32);
             }
             false
         });
     }
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
-        self.add_at(receive.call, self.metrics.receives[usize::from(bytes > 0)], 1);
-        self.add_at(receive.call, self.metrics.bytes_received, amount(bytes));
+        let received = &mut self.received[self.operations.calls.site_number(receive.call)];
+        received.messages[usize::from(bytes > 0)] += 1;
+        received.bytes = received.bytes.saturating_add(amount(bytes));
+    }
+
+    /// Adds what was received to the metrics of MPI.
+    fn add_received(&mut self) {
+        let received = std::mem::take(&mut self.received);
+        for (site, Received { messages, bytes }) in self.operations.calls.sites().iter().zip(received) {
+            if site.is_mpi && messages != [0; 2] {
+                for (&metric, number) in self.metrics.receives.iter().zip(messages) {
+                    self.add(site.location, metric, site.row, number);
+                }
+                self.add(site.location, self.metrics.bytes_received, site.row, bytes);
+            }
+        }
     }
 
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
-    fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[bool]) {
+    fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[CallId]) {
         let mut longest: Vec<Longest> = Vec::new();
-        // The reference goes backwards: an instance ends when the first message of its call was received (13.2).
-        let mut ends: Vec<Option<Ticks>> = vec![None; self.operations.calls.len()];
+        // The reference goes backwards: an instance ends when the first message of its call was received (13.2). By call: its
+        // first message. What is read first as zero and written then would interrupt other threads, page by page.
+        let mut firsts: Vec<u32> = vec![NONE; self.operations.calls.len()];
+        let exit_of = |first: u32| postings.get(first as usize).map_or(0, |posting| posting.received);
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
-            let (Some(posting), Some(call)) = (posting, self.operations.calls.get(send.completion as usize))
-            else {
+            let (Some(posting), Some(call)) = (posting, self.operations.calls.find(send.completion)) else {
                 continue;
             };
             let message = SentMessage {
                 send: call.interval,
-                completion: call.completion,
+                completion: call.site.completion,
                 posting: posting.call,
                 bytes: send.bytes,
             };
-            let exit = *ends[send.completion as usize].get_or_insert(posting.received);
+            let first = &mut firsts[send.completion as usize];
+            if *first == NONE {
+                *first = at as u32;
+            }
+            let first = *first;
             for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
                 }
-                if call.completion != Completion::WaitMany {
-                    let interval = Interval::new(message.send.enter, exit);
+                if call.site.completion != Completion::WaitMany {
+                    let interval = Interval::new(message.send.enter, exit_of(first));
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);
                     self.waiting.sends.push((at as u32, idle));
-                } else if !calls_with_late_sender[send.completion as usize] {
+                } else if calls_with_late_sender.binary_search(&send.completion).is_err() {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
             }
@@ -330,9 +371,8 @@ impl Finder<'_> {
         longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
             let Some(known) = of_call.last() else { continue };
-            let (Some(posting), Some(exit)) = (postings.get(known.message), ends[known.call as usize]) else {
-                continue;
-            };
+            let Some(posting) = postings.get(known.message) else { continue };
+            let exit = exit_of(firsts[known.call as usize]);
             let bytes = self.operations.sends[known.message].bytes;
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;
@@ -363,8 +403,4 @@ impl Finder<'_> {
             self.offer(Some(subject), call, instance);
         }
     }
-}
-
-fn late(message: &ReceivedMessage) -> LateMessage {
-    LateMessage { sent: message.sent, source: message.source }
 }

@@ -8,7 +8,7 @@ use replay::clock_correction::{correct, fineness};
 use replay::exchange::Solo;
 use replay::findings::{Finding, Findings};
 use replay::formulas::Formulas;
-use replay::matching::Owners;
+use replay::matching::{Owners, Shared};
 use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
@@ -167,7 +167,9 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     trace.refine_clock(fineness);
     let (metrics, processes) = (Metrics::new(false), trace.processes.len());
     let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
-    let tools = Tools { trace: &trace, metrics: &metrics, formulas: &formulas, owners: &owners };
+    let shared = Shared::new(1);
+    let tools =
+        Tools { trace: &trace, metrics: &metrics, formulas: &formulas, owners: &owners, shared: &shared };
     let walk = |process| {
         walk(&archive, &trace, &metrics, process, Positions::Records, &[], &Memory::default()).unwrap()
     };

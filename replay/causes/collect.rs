@@ -89,18 +89,19 @@ impl Collector<'_> {
         for &(at, wait) in &waiting.receives {
             let receive = &self.operations.receives[at as usize];
             let Some(send) = matches.sends.get(at as usize) else { continue };
-            let call = *self.operations.call(receive.call);
+            let source = self.operations.source(receive);
+            let call = self.operations.call(receive.call);
             let delay = Delay {
                 class: Class::LateSender,
-                waiting: Spot { location: call.location, position: receive.position },
+                waiting: Spot { location: call.site.location, position: receive.position },
                 causing: Spot { location: send.place.location, position: send.position },
                 wait,
                 time: send.call.enter,
                 taken: send.call.length() - completion(send.call, call.interval.leave),
-                communicator: receive.communicator,
+                communicator: source.communicator,
             };
             let taken = call.interval.length() - completion(call.interval, send.call.leave);
-            self.late_message(delay, taken, receive.from);
+            self.late_message(delay, taken, source.peer);
         }
     }
 
@@ -111,7 +112,8 @@ impl Collector<'_> {
             else {
                 continue;
             };
-            let call = *self.operations.call(send.completion);
+            let call = self.operations.call(send.completion);
+            let destination = self.operations.destination(send);
             let after = call.interval.leave - posting.call.leave;
             // The reference has the sign the other way round (Q7).
             let completion_of_send = match semantics {
@@ -120,14 +122,18 @@ impl Collector<'_> {
             };
             let delay = Delay {
                 class: Class::LateReceiver,
-                waiting: Spot { location: call.location, position: send.completed },
+                waiting: Spot { location: call.site.location, position: send.completed },
                 causing: Spot { location: posting.place.location, position: posting.position },
                 wait,
                 time: posting.call.enter,
                 taken: posting.call.length() - completion(posting.call, call.interval.leave),
-                communicator: send.communicator,
+                communicator: destination.communicator,
             };
-            self.late_message(delay, call.interval.length().saturating_sub(completion_of_send), send.to);
+            self.late_message(
+                delay,
+                call.interval.length().saturating_sub(completion_of_send),
+                destination.peer,
+            );
         }
     }
 
@@ -151,11 +157,11 @@ impl Collector<'_> {
             let membership = &matches.collectives[*at as usize];
             let Some(class) = collective.class else { continue };
             let Some(member) = membership.member(class, begin, end) else { continue };
-            let call = *self.operations.call(collective.call);
+            let call = self.operations.call(collective.call);
             let is_start = collective.communicator == WORLD_AT_INIT;
             // Nobody waits in MPI_Init (Q20). What is recorded outside of MPI has no severities.
-            let wait = if is_start || !call.is_mpi { 0 } else { member.waiting() };
-            let here = Spot { location: call.location, position: collective.position };
+            let wait = if is_start || !call.site.is_mpi { 0 } else { member.waiting() };
+            let here = Spot { location: call.site.location, position: collective.position };
             if collective.communicator == WORLD_AT_FINALIZE && partners.blamed == Some(here) {
                 self.collected.last = Some(here);
             }
@@ -166,7 +172,7 @@ impl Collector<'_> {
                 (With::Some(processes), _) => Peers::Several(Rc::clone(processes)),
             };
             self.add(
-                call.location,
+                call.site.location,
                 SyncPoint {
                     position: collective.position,
                     wait,

@@ -143,11 +143,11 @@ pub(super) fn find(
     profiles: &[ProcessProfile],
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Link>, Meetings), Error> {
-    let Tools { trace, owners, .. } = *tools;
+    let trace = tools.trace;
     let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
     let mut meetings = Meetings::new(exchange.worker());
     let unreported = &mut Findings::default();
-    let matches = match_messages(trace, profiles, owners, unreported, exchange)?;
+    let matches = match_messages(tools, profiles, unreported, exchange)?;
     for (profile, matches) in profiles.iter().zip(matches) {
         links.messages(&profile.operations, &matches);
         links.threads_in_mpi(&profile.operations, &matches);
@@ -191,7 +191,7 @@ impl Links<'_> {
             let Some(send) = send else { continue };
             let sent = Spot { location: send.place.location, position: send.position };
             let received =
-                Spot { location: operations.call(receive.call).location, position: receive.position };
+                Spot { location: operations.site(receive.call).location, position: receive.position };
             self.pair(sent, received, Kind::Message);
         }
     }

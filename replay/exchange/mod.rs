@@ -7,6 +7,7 @@
 pub mod batch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+pub mod shelf;
 mod solo;
 pub mod threads;
 
@@ -16,6 +17,9 @@ pub use solo::Solo;
 use std::time::Duration;
 
 use crate::error::Error;
+
+/// How long a worker looks for posted words without sleeping: about as long as an answer takes. Others run in between.
+const AWAKE: Duration = Duration::from_micros(300);
 
 /// The longest sleep between two looks.
 const LONGEST_NAP: Duration = Duration::from_millis(1);

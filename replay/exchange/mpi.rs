@@ -17,7 +17,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 use mpi::{Tag, Threading};
 
-use super::{Batch, Exchange, LONGEST_NAP};
+use super::{AWAKE, Batch, Exchange, LONGEST_NAP};
 use crate::error::Error;
 
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
@@ -32,9 +32,6 @@ const PATIENCE: u32 = 20;
 
 /// How long a worker sleeps between tests. Large messages only move while both sides test, so it never sleeps for long.
 const NAP: Duration = Duration::from_micros(20);
-
-/// How long a worker looks for posted words without sleeping: about as long as an answer takes.
-const AWAKE: Duration = Duration::from_micros(300);
 
 /// Tells posted words from batches that are exchanged.
 const POSTED: Tag = 1;

@@ -5,11 +5,13 @@
 //! worker *w* is thread *w mod threads* of process *w / threads*.
 
 use std::collections::VecDeque;
+use std::mem::take;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::yield_now;
 use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{Batch, Exchange, LONGEST_NAP};
+use super::{AWAKE, Batch, Exchange, LONGEST_NAP};
 use crate::error::Error;
 
 /// What the threads of a process share while they exchange.
@@ -18,17 +20,45 @@ pub struct Team {
     threads: usize,
     table: Mutex<Table>,
     changed: Condvar,
-    mail: Mutex<Mail>,
+    /// By thread: what was posted to it.
+    mail: Vec<Mailbox>,
+    /// What was posted to workers of other processes: the receiver, the sender, the words.
+    outgoing: Mutex<Vec<(usize, usize, Batch)>>,
+}
+
+/// What was posted to a thread and not yet taken: the senders, the words.
+#[derive(Debug, Default)]
+struct Mailbox {
+    incoming: Mutex<VecDeque<(usize, Batch)>>,
     posted: Condvar,
 }
 
-/// What was posted and not yet taken.
-#[derive(Debug, Default)]
-struct Mail {
-    /// By thread: the sender and the words.
-    incoming: Vec<VecDeque<(usize, Batch)>>,
-    /// For workers of other processes: the receiver, the sender, the words.
-    outgoing: VecDeque<(usize, usize, Batch)>,
+impl Mailbox {
+    fn put(&self, from: usize, words: Batch) {
+        lock(&self.incoming).push_back((from, words));
+        self.posted.notify_one();
+    }
+
+    /// Takes what was posted first. After `idle` without anything it may sleep until there is, for a while.
+    fn take(&self, idle: Duration) -> Option<(usize, Batch)> {
+        let mut incoming = lock(&self.incoming);
+        if !incoming.is_empty() || idle.is_zero() {
+            return incoming.pop_front();
+        }
+        if idle < AWAKE {
+            drop(incoming);
+            yield_now();
+            return lock(&self.incoming).pop_front();
+        }
+        let woken = self.posted.wait_timeout_while(incoming, LONGEST_NAP, |incoming| incoming.is_empty());
+        incoming = woken.unwrap_or_else(PoisonError::into_inner).0;
+        incoming.pop_front()
+    }
+}
+
+/// A thread that panics has ended the process, so that a poisoned lock is never met.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug, Default)]
@@ -48,13 +78,12 @@ impl Team {
     pub fn new(threads: usize) -> Team {
         let table =
             Table { outgoing: vec![None; threads], incoming: vec![None; threads], ..Table::default() };
-        let mail = Mail { incoming: vec![VecDeque::new(); threads], outgoing: VecDeque::new() };
         Team {
             threads,
             table: Mutex::new(table),
             changed: Condvar::new(),
-            mail: Mutex::new(mail),
-            posted: Condvar::new(),
+            mail: (0..threads).map(|_| Mailbox::default()).collect(),
+            outgoing: Mutex::default(),
         }
     }
 
@@ -68,13 +97,8 @@ impl Team {
         )
     }
 
-    /// A thread that panics has ended the process, so that a poisoned lock is never met.
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn mail(&self) -> MutexGuard<'_, Mail> {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 
     fn wait<'g>(
@@ -121,25 +145,15 @@ impl Seat<'_> {
 
 impl Seat<'_> {
     fn post(&self, worker: usize, words: Batch) {
-        let (first, threads) = (self.worker - self.thread, self.team.threads);
-        let mut mail = self.team.mail();
-        match worker.checked_sub(first).filter(|&thread| thread < threads) {
-            Some(thread) => mail.incoming[thread].push_back((self.worker, words)),
-            None => mail.outgoing.push_back((worker, self.worker, words)),
+        let first = self.worker - self.thread;
+        match worker.checked_sub(first).and_then(|thread| self.team.mail.get(thread)) {
+            Some(mailbox) => mailbox.put(self.worker, words),
+            None => lock(&self.team.outgoing).push((worker, self.worker, words)),
         }
-        drop(mail);
-        self.team.posted.notify_all();
     }
 
-    /// Takes what was posted to this thread. After `idle` without anything it sleeps until there is, for a while.
     fn poll(&self, idle: Duration) -> Option<(usize, Batch)> {
-        let mut mail = self.team.mail();
-        if mail.incoming[self.thread].is_empty() && !idle.is_zero() {
-            let is_empty = |mail: &mut Mail| mail.incoming[self.thread].is_empty();
-            let woken = self.team.posted.wait_timeout_while(mail, LONGEST_NAP, is_empty);
-            mail = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        mail.incoming[self.thread].pop_front()
+        self.team.mail[self.thread].take(idle)
     }
 }
 
@@ -160,7 +174,7 @@ impl First<'_> {
     fn carry(&mut self) {
         let team = self.seat.team;
         let mut table = team.wait(team.table(), |table| table.outgoing.iter().all(Option::is_some));
-        let outgoing: Vec<Vec<Batch>> =
+        let mut outgoing: Vec<Vec<Batch>> =
             table.outgoing.iter_mut().map(|batches| batches.take().unwrap_or_default()).collect();
         let failed = table.failed;
         drop(table);
@@ -171,14 +185,17 @@ impl First<'_> {
                 Err(first * threads + if first == me { thread } else { 0 })
             }
             None => {
+                let own = take_own(&mut outgoing, self.process.worker());
                 let packed = pack(outgoing, self.process.workers(), threads);
-                self.process.exchange(packed).map_err(|error| error.failed_worker().unwrap_or(0) * threads)
+                let incoming = self.process.exchange(packed);
+                let incoming = incoming.map(|incoming| unpack(incoming, own, self.process.worker()));
+                incoming.map_err(|error| error.failed_worker().unwrap_or(0) * threads)
             }
         };
         let mut table = team.table();
         match result {
             Err(worker) => table.ended = Some(worker),
-            Ok(batches) => table.incoming = unpack(&batches, threads).into_iter().map(Some).collect(),
+            Ok(incoming) => table.incoming = incoming.into_iter().map(Some).collect(),
         }
         team.changed.notify_all();
     }
@@ -188,7 +205,7 @@ impl First<'_> {
     /// Carries posted words between the threads here and other processes.
     fn carry_mail(&mut self, idle: Duration) {
         let threads = self.seat.team.threads;
-        let outgoing = std::mem::take(&mut self.seat.team.mail().outgoing);
+        let outgoing = take(&mut *lock(&self.seat.team.outgoing));
         for (to, from, mut words) in outgoing {
             words.extend([to as u64, from as u64]);
             self.process.post(to / threads, words);
@@ -196,11 +213,17 @@ impl First<'_> {
         let mut idle = idle;
         while let Some((_, mut words)) = self.process.poll(idle) {
             let (Some(from), Some(to)) = (words.pop(), words.pop()) else { continue };
-            self.seat.team.mail().incoming[to as usize % threads].push_back((from as usize, words));
-            self.seat.team.posted.notify_all();
+            self.seat.team.mail[to as usize % threads].put(from as usize, words);
             idle = Duration::ZERO;
         }
     }
+}
+
+/// Takes out what each thread here has for each thread here: it need not be packed.
+fn take_own(outgoing: &mut [Vec<Batch>], process: usize) -> Vec<Vec<Batch>> {
+    let threads = outgoing.len();
+    let own = process * threads..(process + 1) * threads;
+    outgoing.iter_mut().map(|batches| batches[own.clone()].iter_mut().map(take).collect()).collect()
 }
 
 /// For each process, what all threads here have for all threads there: lengths, then words.
@@ -208,27 +231,35 @@ fn pack(outgoing: Vec<Vec<Batch>>, processes: usize, threads: usize) -> Vec<Batc
     let to_process = |process: usize| {
         let to_threads = process * threads..(process + 1) * threads;
         let batches = || outgoing.iter().flat_map(|batches| &batches[to_threads.clone()]);
-        if batches().all(Vec::is_empty) {
+        let words: usize = batches().map(Vec::len).sum();
+        if words == 0 {
             return Batch::new();
         }
-        let mut packed: Batch = batches().map(|batch| batch.len() as u64).collect();
+        let mut packed = Batch::with_capacity(threads * threads + words);
+        packed.extend(batches().map(|batch| batch.len() as u64));
         batches().for_each(|batch| packed.extend(batch));
         packed
     };
     (0..processes).map(to_process).collect()
 }
 
-/// For each thread here, what it got from each worker.
-fn unpack(incoming: &[Batch], threads: usize) -> Vec<Vec<Batch>> {
+/// For each thread here, what it got from each worker; `own` is what threads of this process have for each other.
+fn unpack(incoming: Vec<Batch>, own: Vec<Vec<Batch>>, process: usize) -> Vec<Vec<Batch>> {
+    let threads = own.len();
     let mut by_thread: Vec<Vec<Batch>> = vec![Vec::with_capacity(incoming.len() * threads); threads];
     for packed in incoming {
-        let mut reader = BatchReader::new(packed);
+        let mut reader = BatchReader::new(&packed);
         let lengths =
             if packed.is_empty() { &vec![0; threads * threads] } else { reader.words(threads * threads) };
         for from in lengths.chunks_exact(threads) {
             for (to, &length) in from.iter().enumerate() {
                 by_thread[to].push(reader.words(length as usize).to_vec());
             }
+        }
+    }
+    for (from, batches) in own.into_iter().enumerate() {
+        for (to, batch) in batches.into_iter().enumerate() {
+            by_thread[to][process * threads + from] = batch;
         }
     }
     by_thread

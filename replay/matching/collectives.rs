@@ -141,7 +141,7 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             instance: *instance,
             process: profile.process as u32,
             position: position as u32,
-            place: call.place(),
+            place: call.site.place(),
             ended: collective.position,
             begun: collective.begun,
             operation: collective.operation,

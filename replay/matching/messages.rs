@@ -1,165 +1,54 @@
-//! Messages: the k-th send of a channel belongs to the k-th receive (MPI 3.1, section 3.5: messages do not overtake).
+//! Messages: who has sent what was received.
 //!
-//! A channel is a communicator with source, destination and tag. Which receive is the k-th is a question of semantics:
-//! MPI counts them as they were posted, the reference as they were completed.
+//! Where both sides of a channel have recorded the same number of messages, all match. Otherwise only those before the first
+//! known gap of either side do; without a known gap the missing ones are the last ones.
 //!
-//! Where both sides have recorded the same number of messages, all match. Otherwise only those before the first known gap
-//! of either side do; without a known gap the missing ones are the last ones.
+//! Where both sides belong to threads of this process, each looks at the other; other workers are told.
 
-use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
+use super::channels::{ByChannel, Channel, Channels, Extent};
 use super::sides::{Facts, PostingFacts, SendFacts, Sides};
 use super::{Matches, Owners};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::findings::{Finding, Findings};
-use crate::operations::CallId;
-use crate::options::Semantics;
+use crate::operations::Operations;
 use crate::walk::ProcessProfile;
-
-/// A channel from a process's point of view.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Channel {
-    communicator: u32,
-    /// The process at the other side.
-    peer: u32,
-    tag: u32,
-}
-
-/// Positions of operations by channel; channels in the order of their first operation.
-#[derive(Clone, Debug, Default)]
-struct ByChannel {
-    lists: Vec<(Channel, Vec<u32>)>,
-    known: FxHashMap<Channel, usize>,
-}
-
-impl ByChannel {
-    fn push(&mut self, channel: Channel, position: usize) {
-        let list = *self.known.entry(channel).or_insert_with(|| {
-            self.lists.push((channel, Vec::new()));
-            self.lists.len() - 1
-        });
-        self.lists[list].1.push(position as u32);
-    }
-
-    fn find(&self, channel: Channel) -> &[u32] {
-        self.known.get(&channel).map_or(&[], |&list| &self.lists[list].1)
-    }
-}
-
-/// How much of a channel one side has recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Extent {
-    /// Messages recorded.
-    count: usize,
-    /// Messages recorded before the first gap; all without one.
-    sure: usize,
-}
-
-impl Extent {
-    /// Of messages at these positions, those before `gap` are sure.
-    fn new(list: &[u32], gap: Option<usize>) -> Extent {
-        let sure = gap.map_or(list.len(), |gap| list.iter().filter(|&&at| (at as usize) < gap).count());
-        Extent { count: list.len(), sure }
-    }
-
-    /// How many messages match.
-    fn matching(self, other: Extent) -> usize {
-        if self.count == other.count { self.count } else { self.sure.min(other.sure) }
-    }
-}
-
-/// The sends and receives of a process by channel, in the order in which they match.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Channels {
-    sends: ByChannel,
-    receives: ByChannel,
-}
 
 /// Kinds of blocks in a batch.
 const SENDS: u64 = 0;
 const RECEIVES: u64 = 1;
 
-impl Channels {
-    pub(super) fn new(profile: &ProcessProfile, semantics: Semantics) -> Channels {
-        let mut channels = Channels::default();
-        for (at, send) in profile.operations.sends.iter().enumerate() {
-            if !send.is_cancelled {
-                let channel = Channel { communicator: send.communicator, peer: send.to, tag: send.tag };
-                channels.sends.push(channel, at);
-            }
-        }
-        let receives = &profile.operations.receives;
-        for (at, receive) in receives.iter().enumerate() {
-            let channel =
-                Channel { communicator: receive.communicator, peer: receive.from, tag: receive.tag };
-            channels.receives.push(channel, at);
-        }
-        if semantics == Semantics::Corrected {
-            for (_, list) in &mut channels.receives.lists {
-                list.sort_by_key(|&at| receives[at as usize].posted);
-            }
-        }
-        channels
-    }
-
-    /// Counts channels that two threads used at once: the order of their messages is not known.
-    pub(super) fn check(&self, profile: &ProcessProfile, findings: &mut Findings) {
-        if profile.locations.len() < 2 {
-            return;
-        }
-        let operations = &profile.operations;
-        let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
-            for (channel, list) in &by_channel.lists {
-                let calls: Vec<_> = list.iter().map(|&at| operations.call(call(at))).collect();
-                let at_once = calls.windows(2).find(|pair| {
-                    pair[0].location != pair[1].location && pair[1].interval.enter < pair[0].interval.leave
-                });
-                if let Some(&[_, second]) = at_once {
-                    let (time, location) = (second.interval.enter, second.location as usize);
-                    findings.add(Finding::ConcurrentChannel, time, location, || {
-                        format!("{what} process {} with tag {}", channel.peer, channel.tag)
-                    });
-                }
-            }
-        };
-        check(&self.sends, &|at| operations.sends[at as usize].call, "sends to");
-        check(&self.receives, &|at| operations.receives[at as usize].posting, "receives from");
-    }
-
-    /// Tells the other sides that belong to other workers: blocks of kind, communicator, this process, the other one, tag,
-    /// count, those that are sure, then the facts.
-    pub(super) fn tell(
-        &self,
-        profile: &ProcessProfile,
-        worker: usize,
-        owners: &Owners,
-        outgoing: &mut [Batch],
-    ) {
-        let gap = profile.operations.gap;
-        tell::<SendFacts>(&self.sends, SENDS, gap.map(|gap| gap.sends), profile, worker, owners, outgoing);
-        let gap = gap.map(|gap| gap.receives);
-        tell::<PostingFacts>(&self.receives, RECEIVES, gap, profile, worker, owners, outgoing);
-    }
-}
-
-fn tell<F: Facts>(
-    channels: &ByChannel,
-    kind: u64,
-    gap: Option<usize>,
+/// Tells the other sides that belong to workers outside of `team`: blocks of kind, communicator, this process, the other
+/// one, tag, count, those that are sure, then the facts.
+pub(super) fn tell(
     profile: &ProcessProfile,
-    worker: usize,
+    channels: &Channels,
+    team: &Range<usize>,
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
-    for (channel, list) in &channels.lists {
+    tell_side::<SendFacts>(profile, &channels.sends, SENDS, team, owners, outgoing);
+    tell_side::<PostingFacts>(profile, &channels.receives, RECEIVES, team, owners, outgoing);
+}
+
+fn tell_side<F: Facts>(
+    profile: &ProcessProfile,
+    channels: &ByChannel,
+    kind: u64,
+    team: &Range<usize>,
+    owners: &Owners,
+    outgoing: &mut [Batch],
+) {
+    for (channel, list) in channels.lists() {
         let Channel { communicator, peer, tag } = *channel;
         let owner = owners.of(peer as usize);
-        if owner == worker {
+        if team.contains(&owner) {
             continue;
         }
         let (me, other) = (profile.process as u64, u64::from(peer));
-        let Extent { count, sure } = Extent::new(list, gap);
+        let Extent { count, sure } = channels.extent(list);
         let batch = &mut outgoing[owner];
         batch.extend([kind, u64::from(communicator), me, other, u64::from(tag), count as u64, sure as u64]);
         for &at in list {
@@ -168,35 +57,76 @@ fn tell<F: Facts>(
     }
 }
 
-/// Hears from the other sides. `first` is the process of the first profile; the others follow without gap.
-pub(super) fn hear(
-    batch: &[u64],
-    first: usize,
-    profiles: &[ProcessProfile],
-    channels: &[Channels],
-    matches: &mut [Matches],
-) {
-    let mut reader = BatchReader::new(batch);
-    while !reader.is_empty() {
-        let &[kind, communicator, other, me, tag, count, sure] = reader.words(7) else { return };
-        let theirs = Extent { count: count as usize, sure: sure as usize };
-        let channel = Channel { communicator: communicator as u32, peer: other as u32, tag: tag as u32 };
-        let at = me as usize - first;
-        debug_assert_eq!(profiles[at].process, me as usize);
-        let gap = profiles[at].operations.gap;
-        if kind == SENDS {
-            let receives = channels[at].receives.find(channel);
-            let matching = Extent::new(receives, gap.map(|gap| gap.receives)).matching(theirs);
-            let operations = &profiles[at].operations;
-            let Matches { sends, clock_error, .. } = &mut matches[at];
-            hear_facts(sends, receives, &mut reader, theirs.count, matching, |receive, send: &SendFacts| {
-                let error = send.time - operations.receives[receive as usize].time;
-                *clock_error = error.max(*clock_error);
-            });
-        } else {
-            let sends = channels[at].sends.find(channel);
-            let matching = Extent::new(sends, gap.map(|gap| gap.sends)).matching(theirs);
-            hear_facts(&mut matches[at].postings, sends, &mut reader, theirs.count, matching, |_, _| {});
+/// The processes of all workers that are threads of this process: they can be looked at.
+#[derive(Debug)]
+pub(super) struct Near {
+    /// The first of them; the others follow without gap.
+    pub(super) first: usize,
+    pub(super) operations: Arc<[Arc<Operations>]>,
+    pub(super) channels: Arc<[Arc<Channels>]>,
+}
+
+impl Near {
+    /// Brings together what a process and others of these have communicated, on the side of that process.
+    pub(super) fn join(&self, process: usize, matches: &mut Matches) {
+        let me = process - self.first;
+        let (mine, operations) = (&self.channels[me], &self.operations[me]);
+        for (channel, sends) in mine.sends.lists() {
+            let Some((peer, theirs)) = self.find(channel) else { continue };
+            let receives = theirs.receives.find(channel.from(process));
+            let matching = mine.sends.extent(sends).matching(theirs.receives.extent(receives));
+            for (&send, &receive) in sends.iter().zip(receives).take(matching) {
+                matches.postings.meet(send, peer, receive);
+            }
+        }
+        for (channel, receives) in mine.receives.lists() {
+            let Some((peer, theirs)) = self.find(channel) else { continue };
+            let sends = theirs.sends.find(channel.from(process));
+            let matching = mine.receives.extent(receives).matching(theirs.sends.extent(sends));
+            for (&receive, &send) in receives.iter().zip(sends).take(matching) {
+                matches.sends.meet(receive, peer, send);
+                let (sent, received) =
+                    (&self.operations[peer].sends[send as usize], &operations.receives[receive as usize]);
+                matches.clock_error = (sent.time - received.time).max(matches.clock_error);
+            }
+        }
+    }
+
+    /// The process at the other side of a channel, as a position among these, and its channels.
+    fn find(&self, channel: &Channel) -> Option<(usize, &Channels)> {
+        let peer = (channel.peer as usize).checked_sub(self.first)?;
+        Some((peer, self.channels.get(peer)?))
+    }
+
+    /// Hears from other workers. `first` is the process of the first matches.
+    pub(super) fn hear(&self, batch: &[u64], first: usize, matches: &mut [Matches]) {
+        let mut reader = BatchReader::new(batch);
+        while !reader.is_empty() {
+            let &[kind, communicator, other, me, tag, count, sure] = reader.words(7) else { return };
+            let theirs = Extent { count: count as usize, sure: sure as usize };
+            let channel = Channel { communicator: communicator as u32, peer: other as u32, tag: tag as u32 };
+            let (matches, me) = (&mut matches[me as usize - first], me as usize - self.first);
+            let (mine, operations) = (&self.channels[me], &self.operations[me]);
+            if kind == SENDS {
+                let receives = mine.receives.find(channel);
+                let matching = mine.receives.extent(receives).matching(theirs);
+                let Matches { sends, clock_error, .. } = matches;
+                hear_facts(
+                    sends,
+                    receives,
+                    &mut reader,
+                    theirs.count,
+                    matching,
+                    |receive, send: &SendFacts| {
+                        let error = send.time - operations.receives[receive as usize].time;
+                        *clock_error = error.max(*clock_error);
+                    },
+                );
+            } else {
+                let sends = mine.sends.find(channel);
+                let matching = mine.sends.extent(sends).matching(theirs);
+                hear_facts(&mut matches.postings, sends, &mut reader, theirs.count, matching, |_, _| {});
+            }
         }
     }
 }
@@ -214,54 +144,5 @@ fn hear_facts<F: Facts>(
         let facts = F::hear(words);
         look(at, &facts);
         sides.hear(at, facts);
-    }
-}
-
-/// Brings both sides together where both belong to this worker.
-pub(super) fn join(profiles: &[ProcessProfile], channels: &[Channels], matches: &mut [Matches]) {
-    let Some(first) = profiles.first().map(|profile| profile.process) else { return };
-    for (sender, profile) in profiles.iter().enumerate() {
-        for (channel, sends) in &channels[sender].sends.lists {
-            let receiver = (channel.peer as usize).wrapping_sub(first);
-            let Some(other) = profiles.get(receiver) else { continue };
-            let receives =
-                channels[receiver].receives.find(Channel { peer: profile.process as u32, ..*channel });
-            let ours = Extent::new(sends, profile.operations.gap.map(|gap| gap.sends));
-            let theirs = Extent::new(receives, other.operations.gap.map(|gap| gap.receives));
-            let pairs = sends.iter().zip(receives).take(ours.matching(theirs));
-            let Matches { sends: of_receives, clock_error, .. } = &mut matches[receiver];
-            for (&send, &receive) in pairs.clone() {
-                of_receives.meet(receive, sender, send);
-                let (sent, received) =
-                    (&profile.operations.sends[send as usize], &other.operations.receives[receive as usize]);
-                *clock_error = (sent.time - received.time).max(*clock_error);
-            }
-            for (&send, &receive) in pairs {
-                matches[sender].postings.meet(send, receiver, receive);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FOUR: [u32; 4] = [2, 3, 5, 8];
-
-    #[test]
-    fn equal_counts_match_whatever_gap_there_is() {
-        assert_eq!(Extent::new(&FOUR, Some(0)).matching(Extent { count: 4, sure: 4 }), 4);
-    }
-
-    #[test]
-    fn missing_tail_leaves_the_rest_valid() {
-        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 3, sure: 3 }), 3);
-    }
-
-    #[test]
-    fn after_a_gap_unequal_counts_match_only_before_it() {
-        assert_eq!(Extent::new(&FOUR, Some(5)).matching(Extent { count: 9, sure: 9 }), 2);
-        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 9, sure: 1 }), 1);
     }
 }

@@ -1,14 +1,18 @@
 //! Who communicated with whom: every operation finds its partners.
 //!
-//! All time stamps are known before, so facts travel in bulk: one exchange brings the facts of sends to their receivers
-//! and of receives to their senders, one brings the parts of collective operations to workers that see all members, one
+//! All time stamps are known before, so facts travel in bulk: threads of one process look at each other's operations, one
+//! exchange brings the facts of sends to receivers elsewhere and of receives to senders, one brings the parts of collective operations to workers that see all members, one
 //! brings their answers back.
 
+mod channels;
 mod collectives;
 mod messages;
 mod partners;
+mod shared;
 mod sides;
 mod waits;
+
+use std::sync::Arc;
 
 use model::Ticks;
 use patterns::matched::{CollectiveClass, CollectiveMember};
@@ -16,14 +20,17 @@ use patterns::matched::{CollectiveClass, CollectiveMember};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
-use crate::metrics::Metrics;
+use crate::operations::Operations;
 use crate::statistics::{Instance, SubjectId};
+use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
+use channels::Channels;
 pub(crate) use collectives::{Operation, Part, Verdict, operations};
+use messages::Near;
 pub use partners::{Synchronised, With};
-use sides::Mine;
+pub use shared::Shared;
 pub use sides::{Facts, PostingFacts, SendFacts, Sides};
 
 /// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
@@ -82,6 +89,11 @@ impl Owners {
         Owners { firsts: blocks.iter().map(|block| block.start).collect() }
     }
 
+    /// The first process of a worker.
+    fn first(&self, worker: usize) -> usize {
+        self.firsts[worker]
+    }
+
     /// The worker that owns a process.
     pub fn of(&self, process: usize) -> usize {
         // Of workers with equal firsts all but the last have no process.
@@ -89,13 +101,28 @@ impl Owners {
     }
 }
 
-/// How many bytes finding the partners of these processes' operations may take: what is told, what is heard, and who
-/// was found, twice, because lists grow by doubling and may be copied then.
-pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
+/// Bytes of a message: its place in its channel, and where its other side is.
+const OF_MESSAGE: u64 = 4 + 4 + 8;
+
+/// Bytes more of a message whose other side may be with another process of the analysis: what is told, what is heard, and
+/// what is kept of that, each up to three times, because lists grow by doubling.
+const OF_TOLD: u64 = 284;
+
+/// Bytes of an envelope: its channel, in a list and in a table, both while they grow.
+const OF_ENVELOPE: u64 = 128;
+
+/// Bytes of a collective operation: what is told, what is heard, and who synchronises, each while lists grow.
+const OF_COLLECTIVE: u64 = 1000;
+
+/// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
+/// process of the analysis.
+pub fn bytes_needed(profiles: &[ProcessProfile], is_alone: bool) -> u64 {
+    let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD };
     let of = |profile: &ProcessProfile| {
-        let operations = &profile.operations;
-        let (sends, receives) = (operations.sends.len(), operations.receives.len());
-        300 * (sends + receives) as u64 + 1000 * operations.collectives.len() as u64
+        let Operations { sends, receives, destinations, sources, collectives, .. } = &*profile.operations;
+        of_message * (sends.len() + receives.len()) as u64
+            + OF_ENVELOPE * (destinations.list().len() + sources.list().len()) as u64
+            + OF_COLLECTIVE * collectives.len() as u64
     };
     profiles.iter().map(of).sum()
 }
@@ -105,14 +132,13 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 /// # Errors
 /// If a worker failed.
 pub fn match_operations(
-    trace: &Trace,
-    metrics: &Metrics,
+    tools: &Tools<'_>,
     profiles: &[ProcessProfile],
-    owners: &Owners,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
-    let mut matches = match_messages(trace, profiles, owners, findings, exchange)?;
+    let Tools { trace, metrics, owners, .. } = *tools;
+    let mut matches = match_messages(tools, profiles, findings, exchange)?;
     let parts = collect_parts(trace, profiles, exchange)?;
     let answers = collectives::judge(trace, metrics, &parts, owners, exchange.workers(), findings);
     drop(parts);
@@ -128,27 +154,38 @@ pub fn match_operations(
 /// # Errors
 /// If a worker failed.
 pub(crate) fn match_messages(
-    trace: &Trace,
+    tools: &Tools<'_>,
     profiles: &[ProcessProfile],
-    owners: &Owners,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
-    let mut messages = vec![Batch::new(); exchange.workers()];
-    let channels: Vec<_> =
-        profiles.iter().map(|profile| messages::Channels::new(profile, trace.semantics)).collect();
-    for (profile, channels) in profiles.iter().zip(&channels) {
-        channels.check(profile, findings);
-        channels.tell(profile, exchange.worker(), owners, &mut messages);
+    let Tools { trace, owners, shared, .. } = *tools;
+    let (thread, team) = (shared.thread(exchange.worker()), shared.team(exchange.worker()));
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    let mut channels = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        let of_process = Channels::new(profile, trace.semantics);
+        of_process.check(profile, findings);
+        messages::tell(profile, &of_process, &team, owners, &mut outgoing);
+        channels.push(Arc::new(of_process));
     }
-    let messages = exchange.exchange(messages)?;
+    shared.operations.put(thread, profiles.iter().map(|profile| profile.operations.clone()).collect());
+    shared.channels.put(thread, channels);
+    let told = exchange.exchange(outgoing)?;
 
-    let mine: Mine = profiles.iter().map(|profile| profile.operations.clone()).collect();
-    let mut matches: Vec<Matches> = profiles.iter().map(|profile| Matches::new(profile, &mine)).collect();
-    messages::join(profiles, &channels, &mut matches);
+    let near = Near {
+        first: owners.first(team.start),
+        operations: shared.operations.take(),
+        channels: shared.channels.take(),
+    };
+    let mut matches: Vec<Matches> =
+        profiles.iter().map(|profile| Matches::new(profile, &near.operations)).collect();
+    for (profile, matches) in profiles.iter().zip(&mut matches) {
+        near.join(profile.process, matches);
+    }
     let first = profiles.first().map_or(0, |profile| profile.process);
-    for batch in messages {
-        messages::hear(&batch, first, profiles, &channels, &mut matches);
+    for batch in told {
+        near.hear(&batch, first, &mut matches);
     }
     Ok(matches)
 }
@@ -170,11 +207,11 @@ pub(crate) fn collect_parts(
 }
 
 impl Matches {
-    fn new(profile: &ProcessProfile, mine: &Mine) -> Matches {
+    fn new(profile: &ProcessProfile, near: &Arc<[Arc<Operations>]>) -> Matches {
         let operations = &profile.operations;
         Matches {
-            sends: Sides::new(operations.receives.len(), mine),
-            postings: Sides::new(operations.sends.len(), mine),
+            sends: Sides::new(operations.receives.len(), near),
+            postings: Sides::new(operations.sends.len(), near),
             clock_error: 0,
             collectives: vec![Membership::default(); operations.collectives.len()],
             waits: Vec::new(),

@@ -1,5 +1,5 @@
-//! What each side of a message needs to know of the other one. A side that belongs to this worker is looked up when somebody
-//! asks for it, one that was told by another worker is kept.
+//! What each side of a message needs to know of the other one. A side that belongs to a thread of this process is looked up
+//! when somebody asks for it, one that was told by another worker is kept.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl Facts for SendFacts {
             time: send.time,
             call: call.interval,
             bytes: send.bytes,
-            place: call.place(),
+            place: call.site.place(),
             position: send.position,
         }
     }
@@ -93,7 +93,7 @@ impl Facts for PostingFacts {
         PostingFacts {
             call: posting.interval,
             received: receive.time,
-            place: posting.place(),
+            place: posting.site.place(),
             position: receive.posted_at,
         }
     }
@@ -113,29 +113,27 @@ impl Facts for PostingFacts {
     }
 }
 
-/// The operations of all processes of a worker.
-pub(super) type Mine = Arc<[Arc<Operations>]>;
-
-/// Stands instead of a process for an operation without other side, and for one whose other side is with another worker.
+/// Stands instead of a process for an operation without other side, and for one whose other side another worker has told.
 const NOBODY: u32 = u32::MAX;
 const ELSEWHERE: u32 = u32::MAX - 1;
 
 /// The other sides of a process's operations of one kind, by position.
 #[derive(Clone, Debug, Default)]
 pub struct Sides<F> {
-    /// The process, as a position among those of the worker, and the position of the operation there, or of its facts.
+    /// The process, as a position among those nearby, and the position of the operation there, or of its facts.
     of: Vec<(u32, u32)>,
     elsewhere: Vec<F>,
-    mine: Mine,
+    /// The operations of all processes of the threads of this process.
+    near: Arc<[Arc<Operations>]>,
 }
 
 impl<F: Facts> Sides<F> {
     /// Of so many operations, without any other sides yet.
-    pub(super) fn new(operations: usize, mine: &Mine) -> Sides<F> {
-        Sides { of: vec![(NOBODY, 0); operations], elsewhere: Vec::new(), mine: mine.clone() }
+    pub(super) fn new(operations: usize, near: &Arc<[Arc<Operations>]>) -> Sides<F> {
+        Sides { of: vec![(NOBODY, 0); operations], elsewhere: Vec::new(), near: near.clone() }
     }
 
-    /// The other side is an operation of this worker.
+    /// The other side is an operation of a process nearby.
     pub(super) fn meet(&mut self, at: u32, process: usize, operation: u32) {
         self.of[at as usize] = (process as u32, operation);
     }
@@ -154,7 +152,7 @@ impl<F: Facts> Sides<F> {
         match self.of[at] {
             (NOBODY, _) => None,
             (ELSEWHERE, told) => Some(self.elsewhere[told as usize]),
-            (process, operation) => Some(F::of(&self.mine[process as usize], operation)),
+            (process, operation) => Some(F::of(&self.near[process as usize], operation)),
         }
     }
 
@@ -191,7 +189,7 @@ mod tests {
 
     #[test]
     fn sides_are_those_of_others_or_nobody() {
-        let mut sides = Sides::new(2, &Mine::default());
+        let mut sides = Sides::new(2, &Arc::default());
         let posting = PostingFacts { received: 6, ..PostingFacts::default() };
         sides.hear(1, posting);
         assert_eq!(sides.iter().collect::<Vec<_>>(), [None, Some(posting)]);

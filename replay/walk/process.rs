@@ -21,7 +21,7 @@ use crate::findings::{Finding, Findings};
 use crate::journal::{Journal, NO_POSITION, Position, Spot};
 use crate::metrics::Metrics;
 use crate::operations::{
-    Call, CallId, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
+    CallId, CallSite, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
 };
 use crate::options::Semantics;
 use crate::severity::amount;
@@ -305,18 +305,12 @@ impl<'t> ProcessWalk<'t> {
         if frame.call != NO_CALL {
             return frame.call;
         }
-        let kind = self.trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
-        self.operations.calls.push(Call {
-            location: self.threads[thread].location,
-            path: frame.path,
-            row: frame.row,
-            interval: Interval::new(frame.enter, frame.enter),
-            completion: kind.completion,
-            is_mpi: kind.is_mpi,
-            is_analysed: false,
-            never_returned: false,
-        });
-        (self.operations.calls.len() - 1) as CallId
+        let (trace, location) = (self.trace, self.threads[thread].location);
+        self.operations.calls.enter(thread, (frame.path, frame.row), frame.enter, || {
+            let kind = trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
+            let (completion, is_mpi) = (kind.completion, kind.is_mpi);
+            CallSite { location, path: frame.path, row: frame.row, completion, is_mpi }
+        })
     }
 
     /// Whether the innermost region of a thread is an MPI call.
@@ -377,7 +371,7 @@ impl<'t> ProcessWalk<'t> {
             if self.is_in_mpi(thread)
                 && let Some(call) = self.call(thread)
             {
-                self.operations.calls[call as usize].never_returned = true;
+                self.operations.calls.never_return(call);
             }
             self.operations.has_unknown_end |= region == trace.artificial(Artificial::MeasurementOff);
             // A sampled region is never left; it is gone with the next sample.
@@ -471,14 +465,11 @@ pub(super) fn close_call(
         is_analysed = fate == Fate::Analysed;
     }
     if frame.call != NO_CALL {
-        let call = &mut operations.calls[frame.call as usize];
-        call.interval = Interval::new(frame.enter, time);
-        call.is_analysed = is_analysed;
+        operations.calls.leave(frame.call, time, is_analysed);
     }
     if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
         // The reference forgets the longest wait whenever a region inside the call is left (Q5).
         let is_forgotten = trace.semantics == Semantics::Reference && frame.inner_leave;
-        let receive = &mut operations.receives[frame.last_receive as usize];
-        (receive.is_last_of_call, receive.is_lost) = (true, is_forgotten);
+        operations.receives[frame.last_receive as usize].end_call(is_forgotten);
     }
 }

@@ -11,7 +11,7 @@ use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
 use crate::journal::{NO_POSITION, Position};
-use crate::operations::{CallId, NO_CALL, Receive, Send};
+use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
 use crate::options::Semantics;
 
 /// What a request that is under way will complete.
@@ -81,20 +81,18 @@ impl ProcessWalk<'_> {
         self.count(thread, self.metrics.sends[with_data], 1);
         self.count(thread, self.metrics.bytes_sent, message.bytes);
         let mut position = NONE;
-        if let (Some(to), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) {
+        let envelope = self.envelope(thread, message, |operations| &mut operations.destinations);
+        if let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;
             let event = self.mark_operation(thread);
             self.operations.sends.push(Send {
                 time,
+                bytes: message.bytes,
                 call,
                 completion: if request.is_some() { NO_CALL } else { call },
                 position: event,
                 completed: if request.is_some() { NO_POSITION } else { event },
-                communicator: message.communicator,
-                to,
-                tag: message.tag,
-                bytes: message.bytes,
-                is_cancelled: false,
+                envelope: Flagged::new(envelope),
             });
         }
         if let Some(request) = request {
@@ -179,7 +177,7 @@ impl ProcessWalk<'_> {
     pub(super) fn cancel(&mut self, thread: usize, request: u64) {
         match self.requests.pending.remove(request) {
             Some(Request::Send(NONE) | Request::Receive(_)) => {}
-            Some(Request::Send(position)) => self.operations.sends[position as usize].is_cancelled = true,
+            Some(Request::Send(position)) => self.operations.sends[position as usize].cancel(),
             None => self.unknown(thread, request, None),
         }
     }
@@ -206,7 +204,8 @@ impl ProcessWalk<'_> {
     #[inline(always)]
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
-        let (Some(from), Some(call)) = (self.partner(thread, message), self.mpi_call(thread)) else { return };
+        let envelope = self.envelope(thread, message, |operations| &mut operations.sources);
+        let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
         let event = self.mark_operation(thread);
         let position = self.operations.receives.len() as u32;
@@ -216,23 +215,18 @@ impl ProcessWalk<'_> {
             frame.inner_leave = false;
             frame.last_receive = position;
         }
-        let completion = self.operations.call(call).completion;
-        self.operations.receives.push(Receive {
+        let forgets = forgets && self.operations.site(call).completion == Completion::WaitMany;
+        let receive = Receive {
             time,
+            bytes: message.bytes,
             call,
             posting: posting.map_or(call, |posting| posting.call),
             position: event,
             posted_at: posting.map_or(event, |posting| posting.position),
             posted: order,
-            communicator: message.communicator,
-            from,
-            source: message.peer,
-            tag: message.tag,
-            bytes: message.bytes,
-            is_last_of_call: false,
-            is_lost: false,
-            forgets: forgets && completion == Completion::WaitMany,
-        });
+            envelope: Flagged::new(envelope),
+        };
+        self.operations.receives.push(receive.forgetting(forgets));
     }
 
     #[inline(always)]
@@ -249,6 +243,21 @@ impl ProcessWalk<'_> {
             Some(Request::Send(_)) => format!("request {request} is a send, a receive was completed"),
             Some(Request::Receive(_)) => format!("request {request} is a receive, a send was completed"),
         });
+    }
+
+    /// The envelope of a message, as a position among those of its direction.
+    fn envelope(
+        &mut self,
+        thread: usize,
+        message: Message,
+        envelopes: impl Fn(&mut Operations) -> &mut Envelopes,
+    ) -> Option<u32> {
+        let Message { communicator, peer: rank, tag, .. } = message;
+        if let Some(known) = envelopes(&mut self.operations).find(communicator, rank, tag) {
+            return Some(known);
+        }
+        let peer = self.partner(thread, message)?;
+        Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag }))
     }
 
     /// The process at the other side of a message.

@@ -3,19 +3,21 @@
 //! Operations stand in the order of their events; with several threads in MPI, in the order of time. Positions are 32
 //! bits wide, because one process never records more calls than that in files that fit a worker.
 
+mod calls;
+mod flagged;
+mod messages;
+
 use model::Ticks;
-use patterns::matched::{BarrierClass, CollectiveClass, Completion, Interval, LockClass};
+use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
 
 use crate::call_tree::PathId;
 use crate::exchange::batch::{halves, pair};
 use crate::journal::{Position, Spot};
 use crate::severity::Row;
 
-/// Position of a call in [`Operations::calls`].
-pub type CallId = u32;
-
-/// Stands for "no call".
-pub const NO_CALL: CallId = CallId::MAX;
+pub use calls::{Call, CallId, CallSite, Calls, NO_CALL};
+pub(crate) use flagged::Flagged;
+pub use messages::{Envelope, Envelopes, Receive, Send};
 
 /// Where a process is at some time: what others may have to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -37,92 +39,6 @@ impl Place {
         let (location, path) = halves(word);
         Place { location, path }
     }
-}
-
-/// A call in which something was communicated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Call {
-    /// Position of its location in the report.
-    pub location: u32,
-    /// Its call path in the process's tree.
-    pub path: PathId,
-    /// The row of that path in the severities of its location.
-    pub row: Row,
-    /// From enter to leave.
-    pub interval: Interval,
-    /// How it completes messages.
-    pub completion: Completion,
-    /// Whether it is a call of MPI: severities of MPI's metrics are charged to these only.
-    pub is_mpi: bool,
-    /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
-    pub is_analysed: bool,
-    /// Whether the trace ends within it.
-    pub never_returned: bool,
-}
-
-impl Call {
-    /// Where it was made.
-    pub fn place(&self) -> Place {
-        Place { location: self.location, path: self.path }
-    }
-}
-
-/// A message that was sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Send {
-    /// When it was recorded.
-    pub time: Ticks,
-    /// The call that sent it.
-    pub call: CallId,
-    /// The call that completed it; [`NO_CALL`] if the trace does not show that.
-    pub completion: CallId,
-    /// Where it is in the journal of its location.
-    pub position: Position,
-    /// Where its completion is in the journal of that location.
-    pub completed: Position,
-    /// Position of the communicator in the definitions.
-    pub communicator: u32,
-    /// The process that it was sent to.
-    pub to: u32,
-    /// Its tag.
-    pub tag: u32,
-    /// Its length.
-    pub bytes: u64,
-    /// It was cancelled, hence never received.
-    pub is_cancelled: bool,
-}
-
-/// A message that was received.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Receive {
-    /// When its completion was recorded.
-    pub time: Ticks,
-    /// The call that completed it.
-    pub call: CallId,
-    /// The call that posted it; the same as `call` for a blocking receive.
-    pub posting: CallId,
-    /// Where its completion is in the journal of that location.
-    pub position: Position,
-    /// Where its posting is in the journal of that location; the same as `position` for a blocking receive.
-    pub posted_at: Position,
-    /// Its place in the order in which the process posted receives.
-    pub posted: u32,
-    /// Position of the communicator in the definitions.
-    pub communicator: u32,
-    /// The process that it came from.
-    pub from: u32,
-    /// The rank of that process in the communicator.
-    pub source: u32,
-    /// Its tag.
-    pub tag: u32,
-    /// Its length, as the receiver has it.
-    pub bytes: u64,
-    /// Of the receives that its call completed, this is the last: the longest wait among them is known now.
-    pub is_last_of_call: bool,
-    /// As the last of its call: the longest wait is forgotten, not reported (reference semantics, Q5).
-    pub is_lost: bool,
-    /// The longest wait of this call so far is forgotten before this receive (reference semantics, Q5).
-    pub forgets: bool,
 }
 
 /// Stands for the communicator of all processes in `MPI_Init`.
@@ -272,11 +188,15 @@ pub struct Operations {
     /// Whether receives were posted that the trace does not complete.
     pub has_open_receives: bool,
     /// Calls, in the order of their first operation.
-    pub calls: Vec<Call>,
+    pub calls: Calls,
     /// Messages sent, in the order of their sends.
     pub sends: Vec<Send>,
     /// Messages received, in the order of their completions.
     pub receives: Vec<Receive>,
+    /// Envelopes of messages sent: to whom.
+    pub destinations: Envelopes,
+    /// Envelopes of messages received: from whom.
+    pub sources: Envelopes,
     /// Collective operations, in the order of their ends.
     pub collectives: Vec<Collective>,
     /// Visits of threads to barriers, in the order of their begins.
@@ -305,9 +225,11 @@ impl Operations {
 
     /// Gives back the room that was kept for growing.
     pub fn shrink(&mut self) {
-        self.calls.shrink_to_fit();
+        self.calls.shrink();
         self.sends.shrink_to_fit();
         self.receives.shrink_to_fit();
+        self.destinations.shrink();
+        self.sources.shrink();
         self.collectives.shrink_to_fit();
         self.barriers.shrink_to_fit();
         self.parallel_regions.shrink_to_fit();
@@ -320,9 +242,11 @@ impl Operations {
     /// The bytes that the lists take when each grows next.
     pub fn growth(&self) -> u64 {
         let lists = [
-            self.calls.capacity() * size_of::<Call>(),
+            self.calls.growth(),
             self.sends.capacity() * size_of::<Send>(),
             self.receives.capacity() * size_of::<Receive>(),
+            self.destinations.growth(),
+            self.sources.growth(),
             self.collectives.capacity() * size_of::<Collective>(),
             self.barriers.capacity() * size_of::<Barrier>(),
             self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
@@ -338,7 +262,35 @@ impl Operations {
     ///
     /// # Panics
     /// If there is no such call.
-    pub fn call(&self, id: CallId) -> &Call {
-        &self.calls[id as usize]
+    #[inline]
+    pub fn call(&self, id: CallId) -> Call {
+        self.calls.get(id)
+    }
+
+    /// Where a call was made.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    #[inline]
+    pub fn site(&self, id: CallId) -> &CallSite {
+        self.calls.site_of(id)
+    }
+
+    /// To whom a message was sent.
+    ///
+    /// # Panics
+    /// If it is not one of these.
+    #[inline]
+    pub fn destination(&self, send: &Send) -> &Envelope {
+        &self.destinations.list()[send.envelope()]
+    }
+
+    /// From whom a message was received.
+    ///
+    /// # Panics
+    /// If it is not one of these.
+    #[inline]
+    pub fn source(&self, receive: &Receive) -> &Envelope {
+        &self.sources.list()[receive.envelope()]
     }
 }

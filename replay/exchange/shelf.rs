@@ -1,0 +1,69 @@
+//! What the threads of a process show each other, without anything being copied or sent.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A shelf that the threads of a process have in common: each puts things down, then every one takes those of all.
+///
+/// Between putting and taking there has to be an exchange, and another one before anything is put down again: so a
+/// thread that fails leaves nobody waiting.
+#[derive(Debug)]
+pub struct Shelf<T> {
+    places: Mutex<Places<T>>,
+}
+
+#[derive(Debug)]
+struct Places<T> {
+    /// By thread: what it has put down.
+    of_threads: Vec<Vec<T>>,
+    /// The things of all threads, from the first to the last one who takes them.
+    all: Option<Arc<[T]>>,
+    /// How many have taken them.
+    taken: usize,
+}
+
+impl<T> Shelf<T> {
+    /// An empty shelf for so many threads.
+    pub fn new(threads: usize) -> Shelf<T> {
+        let of_threads = (0..threads).map(|_| Vec::new()).collect();
+        Shelf { places: Mutex::new(Places { of_threads, all: None, taken: 0 }) }
+    }
+
+    /// A thread puts its things down.
+    ///
+    /// # Panics
+    /// If there is no such thread.
+    pub fn put(&self, thread: usize, things: Vec<T>) {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).of_threads[thread] = things;
+    }
+
+    /// A thread takes what all have put down, in the order of threads.
+    pub fn take(&self) -> Arc<[T]> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = places.all.take();
+        let all = all.unwrap_or_else(|| places.of_threads.iter_mut().flat_map(take).collect());
+        places.taken = (places.taken + 1) % places.of_threads.len();
+        if places.taken > 0 {
+            places.all = Some(all.clone());
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_takes_the_things_of_all_and_nothing_stays() {
+        let shelf = Shelf::new(2);
+        for round in 0..3 {
+            shelf.put(1, vec![round + 1]);
+            shelf.put(0, vec![round, 7]);
+            let taken = [shelf.take(), shelf.take()];
+            assert_eq!(*taken[0], [round, 7, round + 1]);
+            assert!(Arc::ptr_eq(&taken[0], &taken[1]));
+            assert_eq!(Arc::strong_count(&taken[0]), 2);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The calls of a process in which something was communicated, 16 bytes each.
+
+use model::Ticks;
+use patterns::matched::{Completion, Interval};
+
+use super::Place;
+use super::flagged::Flagged;
+use crate::call_tree::PathId;
+use crate::severity::Row;
+
+/// Position of a call in [`Calls`].
+pub type CallId = u32;
+
+/// Stands for "no call".
+pub const NO_CALL: CallId = CallId::MAX;
+
+/// A call in which something was communicated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Where it was made.
+    pub site: CallSite,
+    /// From enter to leave.
+    pub interval: Interval,
+    /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
+    pub is_analysed: bool,
+    /// Whether the trace ends within it.
+    pub never_returned: bool,
+}
+
+/// Where calls are made, and what they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallSite {
+    /// Position of the location in the report.
+    pub location: u32,
+    /// The call path in the process's tree.
+    pub path: PathId,
+    /// The row of that path in the severities of the location.
+    pub row: Row,
+    /// How such calls complete messages.
+    pub completion: Completion,
+    /// Whether they are calls of MPI: severities of MPI's metrics are charged to these only.
+    pub is_mpi: bool,
+}
+
+impl CallSite {
+    /// Location and call path.
+    pub fn place(&self) -> Place {
+        Place { location: self.location, path: self.path }
+    }
+}
+
+/// What is kept of a call: its site, and whether it is analysed, has not returned, or was [`LONG`].
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    enter: Ticks,
+    /// Ticks from enter to leave, or where these are among the long ones.
+    length: u32,
+    what: Flagged,
+}
+
+const ANALYSED: u32 = 1;
+const OPEN: u32 = 2;
+/// Longer than 32 bits can say.
+const LONG: u32 = 4;
+
+/// Stands for a site that is not known yet.
+const NO_SITE: u32 = u32::MAX;
+
+/// The calls of a process, in the order of their first operation.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    kept: Vec<Kept>,
+    /// The lengths of those that are too long for 32 bits.
+    long: Vec<Ticks>,
+    sites: Vec<CallSite>,
+    /// The last one within which the trace ends.
+    open: Option<CallId>,
+    /// By thread and row: the position of the site, or [`NO_SITE`].
+    known: Vec<Vec<u32>>,
+}
+
+impl Calls {
+    /// A thread has entered a call with this path, which is that of one of its rows. `describe` is asked once for a site.
+    #[inline]
+    pub fn enter(
+        &mut self,
+        thread: usize,
+        (path, row): (PathId, Row),
+        time: Ticks,
+        describe: impl FnOnce() -> CallSite,
+    ) -> CallId {
+        let known = self.known.get(thread).and_then(|rows| rows.get(row as usize)).copied();
+        // A row of a task that another thread has begun may be that of another path.
+        let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
+        let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
+        self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
+        (self.kept.len() - 1) as CallId
+    }
+
+    #[cold]
+    fn add_site(&mut self, thread: usize, site: CallSite) -> u32 {
+        if thread >= self.known.len() {
+            self.known.resize(thread + 1, Vec::new());
+        }
+        let (known, row) = (&mut self.known[thread], site.row as usize);
+        if row >= known.len() {
+            known.resize(row + 1, NO_SITE);
+        }
+        known[row] = self.sites.len() as u32;
+        self.sites.push(site);
+        known[row]
+    }
+
+    /// A call was left.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    pub fn leave(&mut self, id: CallId, time: Ticks, is_analysed: bool) {
+        let call = &mut self.kept[id as usize];
+        let ticks = time - call.enter;
+        call.what = call.what.with(ANALYSED, is_analysed);
+        call.length = u32::try_from(ticks).unwrap_or_else(|_| {
+            call.what = call.what.with(LONG, true);
+            self.long.push(ticks);
+            (self.long.len() - 1) as u32
+        });
+    }
+
+    /// The trace ends within a call.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    pub fn never_return(&mut self, id: CallId) {
+        let what = &mut self.kept[id as usize].what;
+        *what = what.with(OPEN, true);
+        self.open = self.open.max(Some(id));
+    }
+
+    /// A call.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    #[inline]
+    pub fn get(&self, id: CallId) -> Call {
+        self.read(&self.kept[id as usize])
+    }
+
+    /// A call, if there is one.
+    #[inline]
+    pub fn find(&self, id: CallId) -> Option<Call> {
+        self.kept.get(id as usize).map(|kept| self.read(kept))
+    }
+
+    /// Where a call was made.
+    ///
+    /// # Panics
+    /// If there is no such call.
+    #[inline]
+    pub fn site_of(&self, id: CallId) -> &CallSite {
+        &self.sites[self.site_number(id)]
+    }
+
+    /// The position of the site of a call in [`sites`](Calls::sites).
+    ///
+    /// # Panics
+    /// If there is no such call.
+    #[inline]
+    pub fn site_number(&self, id: CallId) -> usize {
+        self.kept[id as usize].what.number()
+    }
+
+    /// Where calls were made.
+    pub fn sites(&self) -> &[CallSite] {
+        &self.sites
+    }
+
+    #[inline]
+    fn read(&self, &Kept { enter, length, what }: &Kept) -> Call {
+        let length = if what.has(LONG) { self.long[length as usize] } else { length.into() };
+        Call {
+            site: self.sites[what.number()],
+            interval: Interval::new(enter, enter + length),
+            is_analysed: what.has(ANALYSED),
+            never_returned: what.has(OPEN),
+        }
+    }
+
+    /// The last call within which the trace ends.
+    pub fn last_open(&self) -> Option<Call> {
+        self.open.map(|id| self.get(id))
+    }
+
+    /// The number of calls.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Gives back what is needed for growing only: nothing is entered from here on.
+    pub(super) fn shrink(&mut self) {
+        self.kept.shrink_to_fit();
+        self.long.shrink_to_fit();
+        self.sites.shrink_to_fit();
+        self.known = Vec::new();
+    }
+
+    /// The bytes that the lists take when each grows next.
+    pub(super) fn growth(&self) -> usize {
+        self.kept.capacity() * size_of::<Kept>()
+            + self.long.capacity() * size_of::<Ticks>()
+            + self.sites.capacity() * size_of::<CallSite>()
+            + self.known.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(row: Row, path: PathId) -> CallSite {
+        CallSite { location: 7, path, row, completion: Completion::Test, is_mpi: true }
+    }
+
+    #[test]
+    fn calls_of_any_length_come_back_with_their_sites() {
+        let mut calls = Calls::default();
+        let ids = [(0, 3, 30), (1, 3, 31), (0, 3, 30), (0, 3, 99)]
+            .map(|(thread, row, path)| calls.enter(thread, (path, row), -8, || site(row, path)));
+        assert_eq!(calls.sites.len(), 3);
+        calls.leave(ids[0], 1 << 40, true);
+        calls.leave(ids[1], -7, false);
+        calls.leave(ids[2], i64::from(u32::MAX) - 8, false);
+        calls.never_return(ids[3]);
+        calls.shrink();
+        let told = ids.map(|id| (calls.get(id).interval.leave, calls.get(id).is_analysed));
+        assert_eq!(told, [(1 << 40, true), (-7, false), (i64::from(u32::MAX) - 8, false), (-8, false)]);
+        assert_eq!(ids.map(|id| calls.get(id).site.path), [30, 31, 30, 99]);
+        assert_eq!(calls.last_open(), Some(calls.get(ids[3])));
+        assert!(calls.get(ids[3]).never_returned && !calls.get(ids[0]).never_returned);
+        assert_eq!((calls.find(4), calls.find(NO_CALL)), (None, None));
+    }
+}

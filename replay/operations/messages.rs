@@ -1,0 +1,208 @@
+//! The messages of a process. There are many: they are packed, and what those of one channel have in common is kept once.
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use super::CallId;
+use super::flagged::Flagged;
+use crate::journal::Position;
+
+/// With whom a process swaps messages, and whatever else decides which of them match (MPI 3.1, section 3.2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// Position of the communicator in the definitions.
+    pub communicator: u32,
+    /// The process at the other side.
+    pub peer: u32,
+    /// The rank of that process in the communicator.
+    pub rank: u32,
+    /// The tag.
+    pub tag: u32,
+}
+
+/// Envelopes of messages in one direction, in the order of their first use.
+#[derive(Clone, Debug, Default)]
+pub struct Envelopes {
+    list: Vec<Envelope>,
+    /// By communicator, rank and tag.
+    known: FxHashMap<(u32, u32, u32), u32>,
+}
+
+impl Envelopes {
+    /// The position of the envelope with these communicator, rank and tag, if it was added.
+    #[inline]
+    pub fn find(&self, communicator: u32, rank: u32, tag: u32) -> Option<u32> {
+        self.known.get(&(communicator, rank, tag)).copied()
+    }
+
+    /// Adds an envelope; answers its position.
+    pub fn add(&mut self, envelope: Envelope) -> u32 {
+        let position = self.list.len() as u32;
+        self.known.insert((envelope.communicator, envelope.rank, envelope.tag), position);
+        self.list.push(envelope);
+        position
+    }
+
+    /// All of them.
+    pub fn list(&self) -> &[Envelope] {
+        &self.list
+    }
+
+    /// Gives back what is needed for adding only.
+    pub(super) fn shrink(&mut self) {
+        self.list.shrink_to_fit();
+        self.known = FxHashMap::default();
+    }
+
+    /// The bytes that it takes when it grows next.
+    pub(super) fn growth(&self) -> usize {
+        self.list.capacity() * size_of::<Envelope>() + self.known.capacity() * size_of::<[u32; 5]>()
+    }
+}
+
+/// A message that was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(Rust, packed(4))]
+pub struct Send {
+    /// When it was recorded.
+    pub time: Ticks,
+    /// Its length.
+    pub bytes: u64,
+    /// The call that sent it.
+    pub call: CallId,
+    /// The call that completed it; [`NO_CALL`](super::NO_CALL) if the trace does not show that.
+    pub completion: CallId,
+    /// Where it is in the journal of its location.
+    pub position: Position,
+    /// Where its completion is in the journal of that location.
+    pub completed: Position,
+    /// Its envelope, and whether it was [`CANCELLED`].
+    pub(crate) envelope: Flagged,
+}
+
+/// Hence never received.
+const CANCELLED: u32 = 1;
+
+impl Send {
+    /// The position of its envelope.
+    #[inline]
+    pub fn envelope(&self) -> usize {
+        self.envelope.number()
+    }
+
+    /// Whether it was cancelled.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.envelope.has(CANCELLED)
+    }
+
+    /// It is cancelled.
+    pub fn cancel(&mut self) {
+        self.envelope = self.envelope.with(CANCELLED, true);
+    }
+}
+
+/// A message that was received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(Rust, packed(4))]
+pub struct Receive {
+    /// When its completion was recorded.
+    pub time: Ticks,
+    /// Its length, as the receiver has it.
+    pub bytes: u64,
+    /// The call that completed it.
+    pub call: CallId,
+    /// The call that posted it; the same as `call` for a blocking receive.
+    pub posting: CallId,
+    /// Where its completion is in the journal of that location.
+    pub position: Position,
+    /// Where its posting is in the journal of that location; the same as `position` for a blocking receive.
+    pub posted_at: Position,
+    /// Its place in the order in which the process posted receives.
+    pub posted: u32,
+    /// Its envelope, and what becomes of the longest wait of its call.
+    pub(crate) envelope: Flagged,
+}
+
+/// It is the last one of its call.
+const LAST: u32 = 1;
+/// As the last one of its call it loses the longest wait.
+const LOSING: u32 = 2;
+/// It forgets the longest wait before it.
+const FORGETTING: u32 = 4;
+
+impl Receive {
+    /// The position of its envelope.
+    #[inline]
+    pub fn envelope(&self) -> usize {
+        self.envelope.number()
+    }
+
+    /// Of the receives that its call completed, this is the last: the longest wait among them is known now.
+    #[inline]
+    pub fn is_last_of_call(&self) -> bool {
+        self.envelope.has(LAST)
+    }
+
+    /// As the last of its call: the longest wait is forgotten, not reported (reference semantics, Q5).
+    #[inline]
+    pub fn is_lost(&self) -> bool {
+        self.envelope.has(LOSING)
+    }
+
+    /// The longest wait of this call so far is forgotten before this receive (reference semantics, Q5).
+    #[inline]
+    pub fn forgets(&self) -> bool {
+        self.envelope.has(FORGETTING)
+    }
+
+    /// The longest wait of its call so far is forgotten before it, if that is so.
+    #[must_use]
+    pub fn forgetting(self, is_so: bool) -> Receive {
+        Receive { envelope: self.envelope.with(FORGETTING, is_so), ..self }
+    }
+
+    /// It is the last one of its call, which forgets its longest wait if `is_lost`.
+    pub fn end_call(&mut self, is_lost: bool) {
+        self.envelope = self.envelope.with(LAST, true).with(LOSING, is_lost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::NO_POSITION;
+    use crate::operations::NO_CALL;
+
+    #[test]
+    fn envelopes_are_known_by_rank_until_nothing_is_added_any_more() {
+        let mut envelopes = Envelopes::default();
+        let added = [(7, 0), (7, 1), (8, 2)]
+            .map(|(peer, rank)| envelopes.add(Envelope { communicator: 3, peer, rank, tag: 4 }));
+        assert_eq!((added, envelopes.find(3, 1, 4), envelopes.find(3, 1, 5)), ([0, 1, 2], Some(1), None));
+        envelopes.shrink();
+        assert_eq!(envelopes.list().len(), 3);
+    }
+
+    #[test]
+    fn receive_says_what_becomes_of_the_longest_wait_of_its_call() {
+        let receive = Receive {
+            time: -1,
+            bytes: u64::MAX,
+            call: 0,
+            posting: NO_CALL,
+            position: 1,
+            posted_at: NO_POSITION,
+            posted: 2,
+            envelope: Flagged::new(6),
+        };
+        let mut last = receive.forgetting(true);
+        last.end_call(false);
+        assert_eq!(
+            (last.envelope(), last.is_last_of_call(), last.is_lost(), last.forgets()),
+            (6, true, false, true)
+        );
+        assert!(!receive.forgetting(false).forgets() && !receive.is_last_of_call());
+        assert_eq!([size_of::<Send>(), size_of::<Receive>()], [36, 40]);
+    }
+}

@@ -8,7 +8,7 @@ use model::Ticks;
 
 use super::delay::{Class, Costs};
 use super::lines::Lines;
-use super::sides::{Causes, Wait};
+use super::sides::{Causes, Waits};
 use super::work::{self, Excess, Told};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -44,7 +44,7 @@ pub(super) fn charge(
 pub(super) fn settle(
     metrics: &Metrics,
     lines: &mut Lines,
-    waits: &[Wait],
+    waits: &Waits,
     causes: &Causes,
     owed: Vec<Owed>,
     exchange: &mut dyn Exchange,
@@ -53,17 +53,16 @@ pub(super) fn settle(
     let mut of_worker: Vec<Vec<Owed>> = vec![Vec::new(); workers];
     let mut questions = vec![Batch::new(); workers];
     for owed in owed {
-        let worker = causes.worker_of(owed.cause as usize);
-        questions[worker].push((owed.cause as usize - causes.firsts[worker]) as u64);
+        let (worker, number) = causes.told(owed.cause);
+        questions[worker].push(number.into());
         of_worker[worker].push(owed);
     }
     let asked = exchange.exchange(questions)?;
-    let all = work::by_worker(waits, workers);
-    let answers = asked.iter().zip(all);
-    let answers: Vec<Vec<usize>> =
-        answers.map(|(numbers, all)| numbers.iter().map(|&number| all[number as usize]).collect()).collect();
+    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
+    let wait =
+        |worker: usize, number: usize| waits.list[waits.firsts[worker] + asked[worker][number] as usize];
     let mut excess = Excess::default();
-    work::bring(lines, waits, &answers, exchange, |lines, Told { worker, number, .. }| {
+    work::bring(lines, &counts, wait, exchange, |lines, Told { worker, number, .. }| {
         let Owed { cause, costs } = &of_worker[worker][number];
         let cause = &causes.list[*cause as usize];
         let line = lines.at(cause.delay.causing.location);

@@ -1,5 +1,8 @@
 //! What a location did between two events, by row: its journal with all waiting taken out, summed up quickly
 //! (specification 7.2 and 7.3).
+//!
+//! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
+//! has one piece there, however often others could have been made to wait meanwhile.
 
 use model::Ticks;
 
@@ -12,32 +15,40 @@ use crate::severity::Row;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     values: Vec<Ticks>,
-    is_used: Vec<bool>,
+    /// Rows that have a value, or had one.
     used: Vec<Row>,
 }
 
 impl Scratch {
-    #[inline]
-    fn add(&mut self, row: Row, ticks: Ticks) {
-        let at = row as usize;
-        if at >= self.values.len() {
-            self.values.resize(at + 1, 0);
-            self.is_used.resize(at + 1, false);
+    /// Makes room for so many rows.
+    fn reach(&mut self, rows: usize) {
+        if rows > self.values.len() {
+            self.values.resize(rows, 0);
         }
-        if !self.is_used[at] {
-            self.is_used[at] = true;
-            self.used.push(row);
-        }
-        self.values[at] = ticks.saturating_add(self.values[at]);
     }
 
-    /// Hands over the rows with time, in rising order, and is empty again.
+    #[inline]
+    fn add(&mut self, row: Row, ticks: Ticks) {
+        let sum = &mut self.values[row as usize];
+        if *sum == 0 {
+            self.used.push(row);
+        }
+        *sum = ticks.saturating_add(*sum);
+    }
+
+    /// Takes out what a call of a point took. A completion may be longer than the call seems to be, with the reference's sign
+    /// (Q7) or wrong clocks.
+    fn prune(&mut self, row: Row, taken: Ticks) {
+        let sum = self.values[row as usize];
+        let rest = if sum > 0 { sum.saturating_sub(taken) } else { taken.saturating_neg() };
+        self.add(row, rest.max(0).saturating_sub(sum));
+    }
+
+    /// Hands over the rows with time, and is empty again.
     fn take(&mut self, into: &mut Vec<(Row, Ticks)>) {
         into.clear();
-        self.used.sort_unstable();
         for row in self.used.drain(..) {
             let ticks = std::mem::take(&mut self.values[row as usize]);
-            self.is_used[row as usize] = false;
             if ticks > 0 {
                 into.push((row, ticks));
             }
@@ -50,12 +61,16 @@ impl Scratch {
 pub(super) struct TimeLine {
     journal: Journal,
     points: Vec<SyncPoint>,
+    /// The journal in short.
+    short: Journal,
+    /// Where each point is in there, and the end.
+    places: Vec<Position>,
     /// Sum of the waits of all points before one, by the number of points.
     waited: Vec<Ticks>,
     rows: usize,
-    /// Distance of the sums below, in pieces.
+    /// Distance of the sums below, in short pieces.
     step: usize,
-    /// Time by row before each `step`-th piece.
+    /// Time by row before each `step`-th short piece.
     sums: Vec<Ticks>,
 }
 
@@ -68,6 +83,7 @@ impl TimeLine {
         points: Vec<SyncPoint>,
         rows: usize,
         is_worker: bool,
+        scratch: &mut Scratch,
     ) -> TimeLine {
         if is_worker {
             let is_begin = |point: &SyncPoint| matches!(point.peers, Peers::Region { is_master: false, .. });
@@ -80,30 +96,34 @@ impl TimeLine {
                 }
             }
         }
+        scratch.reach(rows);
+        let mut short = Journal::default();
+        let mut places = Vec::with_capacity(points.len() + 1);
         let mut waited = Vec::with_capacity(points.len() + 1);
         waited.push(0);
-        let mut sum = 0;
+        let (mut from, mut sum) = (0, 0);
         for point in &points {
+            for (row, ticks) in journal.pieces(from..point.position) {
+                short.spend(row, ticks);
+            }
             // The mark of an event is a piece without time.
+            places.push(short.mark(journal.piece(point.position).0));
             if point.wait > 0 {
                 journal.set(point.position, -point.wait);
+                short.set(short.len() - 1, -point.wait);
                 sum = point.wait.saturating_add(sum);
             }
             waited.push(sum);
+            from = point.position + 1;
         }
-        // Half as many sums as there are pieces, at most. A stretch of time takes about as long as this distance.
+        for (row, ticks) in journal.pieces(from..journal.len()) {
+            short.spend(row, ticks);
+        }
+        places.push(short.len());
+        short.shrink();
         let step = (2 * rows).max(16);
-        let mut sums = Vec::with_capacity(journal.len() as usize / step * rows);
-        let mut current = vec![0; rows];
-        for position in 0..journal.len() {
-            let (row, ticks) = journal.piece(position);
-            let time = &mut current[row as usize];
-            *time = ticks.saturating_add(*time);
-            if (position as usize + 1).is_multiple_of(step) {
-                sums.extend_from_slice(&current);
-            }
-        }
-        TimeLine { journal, points, waited, rows, step, sums }
+        let sums = sums(&short, rows, step);
+        TimeLine { journal, points, short, places, waited, rows, step, sums }
     }
 
     /// The location's synchronisation points, by position.
@@ -121,9 +141,9 @@ impl TimeLine {
         self.journal.piece(position).0
     }
 
-    /// The row of a piece, and its ticks without waiting.
-    pub(super) fn piece(&self, position: Position) -> (Row, Ticks) {
-        self.journal.piece(position)
+    /// The row of a point, and its ticks without waiting.
+    pub(super) fn point_piece(&self, point: usize) -> (Row, Ticks) {
+        self.short.piece(self.places[point])
     }
 
     /// The rows of all pieces, and their ticks without waiting.
@@ -144,8 +164,8 @@ impl TimeLine {
         let mut current = vec![0; rows.len() + 1];
         let mut sums = Vec::with_capacity((self.points.len() + 1) * rows.len());
         let mut from = 0;
-        for end in self.points.iter().map(|point| point.position).chain([self.end()]) {
-            for (row, ticks) in self.journal.pieces(from..end) {
+        for &end in &self.places {
+            for (row, ticks) in self.short.pieces(from..end) {
                 let sum: &mut Ticks = &mut current[column[row as usize]];
                 *sum = ticks.saturating_add(*sum);
             }
@@ -180,10 +200,12 @@ impl TimeLine {
         scratch: &mut Scratch,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.work_since(after.map(|at| self.points[at].position), before, scratch, into);
+        let end = self.points.partition_point(|point| point.position < before);
+        self.sum(Past::new(after, end), before, scratch);
+        scratch.take(into);
     }
 
-    /// The time that was not waiting, by row, between two events.
+    /// The same between two events of any kind, piece by piece.
     pub(super) fn work_since(
         &self,
         since: Option<Position>,
@@ -191,35 +213,48 @@ impl TimeLine {
         scratch: &mut Scratch,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.sum(since.map_or(0, |since| since as usize + 1), before as usize, scratch);
+        self.sum_pieces(since, before, scratch);
         scratch.take(into);
     }
 
-    /// The same without what the point `after` itself took (7.3).
+    /// The time that was not waiting, by row, in the past of an event, without what the point before it took (7.3).
     pub(super) fn pruned(
         &self,
-        after: Option<usize>,
-        before: Position,
+        past: Past,
+        event: Position,
         scratch: &mut Scratch,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.work(after, before, scratch, into);
-        let Some(point) = after.map(|at| &self.points[at]) else { return };
-        let row = self.row(point.position);
-        match into.binary_search_by_key(&row, |entry| entry.0) {
-            Ok(at) => into[at].1 = into[at].1.saturating_sub(point.taken).max(0),
-            // A completion may be longer than the call seems to be, with the reference's sign (Q7) or wrong clocks.
-            Err(at) if point.taken < 0 => into.insert(at, (row, -point.taken)),
-            Err(_) => {}
+        self.sum(past, event, scratch);
+        if let Some(after) = past.after() {
+            scratch.prune(self.point_piece(after).0, self.points[after].taken);
         }
+        scratch.take(into);
     }
 
-    fn sum(&self, first: usize, end: usize, scratch: &mut Scratch) {
+    /// Sums up the past of an event.
+    fn sum(&self, past: Past, event: Position, scratch: &mut Scratch) {
+        let first = past.after().map_or(0, |after| self.places[after] as usize + 1);
+        let end = past.points().end;
+        let event_of_end = self.points.get(end).map_or(self.end(), |point| point.position);
+        if event == event_of_end {
+            return self.sum_short(first, self.places[end] as usize, scratch);
+        }
+        // An event that is no point.
+        let last = end.checked_sub(1);
+        self.sum_short(first, last.map_or(0, |last| self.places[last] as usize + 1), scratch);
+        self.sum_pieces(last.map(|last| self.points[last].position), event, scratch);
+    }
+
+    fn sum_pieces(&self, since: Option<Position>, before: Position, scratch: &mut Scratch) {
+        let first = since.map_or(0, |since| since + 1);
+        self.journal.pieces(first..before.max(first)).for_each(|(row, ticks)| scratch.add(row, ticks));
+    }
+
+    fn sum_short(&self, first: usize, end: usize, scratch: &mut Scratch) {
         let direct = |from: usize, to: usize, scratch: &mut Scratch| {
-            for position in from..to {
-                let (row, ticks) = self.journal.piece(position as Position);
-                scratch.add(row, ticks);
-            }
+            let pieces = self.short.pieces(from as Position..to as Position);
+            pieces.for_each(|(row, ticks)| scratch.add(row, ticks));
         };
         let (next, last) = (first.div_ceil(self.step), end / self.step);
         if next >= last {
@@ -241,6 +276,21 @@ impl TimeLine {
     }
 }
 
+/// The time by row before each `step`-th piece. Half as many sums as there are pieces, at most: a stretch of time takes
+/// about as long to sum up as this distance.
+fn sums(journal: &Journal, rows: usize, step: usize) -> Vec<Ticks> {
+    let mut sums = Vec::with_capacity(journal.len() as usize / step * rows);
+    let mut current = vec![0; rows];
+    for (number, (row, ticks)) in (1_usize..).zip(journal.pieces(0..journal.len())) {
+        let time: &mut Ticks = &mut current[row as usize];
+        *time = ticks.saturating_add(*time);
+        if number.is_multiple_of(step) {
+            sums.extend_from_slice(&current);
+        }
+    }
+    sums
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,14 +308,16 @@ mod tests {
             journal.spend(at % 5, i64::from(at % 11) + 1);
             journal.mark(at % 3);
         }
-        let line = TimeLine::new(journal.clone(), Vec::new(), 5, false);
-        let mut scratch = Scratch::default();
-        let mut sums = Vec::new();
-        for end in [0, 1, 15, 16, 17, 700, 3071, 3072] {
+        let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
+        // Not all marks are points.
+        let points = (0..900).map(|at| point(2 * at + 1, 0, 0)).collect();
+        let line = TimeLine::new(journal.clone(), points, 5, false, &mut scratch);
+        for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072] {
             line.work(None, end, &mut scratch, &mut sums);
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
+            sums.sort_unstable();
             assert_eq!(sums, expected, "until {end}");
         }
     }
@@ -280,12 +332,15 @@ mod tests {
         journal.spend(1, 20);
         journal.spend(0, 5);
         let c = journal.mark(2);
-        let line = TimeLine::new(journal, vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)], 3, false);
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
-        line.pruned(Some(0), c, &mut scratch, &mut sums);
+        let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
+        let line = TimeLine::new(journal, points, 3, false, &mut scratch);
+        line.pruned(Past::new(Some(0), 2), c, &mut scratch, &mut sums);
+        sums.sort_unstable();
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
         assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);
-        line.pruned(Some(1), c, &mut scratch, &mut sums);
+        line.pruned(Past::new(Some(1), 2), c, &mut scratch, &mut sums);
+        sums.sort_unstable();
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }
 }

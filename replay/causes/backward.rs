@@ -16,7 +16,7 @@ use super::kept::Kept;
 use super::lines::Lines;
 use super::long_term::{self, Owed};
 use super::points::Next;
-use super::sides::{Cause, Causes, LongTerm, Waits};
+use super::sides::{Cause, Causes, Waits};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
@@ -104,8 +104,8 @@ impl Items {
 /// What is known once all have come back.
 #[derive(Debug)]
 pub(super) struct Returned {
-    /// The exclusive ticks on the critical path, by location and row.
-    pub(super) path: Vec<Vec<Ticks>>,
+    /// Where the critical path has been.
+    pub(super) path: CriticalPath,
     /// What is still to be charged.
     pub(super) owed: Vec<Owed>,
     /// What each location had to do.
@@ -119,7 +119,7 @@ pub(super) struct Returned {
 /// The locations of a worker on their way back.
 pub(super) struct Backward<'a> {
     tools: &'a Tools<'a>,
-    lines: &'a mut Lines,
+    lines: &'a Lines,
     waits: &'a Waits,
     causes: &'a Causes,
     /// Where the critical path goes on from meetings of teams.
@@ -136,7 +136,7 @@ pub(super) struct Backward<'a> {
     ready: Vec<usize>,
     /// What waiting costs, by cause, from when that has come until it is over.
     arrived: Kept<Costs>,
-    /// Costs whose excess work was too much to keep.
+    /// What causes are still to be charged for.
     owed: Vec<Owed>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
@@ -155,7 +155,7 @@ impl<'a> Backward<'a> {
     /// All locations at their end.
     pub(super) fn new(
         tools: &'a Tools<'a>,
-        lines: &'a mut Lines,
+        lines: &'a Lines,
         waits: &'a Waits,
         causes: &'a Causes,
         meetings: &'a [Vec<Spot>],
@@ -207,18 +207,8 @@ impl<'a> Backward<'a> {
     /// A cause begins to reach wait states.
     fn cause(&mut self, at: usize, number: u32) {
         let cause = &self.causes.list[number as usize];
-        let known = self.arrived.remove(number).map(|costs| cause.long_term(costs));
-        let costs = known.unwrap_or_default();
-        if known.is_some() {
-            match cause.long_term {
-                LongTerm::Nothing => {}
-                LongTerm::Kept(first, count) => {
-                    let excess = &self.causes.shares[first as usize..][..count as usize];
-                    long_term::charge(self.tools.metrics, self.lines, at, &costs, excess);
-                }
-                LongTerm::Again => self.owed.push(Owed { cause: number, costs }),
-            }
-        }
+        let costs = self.arrived.remove(number).map_or_else(Costs::default, |costs| cause.long_term(costs));
+        self.owed.extend(long_term::owed(number, &costs));
         self.per_tick[number as usize] = cause.scale + costs.iter().sum::<f64>();
         match cause.reach {
             None => return,
@@ -318,7 +308,7 @@ impl<'a> Backward<'a> {
     /// Once everything has come to its end.
     pub(super) fn finish(self) -> Returned {
         Returned {
-            path: (0..self.ways.len()).map(|at| self.path.ticks(self.lines, at)).collect(),
+            path: self.path,
             owed: self.owed,
             items: self.items,
             released: self.released,

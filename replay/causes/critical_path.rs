@@ -10,8 +10,8 @@ use crate::journal::{NO_POSITION, Position, Spot};
 /// and one before the first.
 #[derive(Clone, Debug)]
 pub(super) struct CriticalPath {
-    /// The numbers of the points at which it leaves, or begins: those of one location after the other.
-    stops: Vec<u32>,
+    /// The points at which it leaves, or begins, with their positions: those of one location after the other.
+    stops: Vec<(Position, u32)>,
     /// Where the stops of each location begin, and the end of all.
     firsts: Vec<usize>,
     /// The last event that the path came from, by stretch.
@@ -33,23 +33,24 @@ impl CriticalPath {
         let (mut stops, mut firsts) = (Vec::new(), vec![0]);
         for at in 0..lines.len() {
             let points = (0..).zip(lines.line(at).points());
-            stops.extend(points.filter(|(_, point)| point.is_stop()).map(|(number, _)| number));
+            let of_line = points.filter(|(_, point)| point.is_stop());
+            stops.extend(of_line.map(|(number, point)| (point.position, number)));
             firsts.push(stops.len());
         }
         let ends = vec![NO_POSITION; stops.len() + lines.len()];
         CriticalPath { stops, firsts, ends }
     }
 
-    fn stops(&self, at: usize) -> &[u32] {
+    fn stops(&self, at: usize) -> &[(Position, u32)] {
         &self.stops[self.firsts[at]..self.firsts[at + 1]]
     }
 
     /// It comes to an event of one of the locations, and goes backwards.
     pub(super) fn visit<'a>(&mut self, lines: &'a Lines, spot: Spot) -> Visit<'a> {
         let at = lines.at(spot.location);
-        let points = lines.line(at).points();
-        let before = self.stops(at).partition_point(|&stop| points[stop as usize].position < spot.position);
-        let stop = before.checked_sub(1).map(|before| &points[self.stops(at)[before] as usize]);
+        let before = self.stops(at).partition_point(|&(position, _)| position < spot.position);
+        let stop = before.checked_sub(1).map(|before| self.stops(at)[before].1);
+        let stop = stop.map(|stop| &lines.line(at).points()[stop as usize]);
         let end = &mut self.ends[self.firsts[at] + at + before];
         let is_again = *end != NO_POSITION;
         *end = if is_again { spot.position.max(*end) } else { spot.position };
@@ -61,7 +62,7 @@ impl CriticalPath {
     pub(super) fn ticks(&self, lines: &mut Lines, at: usize) -> Vec<Ticks> {
         let mut path = Vec::new();
         let mut work = Vec::new();
-        let stops = [None].into_iter().chain(self.stops(at).iter().map(|&stop| Some(stop as usize)));
+        let stops = [None].into_iter().chain(self.stops(at).iter().map(|&(_, stop)| Some(stop as usize)));
         let ends = &self.ends[self.firsts[at] + at..];
         for (stop, &end) in stops.zip(ends).filter(|(_, end)| **end != NO_POSITION) {
             lines.work(at, stop, end, &mut work);

@@ -114,7 +114,7 @@ pub fn find(
 
     let last = end_of_path(tools, profiles, &lines, last, exchange)?;
     let worker = exchange.worker();
-    let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
+    let mut backward = Backward::new(tools, &lines, &waits, &causes, &meetings, worker, findings);
     if let Some(last) = last {
         backward.begin_path(last);
     }
@@ -122,7 +122,7 @@ pub fn find(
     let mut returned = backward.finish();
     let owed = std::mem::take(&mut returned.owed);
     long_term::settle(tools.metrics, &mut lines, &waits, &causes, owed, exchange)?;
-    let critical = std::mem::take(&mut returned.path);
+    let critical: Vec<_> = (0..lines.len()).map(|at| returned.path.ticks(&mut lines, at)).collect();
     let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);

@@ -77,23 +77,25 @@ impl Items {
         for line in 0..lines.len() {
             let first = items.list.len();
             items.firsts.push(first);
-            // Mostly in their order already, latest first.
-            for &number in waits.of_line.of(line).iter().rev() {
-                let wait = &waits.list[number as usize];
-                if wait.costly > 0 {
-                    items.list.push((Reverse(wait.delay.waiting.position), Kind::Wait, number));
-                }
-            }
+            // Each kind comes in few runs, latest first, which the sort makes use of.
+            let costly = |&&number: &&u32| waits.list[number as usize].costly > 0;
+            let item = |&number: &u32| {
+                (Reverse(waits.list[number as usize].delay.waiting.position), Kind::Wait, number)
+            };
+            items.list.extend(waits.of_line.of(line).iter().rev().filter(costly).map(item));
             let points = lines.line(line).points();
-            for &number in causes.of_line.of(line).iter().rev() {
-                let cause = &causes.list[number as usize];
-                if cause.denominator > 0.0 {
-                    items.list.push((Reverse(cause.delay.causing.position), Kind::Cause, number));
-                    if let Some(last) = cause.reach.and_then(|first| first.checked_sub(1)) {
-                        items.list.push((Reverse(points[last as usize].position), Kind::End, number));
-                    }
-                }
-            }
+            let of_causes = causes.of_line.of(line).iter().rev();
+            let of_causes = of_causes.map(|&number| (&causes.list[number as usize], number));
+            let of_causes = of_causes.filter(|(cause, _)| cause.denominator > 0.0);
+            items.list.extend(
+                of_causes
+                    .clone()
+                    .map(|(cause, number)| (Reverse(cause.delay.causing.position), Kind::Cause, number)),
+            );
+            items.list.extend(of_causes.filter_map(|(cause, number)| {
+                let last = cause.reach?.checked_sub(1)?;
+                Some((Reverse(points[last as usize].position), Kind::End, number))
+            }));
             items.list[first..].sort();
         }
         items.firsts.push(items.list.len());
@@ -207,28 +209,37 @@ impl<'a> Backward<'a> {
     /// A cause begins to reach wait states.
     fn cause(&mut self, at: usize, number: u32) {
         let cause = &self.causes.list[number as usize];
-        let costs = self.arrived.remove(number).map_or_else(Costs::default, |costs| cause.long_term(costs));
-        self.owed.extend(long_term::owed(number, &costs));
-        self.per_tick[number as usize] = cause.scale + costs.iter().sum::<f64>();
-        match cause.reach {
-            None => return,
-            Some(0) => {}
+        let costs = self.arrived.remove(number).map(|costs| cause.long_term(costs));
+        self.per_tick[number as usize] = cause.scale;
+        if let Some(costs) = costs {
+            self.owed.extend(long_term::owed(number, &costs));
+            self.per_tick[number as usize] += costs.iter().sum::<f64>();
             // It will end.
-            Some(_) => self.arrived.insert(number, costs),
+            if cause.reach.is_some_and(|first| first > 0) {
+                self.arrived.insert(number, costs);
+            }
         }
-        self.weigh(at, cause, costs, i128::saturating_add);
+        if cause.reach.is_some() {
+            self.weigh(at, cause, costs, i128::saturating_add);
+        }
     }
 
     /// A cause reaches no further.
     fn end(&mut self, at: usize, number: u32) {
-        let costs = self.arrived.remove(number).unwrap_or_default();
+        let costs = self.arrived.remove(number);
         self.weigh(at, &self.causes.list[number as usize], costs, i128::saturating_sub);
     }
 
     /// What a tick of a cause costs becomes a part of what a tick of waiting costs, or is none any more.
-    fn weigh(&mut self, at: usize, cause: &Cause, mut costs: Costs, change: impl Fn(i128, i128) -> i128) {
-        costs[cause.delay.class as usize] += cause.scale;
-        for (sum, cost) in self.ways[at].weights.iter_mut().zip(costs) {
+    fn weigh(&mut self, at: usize, cause: &Cause, costs: Option<Costs>, change: impl Fn(i128, i128) -> i128) {
+        let weights = &mut self.ways[at].weights;
+        let own = cause.delay.class as usize;
+        let Some(mut costs) = costs else {
+            weights[own] = change(weights[own], fixed(cause.scale));
+            return;
+        };
+        costs[own] += cause.scale;
+        for (sum, cost) in weights.iter_mut().zip(costs) {
             if cost != 0.0 {
                 *sum = change(*sum, fixed(cost));
             }

@@ -70,10 +70,9 @@ pub fn find(
 ) -> Result<Vec<Named>, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
-    let Collected { mut points, lists, mut notices, meetings, idle, last } = Collected::all(collected);
+    let Collected { mut points, lists, notices, meetings, idle, last } = Collected::all(collected);
     memory.check(bytes_needed(profiles, &points, notices.len()))?;
-    // What is near in this order is mostly near in memory, at both sides.
-    notices.sort_by_key(|notice| notice.delay.causing);
+    let notices = by_cause(&notices);
     let told = tell(tools, &notices, exchange)?;
     // A few locations may make all others wait.
     let causing: usize = told.iter().map(|batch| batch.len() / Notice::WORDS).sum();
@@ -130,6 +129,14 @@ pub fn find(
         location.severities.set_shares(shares);
     }
     Ok(named)
+}
+
+/// Delays in the order of their causes: what is near there is mostly near in memory, at both sides.
+fn by_cause(notices: &[Notice]) -> Vec<Notice> {
+    let mut order: Vec<(u64, u32)> =
+        notices.iter().zip(0..).map(|(notice, at)| (notice.delay.causing.encode(), at)).collect();
+    order.sort_unstable();
+    order.iter().map(|&(_, at)| notices[at as usize]).collect()
 }
 
 /// Tells the workers that own the causing locations.

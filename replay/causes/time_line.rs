@@ -4,6 +4,8 @@
 //! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
 //! has one piece there, however often others could have been made to wait meanwhile.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
@@ -15,8 +17,10 @@ use crate::severity::Row;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     values: Vec<Ticks>,
-    /// Rows that have a value, or had one.
-    used: Vec<Row>,
+    /// A bit for each row that was added to.
+    used: Vec<u64>,
+    /// A journal in short, while it grows.
+    short: Journal,
 }
 
 impl Scratch {
@@ -24,16 +28,15 @@ impl Scratch {
     fn reach(&mut self, rows: usize) {
         if rows > self.values.len() {
             self.values.resize(rows, 0);
+            self.used.resize(rows.div_ceil(64), 0);
         }
     }
 
     #[inline]
     fn add(&mut self, row: Row, ticks: Ticks) {
         let sum = &mut self.values[row as usize];
-        if *sum == 0 {
-            self.used.push(row);
-        }
         *sum = ticks.saturating_add(*sum);
+        self.used[row as usize / 64] |= 1 << (row % 64);
     }
 
     /// Takes out what a call of a point took. A completion may be longer than the call seems to be, with the reference's sign
@@ -44,24 +47,36 @@ impl Scratch {
         self.add(row, rest.max(0).saturating_sub(sum));
     }
 
-    /// Hands over the rows with time, and is empty again.
-    fn take(&mut self, into: &mut Vec<(Row, Ticks)>) {
+    /// Hands over what was added to the first `rows` rows, in order, and is empty again.
+    #[inline]
+    fn take(&mut self, rows: usize, mut with: impl FnMut(Row, Ticks)) {
+        for (at, used) in self.used[..rows.div_ceil(64)].iter_mut().enumerate() {
+            while *used != 0 {
+                let row = 64 * at + used.trailing_zeros() as usize;
+                *used &= *used - 1;
+                with(row as Row, std::mem::take(&mut self.values[row]));
+            }
+        }
+    }
+
+    /// Hands over the rows with time, in order, and is empty again.
+    fn take_time(&mut self, rows: usize, into: &mut Vec<(Row, Ticks)>) {
         into.clear();
-        for row in self.used.drain(..) {
-            let ticks = std::mem::take(&mut self.values[row as usize]);
+        self.take(rows, |row, ticks| {
             if ticks > 0 {
                 into.push((row, ticks));
             }
-        }
+        });
     }
 }
 
 /// A location's journal, with its synchronisation points.
 #[derive(Clone, Debug)]
 pub(super) struct TimeLine {
+    /// The journal, with all waiting.
     journal: Journal,
     points: Vec<SyncPoint>,
-    /// The journal in short.
+    /// The journal without waiting, in short.
     short: Journal,
     /// Where each point is in there, and the end.
     places: Vec<Position>,
@@ -75,7 +90,7 @@ pub(super) struct TimeLine {
 }
 
 impl TimeLine {
-    /// Takes the waits out of a journal with `rows` rows. `points` are sorted.
+    /// Takes the waits out of a journal with `rows` rows; `points` are sorted.
     ///
     /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (7.2).
     pub(super) fn new(
@@ -97,29 +112,28 @@ impl TimeLine {
             }
         }
         scratch.reach(rows);
-        let mut short = Journal::default();
+        let mut short = std::mem::take(&mut scratch.short);
+        short.clear();
         let mut places = Vec::with_capacity(points.len() + 1);
         let mut waited = Vec::with_capacity(points.len() + 1);
         waited.push(0);
         let (mut from, mut sum) = (0, 0);
         for point in &points {
-            for (row, ticks) in journal.pieces(from..point.position) {
-                short.spend(row, ticks);
-            }
+            shorten(&journal, from..point.position, rows, scratch, &mut short);
             // The mark of an event is a piece without time.
             places.push(short.mark(journal.piece(point.position).0));
             if point.wait > 0 {
-                journal.set(point.position, -point.wait);
                 short.set(short.len() - 1, -point.wait);
                 sum = point.wait.saturating_add(sum);
             }
             waited.push(sum);
             from = point.position + 1;
         }
-        for (row, ticks) in journal.pieces(from..journal.len()) {
-            short.spend(row, ticks);
-        }
+        shorten(&journal, from..journal.len(), rows, scratch, &mut short);
         places.push(short.len());
+        // As large as it has to be.
+        scratch.short = short;
+        let mut short = scratch.short.clone();
         short.shrink();
         let step = (2 * rows).max(16);
         let sums = sums(&short, rows, step);
@@ -148,7 +162,19 @@ impl TimeLine {
 
     /// The rows of all pieces, and their ticks without waiting.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Row, Ticks)> {
-        self.journal.pieces(0..self.journal.len())
+        self.pieces_between(0, self.end())
+    }
+
+    /// The same from one piece until another one.
+    fn pieces_between(&self, from: Position, to: Position) -> impl Iterator<Item = (Row, Ticks)> {
+        let next = self.points.partition_point(|point| point.position < from);
+        let mut points = self.points[next..].iter().peekable();
+        (from..to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| {
+            match points.next_if(|point| point.position == position) {
+                Some(point) => (row, -point.wait.max(0)),
+                None => (row, ticks),
+            }
+        })
     }
 
     /// The time in some rows before each point, and before the end: one after the other for each of them. A row may be
@@ -202,7 +228,7 @@ impl TimeLine {
     ) {
         let end = self.points.partition_point(|point| point.position < before);
         self.sum(Past::new(after, end), before, scratch);
-        scratch.take(into);
+        scratch.take_time(self.rows, into);
     }
 
     /// The same between two events of any kind, piece by piece.
@@ -214,7 +240,7 @@ impl TimeLine {
         into: &mut Vec<(Row, Ticks)>,
     ) {
         self.sum_pieces(since, before, scratch);
-        scratch.take(into);
+        scratch.take_time(self.rows, into);
     }
 
     /// The time that was not waiting, by row, in the past of an event, without what the point before it took (7.3).
@@ -229,7 +255,7 @@ impl TimeLine {
         if let Some(after) = past.after() {
             scratch.prune(self.point_piece(after).0, self.points[after].taken);
         }
-        scratch.take(into);
+        scratch.take_time(self.rows, into);
     }
 
     /// Sums up the past of an event.
@@ -248,7 +274,7 @@ impl TimeLine {
 
     fn sum_pieces(&self, since: Option<Position>, before: Position, scratch: &mut Scratch) {
         let first = since.map_or(0, |since| since + 1);
-        self.journal.pieces(first..before.max(first)).for_each(|(row, ticks)| scratch.add(row, ticks));
+        self.pieces_between(first, before.max(first)).for_each(|(row, ticks)| scratch.add(row, ticks));
     }
 
     fn sum_short(&self, first: usize, end: usize, scratch: &mut Scratch) {
@@ -274,6 +300,23 @@ impl TimeLine {
         }
         direct(last * self.step, end, scratch);
     }
+}
+
+/// Adds some pieces of a journal to another one, those of each row as one.
+fn shorten(
+    journal: &Journal,
+    pieces: Range<Position>,
+    rows: usize,
+    scratch: &mut Scratch,
+    short: &mut Journal,
+) {
+    for (row, ticks) in journal.pieces(pieces) {
+        // Many are marks.
+        if ticks != 0 {
+            scratch.add(row, ticks);
+        }
+    }
+    scratch.take(rows, |row, ticks| short.spend(row, ticks));
 }
 
 /// The time by row before each `step`-th piece. Half as many sums as there are pieces, at most: a stretch of time takes
@@ -317,7 +360,6 @@ mod tests {
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
-            sums.sort_unstable();
             assert_eq!(sums, expected, "until {end}");
         }
     }
@@ -336,11 +378,9 @@ mod tests {
         let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
         let line = TimeLine::new(journal, points, 3, false, &mut scratch);
         line.pruned(Past::new(Some(0), 2), c, &mut scratch, &mut sums);
-        sums.sort_unstable();
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
         assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);
         line.pruned(Past::new(Some(1), 2), c, &mut scratch, &mut sums);
-        sums.sort_unstable();
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }
 }

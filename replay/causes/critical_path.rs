@@ -4,6 +4,7 @@ use model::Ticks;
 
 use super::lines::Lines;
 use super::points::SyncPoint;
+use super::previous::Past;
 use crate::journal::{NO_POSITION, Position, Spot};
 
 /// The critical path at all locations of a worker. At each, it stops at some points: a stretch lies behind each of them,
@@ -62,10 +63,17 @@ impl CriticalPath {
     pub(super) fn ticks(&self, lines: &mut Lines, at: usize) -> Vec<Ticks> {
         let mut path = Vec::new();
         let mut work = Vec::new();
-        let stops = [None].into_iter().chain(self.stops(at).iter().map(|&(_, stop)| Some(stop as usize)));
-        let ends = &self.ends[self.firsts[at] + at..];
-        for (stop, &end) in stops.zip(ends).filter(|(_, end)| **end != NO_POSITION) {
-            lines.work(at, stop, end, &mut work);
+        let location = lines.location(at);
+        let stops = self.stops(at);
+        let ends = &self.ends[self.firsts[at] + at..][..=stops.len()];
+        for (number, &position) in ends.iter().enumerate().filter(|(_, end)| **end != NO_POSITION) {
+            let points = lines.line(at).points();
+            let stop = number.checked_sub(1).map(|before| stops[before].1 as usize);
+            let first = stop.map_or(0, |stop| stop + 1);
+            // The event is not behind the next stop.
+            let next = stops.get(number).map_or(points.len(), |next| next.1 as usize);
+            let end = first + points[first..next].partition_point(|point| point.position < position);
+            lines.work(Spot { location, position }, Past::new(stop, end), &mut work);
             let line = lines.line(at);
             let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
             for &(row, ticks) in &work {

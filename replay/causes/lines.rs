@@ -98,14 +98,15 @@ impl Lines {
     }
 
     /// What a location did until an event (see [`TimeLine::work`]).
-    pub(super) fn work(
-        &mut self,
-        at: usize,
-        after: Option<usize>,
-        before: u32,
-        into: &mut Vec<(Row, Ticks)>,
-    ) {
-        self.lines[at].time.work(after, before, &mut self.scratch, into);
+    pub(super) fn work(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
+        let at = self.at(spot.location);
+        self.lines[at].time.work(past, spot.position, &mut self.scratch, into);
+    }
+
+    /// What a location did all the time.
+    pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<(Row, Ticks)>) {
+        let time = &self.lines[at].time;
+        time.work(Past::new(None, time.points().len()), time.end(), &mut self.scratch, into);
     }
 
     /// Charges costs to a row.

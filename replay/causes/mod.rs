@@ -72,12 +72,14 @@ pub fn find(
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
     let Collected { mut points, lists, notices, meetings, idle, last } = Collected::all(collected);
     memory.check(bytes_needed(profiles, &points, notices.len()))?;
-    let notices = by_cause(&notices);
-    let told = tell(tools, &notices, exchange)?;
+    let order = by_cause(&notices);
+    let told = tell(tools, order.iter().map(|&at| &notices[at as usize]), exchange)?;
     // A few locations may make all others wait.
     let causing: usize = told.iter().map(|batch| batch.len() / Notice::WORDS).sum();
     memory.check(bytes_needed(profiles, &points, notices.len() + causing))?;
-    let waits = Waits::new(tools, notices, exchange.workers());
+    let delays = order.into_iter().map(|at| notices[at as usize].delay);
+    let waits = Waits::new(tools, delays, exchange.workers());
+    drop(notices);
     let mut causes = Causes::default();
     causes.list.reserve_exact(causing);
     for batch in told {
@@ -131,16 +133,20 @@ pub fn find(
     Ok(named)
 }
 
-/// Delays in the order of their causes: what is near there is mostly near in memory, at both sides.
-fn by_cause(notices: &[Notice]) -> Vec<Notice> {
-    let mut order: Vec<(u64, u32)> =
-        notices.iter().zip(0..).map(|(notice, at)| (notice.delay.causing.encode(), at)).collect();
+/// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.
+fn by_cause(notices: &[Notice]) -> Vec<u32> {
+    let causes = notices.iter().map(|notice| notice.delay.causing.encode());
+    let mut order: Vec<(u64, u32)> = causes.zip(0..).collect();
     order.sort_unstable();
-    order.iter().map(|&(_, at)| notices[at as usize]).collect()
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Tells the workers that own the causing locations.
-fn tell(tools: &Tools<'_>, notices: &[Notice], exchange: &mut dyn Exchange) -> Result<Vec<Batch>, Error> {
+fn tell<'n>(
+    tools: &Tools<'_>,
+    notices: impl Iterator<Item = &'n Notice>,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Batch>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     for notice in notices {
         outgoing[tools.owner_of(notice.delay.causing.location)].extend(notice.encode());

@@ -2,7 +2,7 @@
 
 use model::Ticks;
 
-use super::delay::{Class, Costs, Delay, Notice};
+use super::delay::{Class, Costs, Delay};
 use super::groups::Groups;
 use super::previous::Past;
 use super::reach::Reach;
@@ -44,12 +44,15 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The delays of which this worker has told others.
-    pub(super) fn new(tools: &Tools<'_>, notices: Vec<Notice>, workers: usize) -> Waits {
-        let worker = |notice: &Notice| tools.owner_of(notice.delay.causing.location);
-        let firsts = (0..=workers).map(|first| notices.partition_point(|notice| worker(notice) < first));
-        let firsts = firsts.collect();
-        let list = notices.into_iter().map(|notice| Wait::new(notice.delay)).collect();
+    /// The delays of which this worker has told others, in the order of their causes.
+    pub(super) fn new(
+        tools: &Tools<'_>,
+        delays: impl ExactSizeIterator<Item = Delay>,
+        workers: usize,
+    ) -> Waits {
+        let list: Vec<Wait> = delays.map(Wait::new).collect();
+        let worker = |wait: &Wait| tools.owner_of(wait.delay.causing.location);
+        let firsts = (0..=workers).map(|first| list.partition_point(|wait| worker(wait) < first)).collect();
         Waits { list, firsts, of_line: Groups::default() }
     }
 

@@ -217,17 +217,15 @@ impl TimeLine {
         self.waited[points.end].saturating_sub(self.waited[points.start])
     }
 
-    /// The time that was not waiting, by row, from the begin of the call of the point `after`, or the begin of the trace, until
-    /// an event.
+    /// The time that was not waiting, by row, in the past of an event.
     pub(super) fn work(
         &self,
-        after: Option<usize>,
-        before: Position,
+        past: Past,
+        event: Position,
         scratch: &mut Scratch,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        let end = self.points.partition_point(|point| point.position < before);
-        self.sum(Past::new(after, end), before, scratch);
+        self.sum(past, event, scratch);
         scratch.take_time(self.rows, into);
     }
 
@@ -356,7 +354,8 @@ mod tests {
         let points = (0..900).map(|at| point(2 * at + 1, 0, 0)).collect();
         let line = TimeLine::new(journal.clone(), points, 5, false, &mut scratch);
         for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072] {
-            line.work(None, end, &mut scratch, &mut sums);
+            let before = line.points().partition_point(|point| point.position < end);
+            line.work(Past::new(None, before), end, &mut scratch, &mut sums);
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();

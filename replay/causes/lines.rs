@@ -43,15 +43,17 @@ impl Lines {
         }
     }
 
-    /// Adds the next location: its journal and its points, in order, and the report's call paths by row.
+    /// Adds the next location: its journal and its points, in order, and the report's call paths by row. `room` is for the
+    /// journal in short, while it grows.
     pub(super) fn push(
         &mut self,
         journal: Journal,
         points: Vec<SyncPoint>,
         paths: Vec<u32>,
         is_worker: bool,
+        room: &mut Journal,
     ) {
-        let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.scratch);
+        let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.scratch, room);
         self.lines.push(Line { time, paths, shares: Columns::default() });
     }
 

@@ -34,7 +34,7 @@ pub use delay::Class;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
-use crate::journal::Spot;
+use crate::journal::{Journal, Spot};
 use crate::memory::Memory;
 use crate::relay;
 use crate::report_paths::ReportPaths;
@@ -46,10 +46,10 @@ use lines::Lines;
 use points::{Next, Peers, SyncPoint};
 use sides::{Cause, Causes, Waits};
 
-/// About how many bytes the search takes: sums over the journals, points, and sides of delays.
+/// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
 fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
     let locations = profiles.iter().flat_map(|profile| &profile.locations);
-    let journals: u64 = locations.map(|location| 8 * u64::from(location.journal.len())).sum();
+    let journals: u64 = locations.map(|location| 12 * u64::from(location.journal.len())).sum();
     let points: usize = points.iter().map(Vec::len).sum();
     journals + 600 * sides as u64 + 200 * points as u64
 }
@@ -100,6 +100,7 @@ pub fn find(
     causes.firsts.push(causes.list.len());
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let mut points = points.into_iter();
+    let mut room = Journal::default();
     for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {
         for location in &mut profile.locations {
             let mut points = points.next().unwrap_or_default();
@@ -107,9 +108,10 @@ pub fn find(
             let rows: Vec<u32> =
                 location.severities.paths().iter().map(|&path| numbers[path as usize]).collect();
             let journal = std::mem::take(&mut location.journal);
-            lines.push(journal, points, rows, location.is_worker);
+            lines.push(journal, points, rows, location.is_worker, &mut room);
         }
     }
+    drop(room);
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
     drop(lists);
 

@@ -19,8 +19,6 @@ pub(super) struct Scratch {
     values: Vec<Ticks>,
     /// A bit for each row that was added to.
     used: Vec<u64>,
-    /// A journal in short, while it grows.
-    short: Journal,
 }
 
 impl Scratch {
@@ -90,7 +88,7 @@ pub(super) struct TimeLine {
 }
 
 impl TimeLine {
-    /// Takes the waits out of a journal with `rows` rows; `points` are sorted.
+    /// Takes the waits out of a journal with `rows` rows; `points` are sorted. `short` is room for it in short.
     ///
     /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (7.2).
     pub(super) fn new(
@@ -99,6 +97,7 @@ impl TimeLine {
         rows: usize,
         is_worker: bool,
         scratch: &mut Scratch,
+        short: &mut Journal,
     ) -> TimeLine {
         if is_worker {
             let is_begin = |point: &SyncPoint| matches!(point.peers, Peers::Region { is_master: false, .. });
@@ -112,14 +111,13 @@ impl TimeLine {
             }
         }
         scratch.reach(rows);
-        let mut short = std::mem::take(&mut scratch.short);
         short.clear();
         let mut places = Vec::with_capacity(points.len() + 1);
         let mut waited = Vec::with_capacity(points.len() + 1);
         waited.push(0);
         let (mut from, mut sum) = (0, 0);
         for point in &points {
-            shorten(&journal, from..point.position, rows, scratch, &mut short);
+            shorten(&journal, from..point.position, rows, scratch, short);
             // The mark of an event is a piece without time.
             places.push(short.mark(journal.piece(point.position).0));
             if point.wait > 0 {
@@ -129,11 +127,10 @@ impl TimeLine {
             waited.push(sum);
             from = point.position + 1;
         }
-        shorten(&journal, from..journal.len(), rows, scratch, &mut short);
+        shorten(&journal, from..journal.len(), rows, scratch, short);
         places.push(short.len());
         // As large as it has to be.
-        scratch.short = short;
-        let mut short = scratch.short.clone();
+        let mut short = short.clone();
         short.shrink();
         let step = (2 * rows).max(16);
         let sums = sums(&short, rows, step);
@@ -352,7 +349,7 @@ mod tests {
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         // Not all marks are points.
         let points = (0..900).map(|at| point(2 * at + 1, 0, 0)).collect();
-        let line = TimeLine::new(journal.clone(), points, 5, false, &mut scratch);
+        let line = TimeLine::new(journal.clone(), points, 5, false, &mut scratch, &mut Journal::default());
         for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072] {
             let before = line.points().partition_point(|point| point.position < end);
             line.work(Past::new(None, before), end, &mut scratch, &mut sums);
@@ -375,7 +372,7 @@ mod tests {
         let c = journal.mark(2);
         let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
         let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
-        let line = TimeLine::new(journal, points, 3, false, &mut scratch);
+        let line = TimeLine::new(journal, points, 3, false, &mut scratch, &mut Journal::default());
         line.pruned(Past::new(Some(0), 2), c, &mut scratch, &mut sums);
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
         assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);

@@ -105,6 +105,14 @@ impl Journal {
         self.open - 1
     }
 
+    /// Forgets everything, but keeps its room.
+    pub fn clear(&mut self) {
+        self.pieces.clear();
+        self.long.clear();
+        self.last.clear();
+        self.open = 0;
+    }
+
     /// Gives back the room that was kept for growing.
     pub fn shrink(&mut self) {
         self.pieces.shrink_to_fit();

@@ -8,13 +8,15 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::critical_path::{CriticalPath, Visit};
 use super::delay::{Class, Costs};
+use super::kept::Kept;
 use super::lines::Lines;
 use super::long_term::{self, Owed};
 use super::points::Next;
-use super::sides::{Causes, Wait};
+use super::sides::{Cause, Causes, Waits};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
@@ -41,16 +43,13 @@ pub(super) type Item = (Reverse<Position>, Kind, u32);
 const PATH: u64 = 1 << 63;
 
 /// A location on its way back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Way {
-    items: Vec<Item>,
+    /// What it has to do next, and the end of that.
     next: usize,
+    end: usize,
     /// Costs by tick of waiting, by class, of all causes that reach the current position; in fixed point.
     weights: [i128; Class::COUNT],
-    /// Numbers of the points at which the critical path leaves, or begins.
-    stops: Vec<usize>,
-    /// Which of these it has come to, and the last event that it came from.
-    visited: FxHashMap<Option<usize>, Position>,
 }
 
 /// What a worker tells another one.
@@ -63,15 +62,56 @@ pub(super) enum Message {
     Path(Spot),
 }
 
+/// What each location has to do, the latest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Items {
+    /// One location after the other.
+    pub(super) list: Vec<Item>,
+    /// Where the items of each location begin, and the end of all.
+    pub(super) firsts: Vec<usize>,
+}
+
+impl Items {
+    fn new(lines: &Lines, waits: &Waits, causes: &Causes) -> Items {
+        let mut items = Items::default();
+        for line in 0..lines.len() {
+            let first = items.list.len();
+            items.firsts.push(first);
+            // Each kind comes in few runs, latest first, which the sort makes use of.
+            let costly = |&&number: &&u32| waits.list[number as usize].costly > 0;
+            let item = |&number: &u32| {
+                (Reverse(waits.list[number as usize].delay.waiting.position), Kind::Wait, number)
+            };
+            items.list.extend(waits.of_line.of(line).iter().rev().filter(costly).map(item));
+            let points = lines.line(line).points();
+            let of_causes = causes.of_line.of(line).iter().rev();
+            let of_causes = of_causes.map(|&number| (&causes.list[number as usize], number));
+            let of_causes = of_causes.filter(|(cause, _)| cause.denominator > 0.0);
+            items.list.extend(
+                of_causes
+                    .clone()
+                    .map(|(cause, number)| (Reverse(cause.delay.causing.position), Kind::Cause, number)),
+            );
+            items.list.extend(of_causes.filter_map(|(cause, number)| {
+                let last = cause.reach?.checked_sub(1)?;
+                Some((Reverse(points[last as usize].position), Kind::End, number))
+            }));
+            items.list[first..].sort();
+        }
+        items.firsts.push(items.list.len());
+        items
+    }
+}
+
 /// What is known once all have come back.
 #[derive(Debug)]
 pub(super) struct Returned {
-    /// The exclusive ticks on the critical path, by location and row.
-    pub(super) path: Vec<Vec<Ticks>>,
+    /// Where the critical path has been.
+    pub(super) path: CriticalPath,
     /// What is still to be charged.
     pub(super) owed: Vec<Owed>,
-    /// What each location had to do, the latest first.
-    pub(super) items: Vec<Vec<Item>>,
+    /// What each location had to do.
+    pub(super) items: Items,
     /// Causes that did not get their costs.
     pub(super) released: FxHashSet<u32>,
     /// What a tick of excess work costs, by cause: all classes together.
@@ -81,8 +121,8 @@ pub(super) struct Returned {
 /// The locations of a worker on their way back.
 pub(super) struct Backward<'a> {
     tools: &'a Tools<'a>,
-    lines: &'a mut Lines,
-    waits: &'a [Wait],
+    lines: &'a Lines,
+    waits: &'a Waits,
     causes: &'a Causes,
     /// Where the critical path goes on from meetings of teams.
     meetings: &'a [Vec<Spot>],
@@ -91,12 +131,14 @@ pub(super) struct Backward<'a> {
     /// Where the critical path ends, if that is here and nobody has gone back from there yet.
     last: Option<Spot>,
     worker: usize,
+    items: Items,
     ways: Vec<Way>,
+    path: CriticalPath,
     /// Locations that can go on.
     ready: Vec<usize>,
-    /// Costs that have come, by cause, until it is over.
-    arrived: FxHashMap<u32, Costs>,
-    /// Costs whose excess work was too much to keep.
+    /// What waiting costs, by cause, from when that has come until it is over.
+    arrived: Kept<Costs>,
+    /// What causes are still to be charged for.
     owed: Vec<Owed>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
@@ -115,50 +157,35 @@ impl<'a> Backward<'a> {
     /// All locations at their end.
     pub(super) fn new(
         tools: &'a Tools<'a>,
-        lines: &'a mut Lines,
-        waits: &'a [Wait],
+        lines: &'a Lines,
+        waits: &'a Waits,
         causes: &'a Causes,
         meetings: &'a [Vec<Spot>],
         worker: usize,
         findings: &'a mut Findings,
     ) -> Backward<'a> {
-        let mut ways = vec![Way::default(); lines.len()];
-        // Mostly in their order already, latest first.
-        for (at, wait) in waits.iter().enumerate().rev().filter(|(_, wait)| wait.has_costs) {
-            let Spot { location, position } = wait.delay.waiting;
-            ways[lines.at(location)].items.push((Reverse(position), Kind::Wait, at as u32));
-        }
-        for (at, cause) in causes.list.iter().enumerate().rev().filter(|(_, cause)| cause.denominator > 0.0) {
-            let Spot { location, position } = cause.delay.causing;
-            let items = &mut ways[lines.at(location)].items;
-            items.push((Reverse(position), Kind::Cause, at as u32));
-            if let Some(last) = cause.reach.and_then(|first| first.checked_sub(1)) {
-                let end = lines.line(lines.at(location)).points()[last].position;
-                items.push((Reverse(end), Kind::End, at as u32));
-            }
-        }
-        for (at, way) in ways.iter_mut().enumerate() {
-            way.items.sort();
-            let points = lines.line(at).points().iter().enumerate();
-            way.stops = points.filter(|(_, point)| point.is_stop()).map(|(at, _)| at).collect();
-        }
-        let ready = (0..ways.len()).filter(|&at| !ways[at].items.is_empty()).collect();
+        let items = Items::new(lines, waits, causes);
+        let way = |ends: &[usize]| Way { next: ends[0], end: ends[1], weights: [0; Class::COUNT] };
+        let ways: Vec<Way> = items.firsts.windows(2).map(way).collect();
+        let ready = (0..ways.len()).filter(|&at| ways[at].next < ways[at].end).collect();
         Backward {
             tools,
-            lines,
             waits,
             causes,
             meetings,
             met: FxHashSet::default(),
             last: None,
             worker,
+            items,
             ways,
+            path: CriticalPath::new(lines),
             ready,
-            arrived: FxHashMap::default(),
+            arrived: Kept::new(causes.list.len()),
             owed: Vec::new(),
             released: FxHashSet::default(),
             per_tick: vec![0.0; causes.list.len()],
             findings,
+            lines,
         }
     }
 
@@ -167,55 +194,68 @@ impl<'a> Backward<'a> {
         self.last = Some(last);
     }
 
+    /// What a location has to do next.
+    fn next(&self, at: usize) -> Option<Item> {
+        let Way { next, end, .. } = self.ways[at];
+        (next < end).then(|| self.items.list[next])
+    }
+
     fn is_blocked(&self, cause: u32) -> bool {
-        self.causes.list[cause as usize].awaits_costs
-            && !self.arrived.contains_key(&cause)
+        self.causes.list[cause as usize].awaits_costs()
+            && self.arrived.get(cause).is_none()
             && !self.released.contains(&cause)
     }
 
-    /// A cause begins to reach wait states, or ends.
-    fn cause(&mut self, at: usize, number: u32, begins: bool) {
+    /// A cause begins to reach wait states.
+    fn cause(&mut self, at: usize, number: u32) {
         let cause = &self.causes.list[number as usize];
-        let costs = match begins {
-            true => self.arrived.get(&number).copied(),
-            false => self.arrived.remove(&number),
-        };
-        let own = costs.map(|costs| cause.long_term(costs));
-        if let Some(own) = own.filter(|_| begins) {
-            match &cause.shares {
-                Some(shares) => {
-                    let excess = &self.causes.shares[shares.clone()];
-                    long_term::charge(self.tools.metrics, self.lines, at, &own, excess);
-                }
-                None => self.owed.push(Owed { cause: number, costs: own }),
+        let costs = self.arrived.remove(number).map(|costs| cause.long_term(costs));
+        self.per_tick[number as usize] = cause.scale;
+        if let Some(costs) = costs {
+            self.owed.extend(long_term::owed(number, &costs));
+            self.per_tick[number as usize] += costs.iter().sum::<f64>();
+            // It will end.
+            if cause.reach.is_some_and(|first| first > 0) {
+                self.arrived.insert(number, costs);
             }
         }
-        let mut weights = own.unwrap_or_default();
-        if begins {
-            self.per_tick[number as usize] = cause.scale + weights.iter().sum::<f64>();
+        if cause.reach.is_some() {
+            self.weigh(at, cause, costs, i128::saturating_add);
         }
-        if cause.reach.is_none() {
+    }
+
+    /// A cause reaches no further.
+    fn end(&mut self, at: usize, number: u32) {
+        let costs = self.arrived.remove(number);
+        self.weigh(at, &self.causes.list[number as usize], costs, i128::saturating_sub);
+    }
+
+    /// What a tick of a cause costs becomes a part of what a tick of waiting costs, or is none any more.
+    fn weigh(&mut self, at: usize, cause: &Cause, costs: Option<Costs>, change: impl Fn(i128, i128) -> i128) {
+        let weights = &mut self.ways[at].weights;
+        let own = cause.delay.class as usize;
+        let Some(mut costs) = costs else {
+            weights[own] = change(weights[own], fixed(cause.scale));
             return;
-        }
-        weights[cause.delay.class as usize] += cause.scale;
-        for (sum, weight) in self.ways[at].weights.iter_mut().zip(weights) {
-            if weight != 0.0 {
-                let weight = fixed(weight);
-                *sum = if begins { sum.saturating_add(weight) } else { sum.saturating_sub(weight) };
+        };
+        costs[own] += cause.scale;
+        for (sum, cost) in weights.iter_mut().zip(costs) {
+            if cost != 0.0 {
+                *sum = change(*sum, fixed(cost));
             }
         }
     }
 
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
-        let wait = &self.waits[number as usize];
-        let point = self.lines.line(at).point_behind(wait.past, wait.delay.waiting.position);
-        let waited = point.map_or(0, |point| point.wait);
-        let costs = self.ways[at].weights.map(|weight| float(weight) * waited as f64);
-        if wait.worker == self.worker {
-            self.arrive(self.worker, wait.number, costs);
+        let ticks = self.waits.list[number as usize].costly as f64;
+        let cost = |weight: i128| if weight == 0 { 0.0 } else { float(weight) * ticks };
+        let costs = self.ways[at].weights.map(cost);
+        let (worker, number) = self.waits.told(number);
+        if worker == self.worker {
+            self.arrive(worker, number, costs);
         } else {
-            tell(wait.worker, Message::Costs(wait.number, costs));
+            tell(worker, Message::Costs(number, costs));
         }
     }
 
@@ -226,10 +266,8 @@ impl<'a> Backward<'a> {
             return;
         }
         self.arrived.insert(cause, costs);
-        let location = self.causes.list[cause as usize].delay.causing.location;
-        let at = self.lines.at(location);
-        let way = &self.ways[at];
-        if way.items.get(way.next).is_some_and(|item| (item.1, item.2) == (Kind::Cause, cause)) {
+        let at = self.lines.at(self.causes.list[cause as usize].delay.causing.location);
+        if self.next(at).is_some_and(|(_, kind, number)| (kind, number) == (Kind::Cause, cause)) {
             self.ready.push(at);
         }
     }
@@ -244,21 +282,12 @@ impl<'a> Backward<'a> {
                 tell(worker, Message::Path(spot));
                 continue;
             }
-            let at = self.lines.at(spot.location);
-            let line = self.lines.line(at);
-            let way = &mut self.ways[at];
-            let stop = way.stops.partition_point(|&stop| line.points()[stop].position < spot.position);
-            let stop = stop.checked_sub(1).map(|stop| way.stops[stop]);
-            let point = stop.map(|stop| &line.points()[stop]);
-            let (since, next) = (point.map(|point| point.position), point.map(|point| point.next));
-            let before = way.visited.get(&stop).copied();
-            way.visited.insert(stop, before.map_or(spot.position, |before| before.max(spot.position)));
-            if before.is_some() {
+            let Visit { stop, is_again } = self.path.visit(self.lines, spot);
+            if is_again {
                 // Threads of a team may come to one point on several ways; others do not.
                 if !self.tools.has_teams() {
-                    let waiting = since.map(|position| Spot { location: spot.location, position });
-                    let wait = self.waits.iter().find(|wait| Some(wait.delay.waiting) == waiting);
-                    let time = wait.map_or(0, |wait| wait.delay.time);
+                    let time =
+                        stop.map_or(0, |stop| self.time_of_cause(Spot { position: stop.position, ..spot }));
                     self.findings.add(
                         Finding::CyclicWait,
                         time,
@@ -268,7 +297,7 @@ impl<'a> Backward<'a> {
                 }
                 continue;
             }
-            match next {
+            match stop.map(|stop| stop.next) {
                 None | Some(Next::Start | Next::Through) => {}
                 Some(Next::Blamed(blamed)) => spots.push(blamed),
                 Some(Next::Team(meeting)) => {
@@ -280,31 +309,19 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Once everything has come to its end. What lies between two events is on the critical path once, whatever ways led
-    /// there, and in whatever order.
+    /// When that was caused for which an event waits; 0 if it does not wait.
+    fn time_of_cause(&self, waiting: Spot) -> Ticks {
+        let of_line = self.waits.of_line.of(self.lines.at(waiting.location)).iter();
+        let delays = of_line.map(|&wait| &self.waits.list[wait as usize].delay);
+        delays.filter(|delay| delay.waiting == waiting).map(|delay| delay.time).min().unwrap_or(0)
+    }
+
+    /// Once everything has come to its end.
     pub(super) fn finish(self) -> Returned {
-        let mut paths = vec![Vec::new(); self.ways.len()];
-        let mut work = Vec::new();
-        for (at, (way, path)) in self.ways.iter().zip(&mut paths).enumerate() {
-            for (&stop, &end) in &way.visited {
-                self.lines.work(at, stop, end, &mut work);
-                let line = self.lines.line(at);
-                let point = stop.map(|stop| &line.points()[stop]);
-                let waited = point.map(|point| (line.row(point.position), point.wait));
-                for &(row, ticks) in &work {
-                    let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
-                    if row as usize >= path.len() {
-                        path.resize(row as usize + 1, 0);
-                    }
-                    let sum: &mut Ticks = &mut path[row as usize];
-                    *sum = (ticks - waited).saturating_add(*sum);
-                }
-            }
-        }
         Returned {
-            path: paths,
+            path: self.path,
             owed: self.owed,
-            items: self.ways.into_iter().map(|way| way.items).collect(),
+            items: self.items,
             released: self.released,
             per_tick: self.per_tick,
         }
@@ -319,11 +336,11 @@ impl Recurrence for Backward<'_> {
             self.follow(last, tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some(&(_, kind, number)) = self.ways[at].items.get(self.ways[at].next) {
+        while let Some((_, kind, number)) = self.next(at) {
             match kind {
                 Kind::Cause if self.is_blocked(number) => return true,
-                Kind::Cause => self.cause(at, number, true),
-                Kind::End => self.cause(at, number, false),
+                Kind::Cause => self.cause(at, number),
+                Kind::End => self.end(at, number),
                 Kind::Wait => self.wait(at, number, tell),
             }
             self.ways[at].next += 1;
@@ -340,18 +357,18 @@ impl Recurrence for Backward<'_> {
 
     /// The cause that would have to go on first, of those whose costs are missing.
     fn blocked(&self) -> Option<Blocked> {
-        let cause = |way: &Way| {
-            let &(_, _, number) = way.items.get(way.next)?;
+        let cause = |at: usize| {
+            let (_, _, number) = self.next(at)?;
             let delay = &self.causes.list[number as usize].delay;
             Some(Blocked { time: delay.time, spot: delay.causing })
         };
-        self.ways.iter().filter_map(cause).min()
+        (0..self.ways.len()).filter_map(cause).min()
     }
 
     /// Its causes wait for each other, so clocks are wrong.
     fn release(&mut self, blocked: Blocked) {
         let at = self.lines.at(blocked.spot.location);
-        let &(_, _, number) = &self.ways[at].items[self.ways[at].next];
+        let Some((_, _, number)) = self.next(at) else { return };
         self.findings.add(
             Finding::CyclicWait,
             blocked.time,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use model::Ticks;
 use patterns::matched::{BarrierVisit, Interval};
 
-use super::delay::{Class, Delay};
+use super::delay::{Class, Delay, Notice};
 use super::points::{Next, Peers, SyncPoint};
 use crate::journal::{Position, Spot};
 use crate::matching::{Matches, With};
@@ -21,14 +21,40 @@ use crate::walk::ProcessProfile;
 pub struct Collected {
     /// The points of each location, in no order.
     pub(super) points: Vec<Vec<SyncPoint>>,
+    /// Lists of processes that it has synchronised with.
+    pub(super) lists: Vec<Rc<[u32]>>,
     /// Whom it waited for.
-    pub(super) delays: Vec<Delay>,
+    pub(super) notices: Vec<Notice>,
     /// For each meeting of a team, where the critical path goes on.
     pub(super) meetings: Vec<Vec<Spot>>,
-    /// Where threads idle, if there are any besides the main thread.
-    pub(super) idle: Option<Idle>,
+    /// Where threads idle, in processes that have any besides the main thread.
+    pub(super) idle: Vec<Idle>,
     /// Where the critical path ends, if this process was the last one in MPI_Finalize.
     pub(super) last: Option<Spot>,
+}
+
+impl Collected {
+    /// What is known of all processes of a worker, which are told in their order.
+    pub(super) fn all(processes: Vec<Collected>) -> Collected {
+        let mut all = Collected::default();
+        for mut process in processes {
+            for point in process.points.iter_mut().flatten() {
+                if let Next::Team(meeting) = &mut point.next {
+                    *meeting += all.meetings.len() as u32;
+                }
+                if let Peers::Several(list) = &mut point.peers {
+                    *list += all.lists.len() as u32;
+                }
+            }
+            all.points.append(&mut process.points);
+            all.lists.append(&mut process.lists);
+            all.notices.append(&mut process.notices);
+            all.meetings.append(&mut process.meetings);
+            all.idle.append(&mut process.idle);
+            all.last = all.last.or(process.last);
+        }
+        all
+    }
 }
 
 /// Where the main thread works alone, while the others idle: before each fork and at the end, since the last join.
@@ -97,11 +123,11 @@ impl Collector<'_> {
                 causing: Spot { location: send.place.location, position: send.position },
                 wait,
                 time: send.call.enter,
-                taken: send.call.length() - completion(send.call, call.interval.leave),
                 communicator: source.communicator,
             };
+            let caused = send.call.length() - completion(send.call, call.interval.leave);
             let taken = call.interval.length() - completion(call.interval, send.call.leave);
-            self.late_message(delay, taken, source.peer);
+            self.late_message(Notice { delay, taken: caused }, taken, source.peer);
         }
     }
 
@@ -126,19 +152,17 @@ impl Collector<'_> {
                 causing: Spot { location: posting.place.location, position: posting.position },
                 wait,
                 time: posting.call.enter,
-                taken: posting.call.length() - completion(posting.call, call.interval.leave),
                 communicator: destination.communicator,
             };
-            self.late_message(
-                delay,
-                call.interval.length().saturating_sub(completion_of_send),
-                destination.peer,
-            );
+            let caused = posting.call.length() - completion(posting.call, call.interval.leave);
+            let taken = call.interval.length().saturating_sub(completion_of_send);
+            self.late_message(Notice { delay, taken: caused }, taken, destination.peer);
         }
     }
 
     /// A wait for a process because of a message; `taken` is that of the waiting event.
-    fn late_message(&mut self, delay: Delay, taken: Ticks, process: u32) {
+    fn late_message(&mut self, notice: Notice, taken: Ticks, process: u32) {
+        let delay = notice.delay;
         let point = SyncPoint {
             position: delay.waiting.position,
             wait: delay.wait,
@@ -147,7 +171,7 @@ impl Collector<'_> {
             next: Next::Blamed(delay.causing),
         };
         self.add(delay.waiting.location, point);
-        self.collected.delays.push(delay);
+        self.collected.notices.push(notice);
     }
 
     fn collectives(&mut self, matches: &Matches) {
@@ -169,7 +193,10 @@ impl Collector<'_> {
                 (With::All, WORLD_AT_INIT | WORLD_AT_FINALIZE) => Peers::World,
                 (With::All, communicator) => Peers::Communicator(communicator),
                 (With::One(process), _) => Peers::One(*process),
-                (With::Some(processes), _) => Peers::Several(Rc::clone(processes)),
+                (With::Some(processes), _) => {
+                    self.collected.lists.push(Rc::clone(processes));
+                    Peers::Several((self.collected.lists.len() - 1) as u32)
+                }
             };
             self.add(
                 call.site.location,
@@ -187,15 +214,15 @@ impl Collector<'_> {
             );
             let cause = partners.blamed.filter(|&blamed| wait > 0 && blamed != here);
             if let (Some(causing), Some(class)) = (cause, Class::of(class)) {
-                self.collected.delays.push(Delay {
+                let delay = Delay {
                     class,
                     waiting: here,
                     causing,
                     wait,
                     time: member.last_begin,
-                    taken: 0,
                     communicator: collective.communicator,
-                });
+                };
+                self.collected.notices.push(Notice { delay, taken: 0 });
             }
         }
     }
@@ -253,15 +280,15 @@ impl Collector<'_> {
                 self.add(visit.location, point);
                 let early = last.visit.enter - visit.visit.enter;
                 if early > 0 {
-                    self.collected.delays.push(Delay {
+                    let delay = Delay {
                         class: Class::ThreadBarrier,
                         waiting: spot(visit),
                         causing: spot(last),
                         wait: early,
                         time: last.visit.enter,
-                        taken: 0,
                         communicator: visit.team,
-                    });
+                    };
+                    self.collected.notices.push(Notice { delay, taken: 0 });
                 }
             }
         }
@@ -276,7 +303,7 @@ impl Collector<'_> {
         let forks: Vec<_> = forks.map(|region| region.position).collect();
         if others > 0 && !forks.is_empty() {
             let joins = self.operations.joins.clone();
-            self.collected.idle = Some(Idle { location, others, forks, joins });
+            self.collected.idle.push(Idle { location, others, forks, joins });
         }
     }
 }

@@ -95,43 +95,51 @@ pub(super) struct Delay {
     pub(super) wait: Ticks,
     /// When the call of the causing event was entered.
     pub(super) time: Ticks,
-    /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
-    /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
-    pub(super) taken: Ticks,
     /// The communicator of a collective operation, or the number of the team of threads in its process.
     pub(super) communicator: u32,
 }
 
-impl Delay {
-    /// Words of [`encode`](Delay::encode).
+/// A delay, as the side that waits tells it to the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Notice {
+    /// The delay.
+    pub(super) delay: Delay,
+    /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
+    /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
+    pub(super) taken: Ticks,
+}
+
+impl Notice {
+    /// Words of [`encode`](Notice::encode).
     pub(super) const WORDS: usize = 6;
 
-    /// The delay in words.
-    pub(super) fn encode(&self) -> [u64; Delay::WORDS] {
+    /// It in words.
+    pub(super) fn encode(&self) -> [u64; Notice::WORDS] {
+        let Notice { delay, taken } = self;
         [
-            self.waiting.encode(),
-            self.causing.encode(),
-            self.wait as u64,
-            self.time as u64,
-            self.taken as u64,
-            pair(self.communicator, self.class as u32),
+            delay.waiting.encode(),
+            delay.causing.encode(),
+            delay.wait as u64,
+            delay.time as u64,
+            *taken as u64,
+            pair(delay.communicator, delay.class as u32),
         ]
     }
 
-    /// What [`encode`](Delay::encode) made.
+    /// What [`encode`](Notice::encode) made.
     ///
     /// # Panics
     /// If the words are not of a delay.
-    pub(super) fn decode(words: &[u64]) -> Delay {
+    pub(super) fn decode(words: &[u64]) -> Notice {
         let (communicator, class) = halves(words[5]);
-        Delay {
+        let delay = Delay {
             waiting: Spot::decode(words[0]),
             causing: Spot::decode(words[1]),
             wait: words[2] as Ticks,
             time: words[3] as Ticks,
-            taken: words[4] as Ticks,
             communicator,
             class: Class::ALL[class as usize],
-        }
+        };
+        Notice { delay, taken: words[4] as Ticks }
     }
 }

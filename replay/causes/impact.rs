@@ -74,14 +74,6 @@ impl Sums {
     }
 }
 
-/// The time of a location that was not waiting, by row, over the whole trace (8.3).
-fn profile(lines: &mut Lines, at: usize) -> Vec<(Row, Ticks)> {
-    let mut work = Vec::new();
-    let end = lines.line(at).end();
-    lines.work(at, None, end, &mut work);
-    work
-}
-
 /// Adds everything that follows from the critical path; `critical` has its ticks by location and row.
 ///
 /// # Errors
@@ -118,9 +110,11 @@ pub(super) fn find(
         .flat_map(|profile| &profile.locations)
         .map(|location| tools.trace.locations[location.location].is_thread())
         .collect();
-    // Streams of accelerators are no resources that the path is compared with.
+    // Streams of accelerators are no resources that the path is compared with. The others are with all that they did.
+    let mut work = Vec::new();
     for at in (0..lines.len()).filter(|&at| is_thread[at]) {
-        let (excess, foreign) = excess(&profile(lines, at), path, length, |row| lines.path(at, row));
+        lines.all_work(at, &mut work);
+        let (excess, foreign) = excess(&work, path, length, |row| lines.path(at, row));
         for (list, excess) in [excess, foreign].into_iter().enumerate() {
             match excess.factor() {
                 Some(factor) => {
@@ -141,7 +135,8 @@ pub(super) fn find(
     }
 
     for (at, rows) in critical.iter().enumerate() {
-        let own = rows.iter().enumerate().filter(|(_, ticks)| **ticks > 0);
+        // The last row first: room for all is made at once.
+        let own = rows.iter().enumerate().rev().filter(|(_, ticks)| **ticks > 0);
         for (row, &ticks) in own {
             let (row, number) = (row as Row, lines.path(at, row as Row) as usize);
             lines.add(at, metrics.critical_path, row, whole(ticks));
@@ -157,7 +152,8 @@ pub(super) fn find(
         if !is_thread[at] {
             continue;
         }
-        for (row, ticks) in profile(lines, at) {
+        lines.all_work(at, &mut work);
+        for &(row, ticks) in work.iter().rev() {
             let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;
             lines.add(at, metrics.critical_path_activities, row, whole(on_path.min(ticks).max(0)));
             lines.add(at, metrics.non_critical_path_activities, row, whole((ticks - on_path).max(0)));

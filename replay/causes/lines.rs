@@ -2,9 +2,11 @@
 
 use model::Ticks;
 
+use super::points::SyncPoint;
+use super::previous::Past;
 use super::time_line::{Scratch, TimeLine};
 use crate::fraction::fixed;
-use crate::journal::{Position, Spot};
+use crate::journal::{Journal, Position, Spot};
 use crate::severity::{Columns, MetricId, Row};
 
 /// A location of this worker.
@@ -30,17 +32,29 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The time lines of consecutive locations, the first of which is `first`, each with the report's call paths by row.
-    /// `paths` is the number of these.
-    pub(super) fn new(first: usize, lines: Vec<(TimeLine, Vec<u32>)>, paths: usize) -> Self {
-        let line = |(time, paths)| Line { time, paths, shares: Columns::default() };
+    /// No location yet: those that come are consecutive, from `first` on. `paths` is the number of the report's call paths.
+    pub(super) fn new(first: usize, paths: usize) -> Self {
         Lines {
-            lines: lines.into_iter().map(line).collect(),
+            lines: Vec::new(),
             first,
             scratch: Scratch::default(),
             noted: vec![0; paths],
             used: Vec::new(),
         }
+    }
+
+    /// Adds the next location: its journal and its points, in order, and the report's call paths by row. `room` is for the
+    /// journal in short, while it grows.
+    pub(super) fn push(
+        &mut self,
+        journal: Journal,
+        points: Vec<SyncPoint>,
+        paths: Vec<u32>,
+        is_worker: bool,
+        room: &mut Journal,
+    ) {
+        let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.scratch, room);
+        self.lines.push(Line { time, paths, shares: Columns::default() });
     }
 
     /// The number of locations.
@@ -69,9 +83,9 @@ impl Lines {
     }
 
     /// What a location did until an event (see [`TimeLine::pruned`]).
-    pub(super) fn pruned(&mut self, spot: Spot, after: Option<usize>, into: &mut Vec<(Row, Ticks)>) {
+    pub(super) fn pruned(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
-        self.lines[at].time.pruned(after, spot.position, &mut self.scratch, into);
+        self.lines[at].time.pruned(past, spot.position, &mut self.scratch, into);
     }
 
     /// What a location did between two events (see [`TimeLine::work`]); from the begin, if there is no first.
@@ -86,14 +100,15 @@ impl Lines {
     }
 
     /// What a location did until an event (see [`TimeLine::work`]).
-    pub(super) fn work(
-        &mut self,
-        at: usize,
-        after: Option<usize>,
-        before: u32,
-        into: &mut Vec<(Row, Ticks)>,
-    ) {
-        self.lines[at].time.work(after, before, &mut self.scratch, into);
+    pub(super) fn work(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
+        let at = self.at(spot.location);
+        self.lines[at].time.work(past, spot.position, &mut self.scratch, into);
+    }
+
+    /// What a location did all the time.
+    pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<(Row, Ticks)>) {
+        let time = &self.lines[at].time;
+        time.work(Past::new(None, time.points().len()), time.end(), &mut self.scratch, into);
     }
 
     /// Charges costs to a row.
@@ -108,13 +123,6 @@ impl Lines {
         for &(row, ticks) in work {
             self.add(at, metric, row, fixed(cost * ticks as f64));
         }
-    }
-
-    /// Charges costs where an event is.
-    pub(super) fn add_at(&mut self, spot: Spot, metric: MetricId, value: i128) {
-        let at = self.at(spot.location);
-        let row = self.line(at).row(spot.position);
-        self.add(at, metric, row, value);
     }
 
     /// Notes the ticks of a call path.

@@ -1,14 +1,14 @@
 //! What delays cost in the long term, once it is known (specification 9.1, 9.3).
 //!
-//! What a location did more than the one that waits for it is kept from the short term, as long as that is not too much. A
-//! thousand members of an operation may wait for one that has been through thousands of functions: the rest is asked for
-//! again when everything else is over.
+//! It becomes known in an order of time, and is charged location by location when everything else is over. What a location did
+//! more than the one that waits for it is kept from the short term, as long as that is not too much. A thousand members of an
+//! operation may wait for one that has been through thousands of functions: the rest is asked for again.
 
 use model::Ticks;
 
 use super::delay::{Class, Costs};
 use super::lines::Lines;
-use super::sides::{Causes, Wait};
+use super::sides::{Causes, LongTerm, Waits};
 use super::work::{self, Excess, Told};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -18,56 +18,67 @@ use crate::severity::Row;
 /// What is still to be charged to a cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owed {
-    /// The cause.
-    pub(super) cause: u32,
-    /// What a tick of it costs in the long term, by class.
-    pub(super) costs: Costs,
+    cause: u32,
+    class: Class,
+    /// What a tick of it costs.
+    cost: f64,
 }
 
-/// Charges long-term costs to the excess work by row; `costs` are those of a tick.
-pub(super) fn charge(
-    metrics: &Metrics,
-    lines: &mut Lines,
-    line: usize,
-    costs: &Costs,
-    excess: &[(Row, Ticks)],
-) {
-    for class in Class::ALL.into_iter().filter(|&class| costs[class as usize] > 0.0) {
-        lines.charge(line, metrics.delay_costs[class as usize][1], costs[class as usize], excess);
+/// What is to be charged to a cause, if a tick of it costs so much.
+pub(super) fn owed(cause: u32, costs: &Costs) -> impl Iterator<Item = Owed> {
+    let owed = Class::ALL.into_iter().zip(costs).map(move |(class, &cost)| Owed { cause, class, cost });
+    owed.filter(|owed| owed.cost > 0.0)
+}
+
+/// Charges what is owed to a cause to its excess work by row.
+fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, owed: &[Owed], excess: &[(Row, Ticks)]) {
+    for owed in owed {
+        lines.charge(line, metrics.delay_costs[owed.class as usize][1], owed.cost, excess);
     }
 }
 
-/// Charges what is owed: asks for the work of those that waited, and compares it again.
+/// Charges all that is owed. Where the excess work was too much to keep, asks for the work of those that waited, and compares it
+/// again.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn settle(
     metrics: &Metrics,
     lines: &mut Lines,
-    waits: &[Wait],
+    waits: &Waits,
     causes: &Causes,
-    owed: Vec<Owed>,
+    mut owed: Vec<Owed>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
+    owed.sort_unstable_by_key(|owed| owed.cause);
     let workers = exchange.workers();
-    let mut of_worker: Vec<Vec<Owed>> = vec![Vec::new(); workers];
+    let mut of_worker: Vec<Vec<&[Owed]>> = vec![Vec::new(); workers];
     let mut questions = vec![Batch::new(); workers];
-    for owed in owed {
-        let worker = causes.worker_of(owed.cause as usize);
-        questions[worker].push((owed.cause as usize - causes.firsts[worker]) as u64);
-        of_worker[worker].push(owed);
+    for owed in owed.chunk_by(|a, b| a.cause == b.cause) {
+        let cause = &causes.list[owed[0].cause as usize];
+        match cause.long_term {
+            LongTerm::Nothing => {}
+            LongTerm::Kept(first, count) => {
+                let line = lines.at(cause.delay.causing.location);
+                charge(metrics, lines, line, owed, &causes.shares[first as usize..][..count as usize]);
+            }
+            LongTerm::Again => {
+                let (worker, number) = causes.told(owed[0].cause);
+                questions[worker].push(number.into());
+                of_worker[worker].push(owed);
+            }
+        }
     }
     let asked = exchange.exchange(questions)?;
-    let all = work::by_worker(waits, workers);
-    let answers = asked.iter().zip(all);
-    let answers: Vec<Vec<usize>> =
-        answers.map(|(numbers, all)| numbers.iter().map(|&number| all[number as usize]).collect()).collect();
+    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
+    let wait =
+        |worker: usize, number: usize| waits.list[waits.firsts[worker] + asked[worker][number] as usize];
     let mut excess = Excess::default();
-    work::bring(lines, waits, &answers, exchange, |lines, Told { worker, number, .. }| {
-        let Owed { cause, costs } = &of_worker[worker][number];
-        let cause = &causes.list[*cause as usize];
+    work::bring(lines, &counts, wait, exchange, |lines, Told { worker, number, .. }| {
+        let owed = of_worker[worker][number];
+        let cause = &causes.list[owed[0].cause as usize];
         let line = lines.at(cause.delay.causing.location);
         let excess = excess.of(lines, cause);
-        charge(metrics, lines, line, costs, excess);
+        charge(metrics, lines, line, owed, excess);
     })
 }

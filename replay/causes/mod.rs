@@ -9,9 +9,12 @@
 
 mod backward;
 mod collect;
+mod critical_path;
 mod culprits;
 mod delay;
+mod groups;
 mod impact;
+mod kept;
 mod lines;
 mod long_term;
 mod points;
@@ -31,22 +34,22 @@ pub use delay::Class;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
-use crate::journal::Spot;
+use crate::journal::{Journal, Spot};
 use crate::memory::Memory;
 use crate::relay;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 use backward::Backward;
-use delay::Delay;
+use delay::Notice;
 use lines::Lines;
 use points::{Next, Peers, SyncPoint};
-use time_line::TimeLine;
+use sides::{Cause, Causes, Waits};
 
-/// About how many bytes the search takes: sums over the journals, points, and sides of delays.
+/// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
 fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
     let locations = profiles.iter().flat_map(|profile| &profile.locations);
-    let journals: u64 = locations.map(|location| 8 * u64::from(location.journal.len())).sum();
+    let journals: u64 = locations.map(|location| 12 * u64::from(location.journal.len())).sum();
     let points: usize = points.iter().map(Vec::len).sum();
     journals + 600 * sides as u64 + 200 * points as u64
 }
@@ -67,41 +70,37 @@ pub fn find(
 ) -> Result<Vec<Named>, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
-    let (mut points, mut delays) = (Vec::new(), Vec::new());
-    let (mut meetings, mut idle) = (Vec::new(), Vec::new());
-    let mut last = None;
-    for mut process in collected {
-        for point in process.points.iter_mut().flatten() {
-            if let Next::Team(meeting) = &mut point.next {
-                *meeting += meetings.len() as u32;
-            }
-        }
-        meetings.extend(process.meetings);
-        idle.extend(process.idle);
-        points.extend(process.points);
-        delays.extend(process.delays);
-        last = last.or(process.last);
-    }
-    memory.check(bytes_needed(profiles, &points, delays.len()))?;
-    // In this order both sides of most delays go forwards in their lists, however many others they wait for in turn.
-    delays.sort_by_key(|delay| delay.time);
-    let told = tell(tools, &delays, exchange)?;
+    let Collected { mut points, lists, notices, meetings, idle, last } = Collected::all(collected);
+    memory.check(bytes_needed(profiles, &points, notices.len()))?;
+    let order = by_cause(&notices);
+    let told = tell(tools, order.iter().map(|&at| &notices[at as usize]), exchange)?;
     // A few locations may make all others wait.
-    let causes: usize = told.iter().map(|batch| batch.len() / Delay::WORDS).sum();
-    memory.check(bytes_needed(profiles, &points, delays.len() + causes))?;
-    for delay in told.iter().flat_map(|batch| batch.chunks_exact(Delay::WORDS)).map(Delay::decode) {
-        if delay.class.is_of_messages() {
-            points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
-                position: delay.causing.position,
-                wait: 0,
-                taken: delay.taken,
-                peers: Peers::One(tools.process_of(delay.waiting.location) as u32),
-                next: Next::Through,
-            });
+    let causing: usize = told.iter().map(|batch| batch.len() / Notice::WORDS).sum();
+    memory.check(bytes_needed(profiles, &points, notices.len() + causing))?;
+    let delays = order.into_iter().map(|at| notices[at as usize].delay);
+    let waits = Waits::new(tools, delays, exchange.workers());
+    drop(notices);
+    let mut causes = Causes::default();
+    causes.list.reserve_exact(causing);
+    for batch in told {
+        causes.firsts.push(causes.list.len());
+        for Notice { delay, taken } in batch.chunks_exact(Notice::WORDS).map(Notice::decode) {
+            if delay.class.is_of_messages() {
+                points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
+                    position: delay.causing.position,
+                    wait: 0,
+                    taken,
+                    peers: Peers::One(tools.process_of(delay.waiting.location) as u32),
+                    next: Next::Through,
+                });
+            }
+            causes.list.push(Cause::new(delay));
         }
     }
-    let mut time_lines = Vec::new();
+    causes.firsts.push(causes.list.len());
+    let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let mut points = points.into_iter();
+    let mut room = Journal::default();
     for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {
         for location in &mut profile.locations {
             let mut points = points.next().unwrap_or_default();
@@ -109,15 +108,16 @@ pub fn find(
             let rows: Vec<u32> =
                 location.severities.paths().iter().map(|&path| numbers[path as usize]).collect();
             let journal = std::mem::take(&mut location.journal);
-            time_lines.push((TimeLine::new(journal, points, rows.len(), location.is_worker), rows));
+            lines.push(journal, points, rows, location.is_worker, &mut room);
         }
     }
-    let mut lines = Lines::new(first.unwrap_or(0), time_lines, paths.len());
-    let (waits, causes) = short_term::evaluate(tools, delays, told, idle, &mut lines, exchange)?;
+    drop(room);
+    let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
+    drop(lists);
 
     let last = end_of_path(tools, profiles, &lines, last, exchange)?;
     let worker = exchange.worker();
-    let mut backward = Backward::new(tools, &mut lines, &waits, &causes, &meetings, worker, findings);
+    let mut backward = Backward::new(tools, &lines, &waits, &causes, &meetings, worker, findings);
     if let Some(last) = last {
         backward.begin_path(last);
     }
@@ -125,7 +125,7 @@ pub fn find(
     let mut returned = backward.finish();
     let owed = std::mem::take(&mut returned.owed);
     long_term::settle(tools.metrics, &mut lines, &waits, &causes, owed, exchange)?;
-    let critical = std::mem::take(&mut returned.path);
+    let critical: Vec<_> = (0..lines.len()).map(|at| returned.path.ticks(&mut lines, at)).collect();
     let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
@@ -135,11 +135,23 @@ pub fn find(
     Ok(named)
 }
 
+/// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.
+fn by_cause(notices: &[Notice]) -> Vec<u32> {
+    let causes = notices.iter().map(|notice| notice.delay.causing.encode());
+    let mut order: Vec<(u64, u32)> = causes.zip(0..).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, at)| at).collect()
+}
+
 /// Tells the workers that own the causing locations.
-fn tell(tools: &Tools<'_>, delays: &[Delay], exchange: &mut dyn Exchange) -> Result<Vec<Batch>, Error> {
+fn tell<'n>(
+    tools: &Tools<'_>,
+    notices: impl Iterator<Item = &'n Notice>,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Batch>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for delay in delays {
-        outgoing[tools.owner_of(delay.causing.location)].extend(delay.encode());
+    for notice in notices {
+        outgoing[tools.owner_of(notice.delay.causing.location)].extend(notice.encode());
     }
     exchange.exchange(outgoing)
 }

@@ -1,18 +1,16 @@
 //! Synchronisation points: events at which a location has synchronised with others (specification 7.1).
 
-use std::rc::Rc;
-
 use model::Ticks;
 
 use crate::journal::{Position, Spot};
 
 /// With whom.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peers {
     /// One process.
     One(u32),
-    /// These processes.
-    Several(Rc<[u32]>),
+    /// The processes of a list, by its number.
+    Several(u32),
     /// All members of a communicator, by its position in the definitions.
     Communicator(u32),
     /// All processes.
@@ -45,7 +43,7 @@ pub(super) enum Next {
 }
 
 /// An event at which a location has synchronised with others.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SyncPoint {
     /// Its place in the journal.
     pub(super) position: Position,
@@ -75,4 +73,5 @@ impl SyncPoint {
 pub(super) fn sort(points: &mut Vec<SyncPoint>) {
     points.sort_by_key(|point| point.position);
     points.dedup_by_key(|point| point.position);
+    points.shrink_to_fit();
 }

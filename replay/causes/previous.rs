@@ -2,11 +2,13 @@
 //! from (specification 7.1, queries).
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::points::{Peers, SyncPoint};
 use crate::communicators::Participants;
+use crate::exchange::batch::{halves, pair};
 use crate::journal::Position;
 use crate::trace::Trace;
 
@@ -60,13 +62,20 @@ impl Past {
 #[derive(Debug)]
 pub(super) struct Members<'a> {
     trace: &'a Trace,
+    /// Lists of processes that points refer to.
+    lists: &'a [Rc<[u32]>],
     known: FxHashMap<u32, FxHashSet<u32>>,
 }
 
 impl<'a> Members<'a> {
     /// Nothing is known yet.
-    pub(super) fn new(trace: &'a Trace) -> Members<'a> {
-        Members { trace, known: FxHashMap::default() }
+    pub(super) fn new(trace: &'a Trace, lists: &'a [Rc<[u32]>]) -> Members<'a> {
+        Members { trace, lists, known: FxHashMap::default() }
+    }
+
+    /// The processes of a list that a point refers to.
+    pub(super) fn list(&self, number: u32) -> &'a [u32] {
+        &self.lists[number as usize]
     }
 
     fn has(&mut self, communicator: u32, process: u32) -> bool {
@@ -81,28 +90,30 @@ impl<'a> Members<'a> {
 /// Answers all queries about a location: the past between the last point that knows the process and the event.
 pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Past> {
     let mut answers = vec![Past::default(); queries.len()];
-    let mut order: Vec<usize> = (0..queries.len()).collect();
-    order.sort_by_key(|&at| queries[at].before);
+    let mut order: Vec<u64> = (0..).zip(queries).map(|(at, query)| pair(query.before, at)).collect();
+    // They come in few rising runs, which this sort makes use of.
+    order.sort();
     let mut with: FxHashMap<u32, usize> = FxHashMap::default();
     // Communicators whose members have all synchronised, the latest last.
     let mut with_all: Vec<(Option<u32>, usize)> = Vec::new();
     let mut with_team: FxHashMap<u32, usize> = FxHashMap::default();
     let mut with_any_team = None;
     let mut next = 0;
-    for query in order {
+    for number in order {
+        let query = halves(number).1 as usize;
         let Query { before, partner } = queries[query];
         while let Some(point) = points.get(next).filter(|point| point.position < before) {
             let mut all = |communicator| {
                 with_all.retain(|known| known.0 != communicator);
                 with_all.push((communicator, next));
             };
-            match &point.peers {
-                Peers::One(peer) => drop(with.insert(*peer, next)),
-                Peers::Several(peers) => with.extend(peers.iter().map(|&peer| (peer, next))),
-                Peers::Communicator(communicator) => all(Some(*communicator)),
+            match point.peers {
+                Peers::One(peer) => drop(with.insert(peer, next)),
+                Peers::Several(list) => with.extend(members.list(list).iter().map(|&peer| (peer, next))),
+                Peers::Communicator(communicator) => all(Some(communicator)),
                 Peers::World => all(None),
                 Peers::Barrier { team } | Peers::Region { team, .. } => {
-                    with_team.insert(*team, next);
+                    with_team.insert(team, next);
                     with_any_team = Some(next);
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -16,11 +17,11 @@ use crate::trace::Trace;
 const QUERIES: usize = 1 << 20;
 
 /// The number of the first point that a cause is passed on to; it is to all that follow before the cause. `None`: to nothing.
-pub(super) type Reach = Option<usize>;
+pub(super) type Reach = Option<u32>;
 
 /// What is meant: everything since both sides have synchronised.
 pub(super) fn corrected(past: Past) -> Reach {
-    Some(past.points().start)
+    Some(past.points().start as u32)
 }
 
 /// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
@@ -74,63 +75,71 @@ pub(super) fn reference(
             return corrected(past);
         };
         let is_base = firsts.first() == Some(&after);
-        let knows_one = after.is_some_and(|at| match &points[at].peers {
+        let knows_one = after.is_some_and(|at| match points[at].peers {
             Peers::One(_) => true,
-            Peers::Several(peers) => peers.len() == 1,
+            Peers::Several(list) => members.list(list).len() == 1,
             _ => false,
         });
         if is_base && !(is_pair && knows_one) {
             return corrected(past);
         }
-        *firsts.iter().find(|&&first| first > after && Some(&first) != firsts.first())?
+        let first = firsts.iter().find(|&&first| first > after && Some(&first) != firsts.first())?;
+        first.map(|first| first as u32)
     };
     causes.iter().map(reach).collect()
 }
 
 /// For each of so many points, whether any of these causes, each with the number of points before it, reaches it.
 pub(super) fn covered(points: usize, causes: impl Iterator<Item = (Reach, usize)>) -> Vec<bool> {
-    let mut changes = vec![0_i64; points + 1];
+    let mut changes = vec![0_i32; points + 1];
     for (reach, end) in causes {
-        if let Some(first) = reach.filter(|&first| first < end) {
+        if let Some(first) = reach.map(|first| first as usize).filter(|&first| first < end) {
             changes[first] += 1;
             changes[end] -= 1;
         }
     }
     let mut count = 0;
-    let covers = |change: &i64| {
+    let covers = |change: &i32| {
         count += change;
         count > 0
     };
     changes[..points].iter().map(covers).collect()
 }
 
-/// A stretch of a location with a weight.
+/// A stretch of a location with a weight: its points.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Span {
-    /// It begins behind this position, or at the begin of everything.
-    pub(super) after: Option<Position>,
-    /// It ends before this one.
-    pub(super) before: Position,
+    /// The first of them.
+    pub(super) first: u32,
+    /// The one behind the last.
+    pub(super) end: u32,
     /// Not negative.
     pub(super) weight: f64,
 }
 
-/// The largest weight at each of these positions, which fall.
-pub(super) fn heaviest(mut spans: Vec<Span>, positions: &[Position]) -> Vec<f64> {
-    spans.sort_by_key(|span| span.before);
+impl Span {
+    /// The points in a past.
+    pub(super) fn new(past: Past, weight: f64) -> Span {
+        let Range { start, end } = past.points();
+        Span { first: start as u32, end: end as u32, weight }
+    }
+}
+
+/// The largest weight at each of these points, which fall.
+pub(super) fn heaviest(mut spans: Vec<Span>, points: impl Iterator<Item = u32>) -> impl Iterator<Item = f64> {
+    spans.sort_by_key(|span| span.end);
     // Weights are not negative: their bits have their order.
-    let mut open: BinaryHeap<(u64, Reverse<Option<Position>>)> = BinaryHeap::new();
-    let mut weight_at = |position: Position| {
-        while let Some(span) = spans.pop_if(|span| span.before > position) {
-            open.push((span.weight.to_bits(), Reverse(span.after)));
+    let mut open: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
+    points.map(move |point| {
+        while let Some(span) = spans.pop_if(|span| span.end > point) {
+            open.push((span.weight.to_bits(), Reverse(span.first)));
         }
-        // What begins behind this position begins behind all that come.
-        while open.peek().is_some_and(|&(_, Reverse(after))| after.is_some_and(|after| after >= position)) {
+        // What begins behind this point begins behind all that come.
+        while open.peek().is_some_and(|&(_, Reverse(first))| first > point) {
             open.pop();
         }
         open.peek().map_or(0.0, |&(bits, _)| f64::from_bits(bits))
-    };
-    positions.iter().map(|&position| weight_at(position)).collect()
+    })
 }
 
 #[cfg(test)]
@@ -138,13 +147,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_heaviest_span_counts_only_strictly_inside() {
+    fn the_heaviest_span_counts_only_inside() {
         let spans = vec![
-            Span { after: Some(10), before: 40, weight: 0.5 },
-            Span { after: Some(20), before: 30, weight: 0.9 },
-            Span { after: None, before: 15, weight: 0.1 },
+            Span { first: 11, end: 40, weight: 0.5 },
+            Span { first: 21, end: 30, weight: 0.9 },
+            Span { first: 0, end: 15, weight: 0.1 },
         ];
-        let weights = heaviest(spans, &[40, 35, 30, 25, 20, 12, 10, 5]);
-        assert_eq!(weights, [0.0, 0.5, 0.5, 0.9, 0.5, 0.5, 0.1, 0.1]);
+        let weights = heaviest(spans, [40, 35, 30, 25, 20, 12, 10, 5].into_iter());
+        assert_eq!(weights.collect::<Vec<_>>(), [0.0, 0.5, 0.5, 0.9, 0.5, 0.5, 0.1, 0.1]);
     }
 }

@@ -3,13 +3,18 @@
 //! The location that waits tells what it did since both sides last synchronised; the location that made it wait compares
 //! that with what it did itself. What it did more is the delay: the waiting is charged to it, in proportion.
 
+use std::cmp::Reverse;
+use std::rc::Rc;
+
 use model::Ticks;
 
 use super::collect::Idle;
 use super::delay::{Class, Delay};
+use super::groups::Groups;
 use super::lines::Lines;
-use super::previous::{Members, Partner, Past, Query};
-use super::sides::{Cause, Causes, Wait};
+use super::previous::{Members, Partner, Query};
+use super::reach::Span;
+use super::sides::{Cause, Causes, LongTerm, Wait, Waits};
 use super::work::{self, Excess};
 use super::{previous, reach};
 use crate::error::Error;
@@ -26,134 +31,137 @@ use crate::trace::Trace;
 /// asked for again.
 const ROWS_KEPT: usize = 16;
 
-/// Finds the causes of all delays, evaluates them, and charges short-term costs. Answers the delays of this worker's
-/// locations and those that they cause.
+/// Evaluates all delays, and charges short-term costs. `waits` are those of this worker's locations, `causes` those that they
+/// cause; both come back with all that is known of them.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn evaluate(
     tools: &Tools<'_>,
-    delays: Vec<Delay>,
-    told: Vec<Batch>,
+    mut waits: Waits,
+    mut causes: Causes,
+    lists: &[Rc<[u32]>],
     idle: Vec<Idle>,
     lines: &mut Lines,
     exchange: &mut dyn Exchange,
-) -> Result<(Vec<Wait>, Causes), Error> {
+) -> Result<(Waits, Causes), Error> {
     let Tools { trace, metrics, .. } = *tools;
-    let mut numbers = vec![0; exchange.workers()];
-    let mut waits: Vec<Wait> = delays
-        .into_iter()
-        .map(|delay| {
-            let worker = tools.owner_of(delay.causing.location);
-            numbers[worker] += 1;
-            Wait { delay, worker, number: numbers[worker] - 1, past: Past::default(), has_costs: false }
-        })
-        .collect();
-    let mut causes = Causes::default();
-    for batch in &told {
-        causes.firsts.push(causes.list.len());
-        causes.list.extend(batch.chunks_exact(Delay::WORDS).map(Delay::decode).map(Cause::new));
-    }
-    causes.firsts.push(causes.list.len());
-    drop(told);
+    let mut members = Members::new(trace, lists);
     for idle in idle {
-        idle_threads(tools, lines, &idle, &mut causes);
+        idle_threads(metrics, lines, &idle, &mut members, &mut causes);
     }
-    find_previous(trace, lines, &mut waits, &mut causes);
-    compare(metrics, lines, &waits, &mut causes, exchange)?;
-    indirect(metrics, lines, &waits, &causes, exchange)?;
-    propagating(metrics, lines, &waits, &causes);
+    waits.of_line =
+        Groups::new(lines.len(), waits.list.iter().map(|wait| lines.at(wait.delay.waiting.location)));
+    causes.of_line =
+        Groups::new(lines.len(), causes.list.iter().map(|cause| lines.at(cause.delay.causing.location)));
+    for line in 0..lines.len() {
+        find_previous(trace, lines, line, &mut members, &mut waits, &mut causes);
+    }
+    let passed_on = compare(metrics, lines, &waits, &mut causes, exchange)?;
+    indirect(metrics, lines, &waits, passed_on, exchange)?;
+    for line in 0..lines.len() {
+        propagating(metrics, lines, line, &waits, &causes);
+    }
     Ok((waits, causes))
 }
 
-/// Finds the points at which both sides of each delay had synchronised before, how far causes reach, and which waiting
-/// has caused more.
-fn find_previous(trace: &Trace, lines: &Lines, waits: &mut [Wait], causes: &mut Causes) {
-    let partner = |delay: &Delay, spot: Spot| match delay.class {
+/// Finds the points at which both sides of each delay at a location had synchronised before, how far causes reach, and which
+/// waiting has caused more.
+fn find_previous(
+    trace: &Trace,
+    lines: &Lines,
+    line: usize,
+    members: &mut Members<'_>,
+    waits: &mut Waits,
+    causes: &mut Causes,
+) {
+    let partner = |delay: &Delay, other: Spot| match delay.class {
         // A thread may have been in a team of its own meanwhile.
         Class::ThreadBarrier => Partner::Team(delay.communicator),
         Class::IdleThreads => Partner::AnyTeam,
-        _ => Partner::Process(trace.locations[spot.location as usize].process as u32),
+        _ => Partner::Process(trace.locations[other.location as usize].process as u32),
     };
-    let mut members = Members::new(trace);
-    let mut of_waits: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
-    let mut of_causes: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
-    for (at, wait) in waits.iter().enumerate() {
-        of_waits[lines.at(wait.delay.waiting.location)].push(at);
+    let (of_waits, of_causes) = (waits.of_line.of(line), causes.of_line.of(line));
+    let of_wait = of_waits.iter().map(|&at| {
+        let delay = &waits.list[at as usize].delay;
+        Query { before: delay.waiting.position, partner: partner(delay, delay.causing) }
+    });
+    let of_cause = of_causes.iter().map(|&at| {
+        let delay = &causes.list[at as usize].delay;
+        Query { before: delay.causing.position, partner: partner(delay, delay.waiting) }
+    });
+    let queries: Vec<Query> = of_wait.chain(of_cause).collect();
+    let line = lines.line(line);
+    let points = line.points();
+    let pasts = previous::find(points, &queries, members);
+    let (of_wait, of_cause) = pasts.split_at(of_waits.len());
+    for (&at, &past) in of_causes.iter().zip(of_cause) {
+        let cause = &mut causes.list[at as usize];
+        (cause.past, cause.reach) = (past, reach::corrected(past));
     }
-    for (at, cause) in causes.list.iter().enumerate() {
-        of_causes[lines.at(cause.delay.causing.location)].push(at);
+    if trace.semantics == Semantics::Reference {
+        let group = of_causes.iter().map(|&at| &causes.list[at as usize]);
+        let group: Vec<_> = group.map(|cause| (cause.delay, cause.past)).collect();
+        let reaches = reach::reference(trace, points, &group, members);
+        for (&at, reach) in of_causes.iter().zip(reaches) {
+            causes.list[at as usize].reach = reach;
+        }
     }
-    for line in 0..lines.len() {
-        let points = lines.line(line).points();
-        let queries: Vec<Query> = of_waits[line]
-            .iter()
-            .map(|&at| Query {
-                before: waits[at].delay.waiting.position,
-                partner: partner(&waits[at].delay, waits[at].delay.causing),
-            })
-            .chain(of_causes[line].iter().map(|&at| Query {
-                before: causes.list[at].delay.causing.position,
-                partner: partner(&causes.list[at].delay, causes.list[at].delay.waiting),
-            }))
-            .collect();
-        let answers = previous::find(points, &queries, &mut members);
-        let (of_wait, of_cause) = answers.split_at(of_waits[line].len());
-        for (&at, &past) in of_waits[line].iter().zip(of_wait) {
-            waits[at].past = past;
-        }
-        for (&at, &past) in of_causes[line].iter().zip(of_cause) {
-            causes.list[at].past = past;
-            causes.list[at].reach = reach::corrected(past);
-        }
-        if trace.semantics == Semantics::Reference {
-            let group = of_causes[line].iter().map(|&at| (causes.list[at].delay, causes.list[at].past));
-            let reaches = reach::reference(trace, points, &group.collect::<Vec<_>>(), &mut members);
-            for (&at, reach) in of_causes[line].iter().zip(reaches) {
-                causes.list[at].reach = reach;
-            }
-        }
-        let reaches = of_causes[line].iter().map(|&at| &causes.list[at]);
-        let reaches = reaches.map(|cause| (cause.reach, cause.past.points().end));
-        let covered = reach::covered(points.len(), reaches);
-        for &at in &of_waits[line] {
-            let wait = &mut waits[at];
-            let point = lines.line(line).point_behind(wait.past, wait.delay.waiting.position);
-            wait.has_costs = point.is_some_and(|point| point.wait > 0) && covered[wait.past.points().end];
-        }
+    let reaches = of_causes.iter().map(|&at| &causes.list[at as usize]);
+    let reaches = reaches.map(|cause| (cause.reach, cause.past.points().end));
+    let covered = reach::covered(points.len(), reaches);
+    for (&at, &past) in of_waits.iter().zip(of_wait) {
+        let wait = &mut waits.list[at as usize];
+        let position = wait.delay.waiting.position;
+        wait.past = past;
+        wait.row = line.row(position);
+        let point = line.point_behind(past, position).filter(|_| covered[past.points().end]);
+        wait.costly = point.map_or(0, |point| point.wait.max(0));
     }
 }
 
-/// Compares what waiting locations did with what those did that made them wait, and charges these.
+/// Compares what waiting locations did with what those did that made them wait, and charges these. Answers for each worker
+/// how much of the waiting for messages that it told of was caused by waiting, in ticks.
 fn compare(
     metrics: &Metrics,
     lines: &mut Lines,
-    waits: &[Wait],
+    waits: &Waits,
     causes: &mut Causes,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
-    let all = work::by_worker(waits, exchange.workers());
+) -> Result<Vec<Batch>, Error> {
+    let mut passed_on = vec![Batch::new(); exchange.workers()];
     let mut excess = Excess::default();
-    work::bring(lines, waits, &all, exchange, |lines, told| {
+    let counts: Vec<usize> = waits.firsts.windows(2).map(|ends| ends[1] - ends[0]).collect();
+    let wait = |worker: usize, number: usize| waits.list[waits.firsts[worker] + number];
+    work::bring(lines, &counts, wait, exchange, |lines, told| {
         let cause = causes.firsts[told.worker] + told.number;
-        let of = &mut causes.list[cause];
-        (of.awaits_costs, of.waiting_path) = (told.has_costs, told.path);
-        let points = lines.line(lines.at(of.delay.causing.location)).points();
-        of.since = of.past.after().map(|after| points[after].position);
+        causes.list[cause].waiting_path = told.path;
         let excess = excess.of(lines, &causes.list[cause]);
-        charge(metrics, lines, causes, cause, excess);
-    })
+        let waiting = charge(metrics, lines, causes, cause, excess, told.has_costs);
+        if causes.list[cause].delay.class.is_of_messages() {
+            passed_on[told.worker].push(waiting.to_bits());
+        }
+    })?;
+    Ok(passed_on)
 }
 
-/// Charges the short-term costs of a delay to the excess work by row.
-fn charge(metrics: &Metrics, lines: &mut Lines, causes: &mut Causes, at: usize, excess: &[(Row, Ticks)]) {
+/// Charges the short-term costs of a delay to the excess work by row. Answers how much of it was caused by waiting.
+fn charge(
+    metrics: &Metrics,
+    lines: &mut Lines,
+    causes: &mut Causes,
+    at: usize,
+    excess: &[(Row, Ticks)],
+    has_costs: bool,
+) -> f64 {
     let most = causes.list.len() * ROWS_KEPT;
     let cause = &mut causes.list[at];
     let (spot, class) = (cause.delay.causing, cause.delay.class);
     let line = lines.at(spot.location);
     let sum = excess.iter().fold(0, |sum: Ticks, &(_, more)| more.saturating_add(sum));
     let time = lines.line(line);
-    let denominator = sum as f64 + time.waiting(cause.past) as f64;
+    let waiting = time.waiting(cause.past) as f64;
+    let denominator = sum as f64 + waiting;
     let is_cause = time.point_behind(cause.past, spot.position).is_some_and(|point| point.wait <= 0);
     if denominator > 0.0 && is_cause {
         let scale = cause.delay.wait as f64 / denominator;
@@ -162,27 +170,33 @@ fn charge(metrics: &Metrics, lines: &mut Lines, causes: &mut Causes, at: usize, 
         cause.denominator = denominator;
         lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, excess);
     }
-    if cause.awaits_costs {
+    if has_costs {
         let first = causes.shares.len();
-        cause.shares = (first + excess.len() <= most).then(|| {
+        let is_kept = first + excess.len() <= most.min(u32::MAX as usize);
+        cause.long_term = match is_kept {
+            true => LongTerm::Kept(first as u32, excess.len() as u32),
+            false => LongTerm::Again,
+        };
+        if is_kept {
             causes.shares.extend(excess);
-            first..causes.shares.len()
-        });
+        }
     }
+    cause.scale * waiting
 }
 
 /// Charges idle threads to what the main thread does alone (9.6). What made it wait meanwhile is charged for them, too.
 fn idle_threads(
-    Tools { trace, metrics, .. }: &Tools<'_>,
+    metrics: &Metrics,
     lines: &mut Lines,
     idle: &Idle,
+    members: &mut Members<'_>,
     causes: &mut Causes,
 ) {
     let line = lines.at(idle.location);
     let mut work = Vec::new();
     let ends = idle.forks.iter().copied().chain([lines.line(line).end()]);
     let queries: Vec<Query> = ends.map(|before| Query { before, partner: Partner::AnyTeam }).collect();
-    let pasts = previous::find(lines.line(line).points(), &queries, &mut Members::new(trace));
+    let pasts = previous::find(lines.line(line).points(), &queries, members);
     for (Query { before, .. }, past) in queries.into_iter().zip(pasts) {
         let time = lines.line(line);
         let waiting = time.waiting(past);
@@ -199,9 +213,9 @@ fn idle_threads(
         lines.charge(line, metrics.delay_costs[Class::IdleThreads as usize][0], scale, &work);
         let spot = Spot { location: idle.location, position: before };
         let class = Class::IdleThreads;
-        let delay =
-            Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, taken: 0, communicator: 0 };
-        causes.list.push(Cause { since: joined, denominator, scale, ..Cause::new(delay) });
+        let delay = Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, communicator: 0 };
+        causes.alone_since.push(joined);
+        causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
     }
 }
 
@@ -209,51 +223,38 @@ fn idle_threads(
 fn indirect(
     metrics: &Metrics,
     lines: &mut Lines,
-    waits: &[Wait],
-    causes: &Causes,
+    waits: &Waits,
+    passed_on: Vec<Batch>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
-    let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for (worker, ends) in causes.firsts.windows(2).enumerate() {
-        for cause in causes.list[ends[0]..ends[1]].iter().filter(|cause| cause.delay.class.is_of_messages()) {
-            let spot = cause.delay.causing;
-            let waiting = lines.line(lines.at(spot.location)).waiting(cause.past);
-            outgoing[worker].push((cause.scale * waiting as f64).to_bits());
+    let incoming = exchange.exchange(passed_on)?;
+    for (ends, batch) in waits.firsts.windows(2).zip(&incoming) {
+        let waits = waits.list[ends[0]..ends[1]].iter().filter(|wait| wait.delay.class.is_of_messages());
+        for (wait, &word) in waits.zip(batch) {
+            let metric = metrics.indirect[usize::from(wait.delay.class == Class::LateReceiver)];
+            let line = lines.at(wait.delay.waiting.location);
+            lines.add(line, metric, wait.row, fixed(f64::from_bits(word)));
         }
-    }
-    let incoming = exchange.exchange(outgoing)?;
-    let mut next = vec![0; incoming.len()];
-    for wait in waits.iter().filter(|wait| wait.delay.class.is_of_messages()) {
-        let value = f64::from_bits(incoming[wait.worker][next[wait.worker]]);
-        next[wait.worker] += 1;
-        let metric = metrics.indirect[usize::from(wait.delay.class == Class::LateReceiver)];
-        lines.add_at(wait.delay.waiting, metric, fixed(value));
     }
     Ok(())
 }
 
-/// Waiting for messages that made others wait for messages: for each wait the largest share that was passed on.
-fn propagating(metrics: &Metrics, lines: &mut Lines, waits: &[Wait], causes: &Causes) {
-    let mut spans: Vec<Vec<reach::Span>> = vec![Vec::new(); lines.len()];
-    for cause in causes.list.iter().filter(|c| c.scale > 0.0 && c.delay.class.is_of_messages()) {
-        let line = lines.at(cause.delay.causing.location);
-        let points = lines.line(line).points();
-        spans[line].push(reach::Span {
-            after: cause.past.after().map(|at| points[at].position),
-            before: cause.delay.causing.position,
-            weight: cause.scale,
-        });
+/// Waiting for messages at a location that made others wait for messages: for each wait the largest share that was passed on.
+fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits, causes: &Causes) {
+    let of_causes = causes.of_line.of(line).iter().map(|&at| &causes.list[at as usize]);
+    let of_messages = of_causes.filter(|cause| cause.scale > 0.0 && cause.delay.class.is_of_messages());
+    let spans: Vec<Span> = of_messages.map(|cause| Span::new(cause.past, cause.scale)).collect();
+    if spans.is_empty() {
+        return;
     }
-    let mut of_line: Vec<Vec<&Wait>> = vec![Vec::new(); lines.len()];
-    for wait in waits.iter().filter(|wait| wait.delay.class.is_of_messages()) {
-        of_line[lines.at(wait.delay.waiting.location)].push(wait);
-    }
-    for (spans, mut waits) in spans.into_iter().zip(of_line) {
-        waits.sort_by_key(|wait| std::cmp::Reverse(wait.delay.waiting.position));
-        let positions: Vec<_> = waits.iter().map(|wait| wait.delay.waiting.position).collect();
-        for (wait, weight) in waits.iter().zip(reach::heaviest(spans, &positions)) {
-            let metric = metrics.propagating[usize::from(wait.delay.class == Class::LateReceiver)];
-            lines.add_at(wait.delay.waiting, metric, fixed(weight * wait.delay.wait as f64));
-        }
+    let of_waits = waits.of_line.of(line).iter().map(|&at| &waits.list[at as usize]);
+    let mut of_waits: Vec<&Wait> = of_waits.filter(|wait| wait.delay.class.is_of_messages()).collect();
+    // An event that waits for a message is a point, behind its past.
+    let point = |wait: &Wait| wait.past.points().end as u32;
+    of_waits.sort_by_key(|wait| Reverse(point(wait)));
+    let weights = reach::heaviest(spans, of_waits.iter().map(|wait| point(wait)));
+    for (wait, weight) in of_waits.iter().zip(weights) {
+        let metric = metrics.propagating[usize::from(wait.delay.class == Class::LateReceiver)];
+        lines.add(line, metric, wait.row, fixed(weight * wait.delay.wait as f64));
     }
 }

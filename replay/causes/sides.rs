@@ -1,29 +1,76 @@
 //! A delay at its two sides, as far as it is known there.
 
-use std::ops::Range;
-
 use model::Ticks;
 
 use super::delay::{Class, Costs, Delay};
+use super::groups::Groups;
 use super::previous::Past;
 use super::reach::Reach;
+use super::time_line::TimeLine;
 use crate::call_tree::NO_PATH;
 use crate::journal::Position;
 use crate::severity::Row;
+use crate::tools::Tools;
 
 /// A delay at the location that waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     /// The delay.
     pub(super) delay: Delay,
-    /// The worker that owns the causing location.
-    pub(super) worker: usize,
-    /// Its number among the delays that this worker told that one.
-    pub(super) number: u32,
     /// What its location did since both sides had synchronised.
     pub(super) past: Past,
-    /// Whether its waiting has caused more waiting, so that it may have costs of its own.
-    pub(super) has_costs: bool,
+    /// How long its location waits there, if that has caused more waiting, so that it may have costs of its own; else 0.
+    pub(super) costly: Ticks,
+    /// The row of the event that waits.
+    pub(super) row: Row,
+}
+
+impl Wait {
+    /// A delay of which nothing is known yet.
+    pub(super) fn new(delay: Delay) -> Wait {
+        Wait { delay, past: Past::default(), costly: 0, row: 0 }
+    }
+}
+
+/// The delays of this worker's locations, in the order of their causes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waits {
+    /// All of them.
+    pub(super) list: Vec<Wait>,
+    /// Where those begin that are caused at each worker, and the end of all. There they have numbers from 0.
+    pub(super) firsts: Vec<usize>,
+    /// Their numbers in the list, by waiting location.
+    pub(super) of_line: Groups,
+}
+
+impl Waits {
+    /// The delays of which this worker has told others, in the order of their causes.
+    pub(super) fn new(
+        tools: &Tools<'_>,
+        delays: impl ExactSizeIterator<Item = Delay>,
+        workers: usize,
+    ) -> Waits {
+        let list: Vec<Wait> = delays.map(Wait::new).collect();
+        let worker = |wait: &Wait| tools.owner_of(wait.delay.causing.location);
+        let firsts = (0..=workers).map(|first| list.partition_point(|wait| worker(wait) < first)).collect();
+        Waits { list, firsts, of_line: Groups::default() }
+    }
+
+    /// The worker of the cause, and the number there.
+    pub(super) fn told(&self, wait: u32) -> (usize, u32) {
+        told(&self.firsts, wait)
+    }
+}
+
+/// What is known of the long-term costs of a cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LongTerm {
+    /// There are none.
+    Nothing,
+    /// They will come, and be charged to the excess work by row that begins here in [`Causes::shares`], so many rows.
+    Kept(u32, u32),
+    /// They will come; the excess work was too much to keep.
+    Again,
 }
 
 /// A delay at the location that causes it.
@@ -33,20 +80,16 @@ pub(super) struct Cause {
     pub(super) delay: Delay,
     /// What its location did since both sides had synchronised.
     pub(super) past: Past,
-    /// The event behind which the work begins that is charged; the begin of the trace without one.
-    pub(super) since: Option<Position>,
     /// The report's call path of the event that waits; none of idle threads.
     pub(super) waiting_path: u32,
     /// The wait states that it is passed on to.
     pub(super) reach: Reach,
-    /// Whether the waiting has costs of its own, which will come.
-    pub(super) awaits_costs: bool,
     /// Excess work and waiting on this side, together, in ticks.
     pub(super) denominator: f64,
     /// The waiting in the short term, per tick of both.
     pub(super) scale: f64,
-    /// The excess work by row, if costs will come: in [`Causes::shares`]. `None` if it was too much to keep.
-    pub(super) shares: Option<Range<usize>>,
+    /// What the waiting costs in turn.
+    pub(super) long_term: LongTerm,
 }
 
 impl Cause {
@@ -55,14 +98,17 @@ impl Cause {
         Cause {
             delay,
             past: Past::default(),
-            since: None,
             waiting_path: NO_PATH,
             reach: None,
-            awaits_costs: false,
             denominator: 0.0,
             scale: 0.0,
-            shares: Some(0..0),
+            long_term: LongTerm::Nothing,
         }
+    }
+
+    /// Whether the waiting has costs of its own, which will come.
+    pub(super) fn awaits_costs(&self) -> bool {
+        self.long_term != LongTerm::Nothing
     }
 
     /// What a tick of it costs in the long term, by class, if its waiting costs this (9.1).
@@ -82,13 +128,32 @@ pub(super) struct Causes {
     pub(super) list: Vec<Cause>,
     /// Where those of each worker begin; and the end of all that were told: idle threads follow.
     pub(super) firsts: Vec<usize>,
+    /// Since when the main thread worked alone, for each of these.
+    pub(super) alone_since: Vec<Option<Position>>,
+    /// Their numbers in the list, by causing location.
+    pub(super) of_line: Groups,
     /// Excess work by row.
     pub(super) shares: Vec<(Row, Ticks)>,
 }
 
 impl Causes {
-    /// The worker that told a cause.
-    pub(super) fn worker_of(&self, cause: usize) -> usize {
-        self.firsts.partition_point(|&first| first <= cause) - 1
+    /// The worker that told of a cause, and the number there.
+    pub(super) fn told(&self, cause: u32) -> (usize, u32) {
+        told(&self.firsts, cause)
     }
+
+    /// The event behind which the work of a cause begins that is charged; the begin of the trace without one.
+    pub(super) fn since(&self, cause: usize, line: &TimeLine) -> Option<Position> {
+        let count = self.firsts.last().copied().unwrap_or(0);
+        match cause.checked_sub(count) {
+            Some(alone) => self.alone_since[alone],
+            None => self.list[cause].past.after().map(|after| line.points()[after].position),
+        }
+    }
+}
+
+/// The worker to whose numbers one in a list belongs, and the number there.
+fn told(firsts: &[usize], number: u32) -> (usize, u32) {
+    let worker = firsts.partition_point(|&first| first <= number as usize) - 1;
+    (worker, number - firsts[worker] as u32)
 }

@@ -15,15 +15,6 @@ use crate::severity::Row;
 /// Words that a worker sends in one round, or gets, about.
 const WORDS_AT_A_TIME: usize = 1 << 19;
 
-/// The positions of waits by the worker of their cause; there they have these numbers.
-pub(super) fn by_worker(waits: &[Wait], workers: usize) -> Vec<Vec<usize>> {
-    let mut of_worker = vec![Vec::new(); workers];
-    for (at, wait) in waits.iter().enumerate() {
-        of_worker[wait.worker].push(at);
-    }
-    of_worker
-}
-
 /// A delay whose work is noted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
@@ -37,15 +28,15 @@ pub(super) struct Told {
     pub(super) has_costs: bool,
 }
 
-/// Brings what the waiting locations did to each worker, for these of the waits. There `with` is called for one after the
-/// other, while its work is noted.
+/// Brings what the waiting locations did to each worker, for so many waits: `wait` tells for a worker and a number in which
+/// order. There `with` is called for one after the other, while its work is noted.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn bring(
     lines: &mut Lines,
-    waits: &[Wait],
-    of_worker: &[Vec<usize>],
+    counts: &[usize],
+    wait: impl Fn(usize, usize) -> Wait,
     exchange: &mut dyn Exchange,
     mut with: impl FnMut(&mut Lines, Told),
 ) -> Result<(), Error> {
@@ -58,25 +49,22 @@ pub(super) fn bring(
         for worker in 0..workers {
             // Everyone may have something for one worker, which has to hold it all.
             let batch = &mut outgoing[worker];
-            for &at in &of_worker[worker][told[worker]..] {
-                if batch.len() > WORDS_AT_A_TIME / workers {
-                    break;
-                }
+            while told[worker] < counts[worker] && batch.len() <= WORDS_AT_A_TIME / workers {
                 if batch.is_empty() {
                     batch.push(0);
                 }
-                let wait = &waits[at];
-                lines.pruned(wait.delay.waiting, wait.past.after(), &mut work);
+                let wait = wait(worker, told[worker]);
+                lines.pruned(wait.delay.waiting, wait.past, &mut work);
                 let line = lines.at(wait.delay.waiting.location);
-                let path = lines.path(line, lines.line(line).row(wait.delay.waiting.position));
-                let mut writer = MapWriter::new(batch, path << 1 | u32::from(wait.has_costs));
+                let path = lines.path(line, wait.row);
+                let mut writer = MapWriter::new(batch, path << 1 | u32::from(wait.costly > 0));
                 for &(row, ticks) in &work {
                     writer.push(lines.path(line, row), ticks);
                 }
                 told[worker] += 1;
             }
         }
-        let has_more = (0..workers).any(|worker| told[worker] < of_worker[worker].len());
+        let has_more = told.iter().zip(counts).any(|(told, count)| told < count);
         if has_more {
             for batch in &mut outgoing {
                 match batch.first_mut() {
@@ -117,7 +105,7 @@ impl Excess {
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
-            lines.pruned(spot, cause.past.after(), &mut self.work);
+            lines.pruned(spot, cause.past, &mut self.work);
             self.of = Some((spot, cause.past));
         }
         let line = lines.at(spot.location);

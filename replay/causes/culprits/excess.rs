@@ -9,7 +9,7 @@ use super::Culprit;
 use crate::causes::delay::Class;
 use crate::causes::lines::Lines;
 use crate::causes::previous::Past;
-use crate::causes::sides::{Causes, Wait};
+use crate::causes::sides::{Causes, Waits};
 use crate::causes::time_line::TimeLine;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -28,15 +28,21 @@ pub(super) struct Work {
 /// Work of the culprits that are at this worker's locations.
 #[derive(Debug)]
 pub(super) struct Excess {
-    /// By culprit and cause; no list for culprits elsewhere.
+    /// By culprit: before each cause at its location. No list for culprits elsewhere.
     work: Vec<Vec<Work>>,
+    /// By cause where a culprit is: its place among those of its location.
+    places: Vec<u32>,
 }
 
 impl Excess {
-    /// What a culprit did before each cause of this worker: nothing before those elsewhere. No list, if it is at none of this
-    /// worker's locations.
+    /// What a culprit did before each cause at its location. No list, if that is none of this worker's.
     pub(super) fn of(&self, culprit: usize) -> &[Work] {
         &self.work[culprit]
+    }
+
+    /// What a culprit did more than the other side before a cause at its location.
+    pub(super) fn more(&self, culprit: usize, cause: u32) -> Ticks {
+        self.work[culprit][self.places[cause as usize] as usize].more
     }
 
     /// Compares both sides of all delays that are caused where a culprit is.
@@ -47,7 +53,7 @@ impl Excess {
         tools: &Tools<'_>,
         culprits: &[Culprit],
         lines: &mut Lines,
-        waits: &[Wait],
+        waits: &Waits,
         causes: &Causes,
         exchange: &mut dyn Exchange,
     ) -> Result<Excess, Error> {
@@ -61,20 +67,28 @@ impl Excess {
 
         let mut outgoing = vec![Batch::new(); exchange.workers()];
         let mut sums: Vec<Option<Sums>> = vec![None; lines.len()];
-        for wait in waits {
-            for (_, culprit) in at(wait.delay.causing.location) {
-                let line = lines.at(wait.delay.waiting.location);
-                let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
-                let ticks = sums.pruned(lines.line(line), column(culprit), wait.past);
-                outgoing[wait.worker].push(ticks.cast_unsigned());
+        for (ends, batch) in waits.firsts.windows(2).zip(&mut outgoing) {
+            for wait in &waits.list[ends[0]..ends[1]] {
+                for (_, culprit) in at(wait.delay.causing.location) {
+                    let line = lines.at(wait.delay.waiting.location);
+                    let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
+                    let ticks = sums.pruned(lines.line(line), column(culprit), wait.past);
+                    batch.push(ticks.cast_unsigned());
+                }
             }
         }
         let incoming = exchange.exchange(outgoing)?;
 
-        let is_here = |culprit: &Culprit| tools.owner_of(culprit.location) == exchange.worker();
-        let count = |culprit| if is_here(culprit) { causes.list.len() } else { 0 };
-        let list = |culprit| vec![Work::default(); count(culprit)];
-        let mut work: Vec<Vec<Work>> = culprits.iter().map(list).collect();
+        let mut places = vec![0; causes.list.len()];
+        let mut of_culprit = |culprit: &Culprit| {
+            if tools.owner_of(culprit.location) != exchange.worker() {
+                return Vec::new();
+            }
+            let of_line = causes.of_line.of(lines.at(culprit.location));
+            (0..).zip(of_line).for_each(|(place, &cause)| places[cause as usize] = place);
+            vec![Work::default(); of_line.len()]
+        };
+        let mut work: Vec<Vec<Work>> = culprits.iter().map(&mut of_culprit).collect();
         for (ends, batch) in causes.firsts.windows(2).zip(&incoming) {
             let mut theirs = batch.iter();
             for (number, cause) in causes.list.iter().enumerate().take(ends[1]).skip(ends[0]) {
@@ -88,7 +102,7 @@ impl Excess {
                     let mine = sums.pruned(lines.line(line), column(culprit), cause.past);
                     // Nobody is charged for what it did not do.
                     let more = if mine > 0 { mine.saturating_sub(theirs).max(0) } else { 0 };
-                    work[which][number] = Work { all: mine, more };
+                    work[which][places[number] as usize] = Work { all: mine, more };
                 }
             }
         }
@@ -99,13 +113,13 @@ impl Excess {
             let spot = cause.delay.causing;
             for (which, culprit) in at(spot.location) {
                 let line = lines.at(spot.location);
-                lines.work_since(line, cause.since, spot.position, &mut alone);
+                lines.work_since(line, causes.since(number, lines.line(line)), spot.position, &mut alone);
                 let own = alone.iter().find(|&&(row, _)| lines.path(line, row) == culprit.path);
                 let ticks = own.map_or(0, |own| own.1);
-                work[which][number] = Work { all: ticks, more: ticks };
+                work[which][places[number] as usize] = Work { all: ticks, more: ticks };
             }
         }
-        Ok(Excess { work })
+        Ok(Excess { work, places })
     }
 }
 
@@ -137,7 +151,7 @@ impl Sums {
         let Some(after) = past.after() else { return sum(before).max(0) };
         let ticks = sum(before).saturating_sub(sum(after));
         let point = &line.points()[after];
-        let (row_after, ticks_after) = line.piece(point.position);
+        let (row_after, ticks_after) = line.point_piece(after);
         if row_after != row {
             return ticks.max(0);
         }

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use super::{Culprit, Excess, NAMED};
 use crate::causes::backward::{Item, Kind, Message, Returned};
 use crate::causes::delay::{Class, Costs};
+use crate::causes::kept::Kept;
 use crate::causes::lines::Lines;
-use crate::causes::sides::{Causes, Wait};
-use crate::causes::work;
+use crate::causes::sides::{Causes, Waits};
 use crate::fraction::fixed;
 use crate::relay::{Blocked, Recurrence};
 use crate::tools::Tools;
@@ -26,14 +26,12 @@ pub(super) type Waiting = FxHashMap<Place, [i128; NAMED]>;
 /// Ticks, or parts of them, by culprit.
 type Shares = [f64; NAMED];
 
-/// Shares that have not come yet.
-const UNKNOWN: Shares = [f64::NAN; NAMED];
-
 /// A location on its way.
 #[derive(Debug)]
 struct Way {
-    items: Vec<Item>,
-    /// How many are left: the last of them is next.
+    /// What is left to do is from here on.
+    first: usize,
+    /// And before here: the last of that is next.
     left: usize,
     /// The culprits' shares of all waiting up to here, in ticks.
     waited: Shares,
@@ -42,7 +40,7 @@ struct Way {
 /// The locations of a worker on their way.
 pub(super) struct Forward<'a> {
     lines: &'a Lines,
-    waits: &'a [Wait],
+    waits: &'a Waits,
     causes: &'a Causes,
     culprits: &'a [Culprit],
     excess: &'a Excess,
@@ -50,17 +48,15 @@ pub(super) struct Forward<'a> {
     /// The culprits at each location.
     here: Vec<Vec<usize>>,
     worker: usize,
-    /// The waits that each worker was told of.
-    told: Vec<Vec<usize>>,
     ways: Vec<Way>,
     /// Locations that can go on.
     ready: Vec<usize>,
     /// Causes that pass nothing on, whose wait states wait to hear that.
     without: Vec<u32>,
-    /// By cause: the shares of all waiting where it begins to reach.
-    before: Vec<Shares>,
-    /// The culprits' shares by wait.
-    shares: Vec<Shares>,
+    /// By cause that reaches until the current position: the shares of all waiting where it begins to reach.
+    before: Kept<Shares>,
+    /// The culprits' shares by wait, from when they have come until they are needed.
+    shares: Kept<Shares>,
     /// Waiting in each culprit's class.
     waiting: Waiting,
 }
@@ -71,15 +67,15 @@ impl<'a> Forward<'a> {
     pub(super) fn new(
         tools: &Tools<'_>,
         lines: &'a Lines,
-        waits: &'a [Wait],
+        waits: &'a Waits,
         causes: &'a Causes,
-        mut returned: Returned,
+        returned: Returned,
         culprits: &'a [Culprit],
         excess: &'a Excess,
         worker: usize,
     ) -> Forward<'a> {
-        let way = |items: Vec<Item>| Way { left: items.len(), items, waited: [0.0; NAMED] };
-        let ways: Vec<Way> = std::mem::take(&mut returned.items).into_iter().map(way).collect();
+        let way = |ends: &[usize]| Way { first: ends[0], left: ends[1], waited: [0.0; NAMED] };
+        let ways: Vec<Way> = returned.items.firsts.windows(2).map(way).collect();
         let mut here = vec![Vec::new(); lines.len()];
         for (which, culprit) in culprits.iter().enumerate() {
             if tools.owner_of(culprit.location) == worker {
@@ -90,7 +86,7 @@ impl<'a> Forward<'a> {
         // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
         let is_released = |number: usize| returned.released.contains(&(number as u32));
         let without = without.filter(|&(number, cause)| {
-            cause.awaits_costs && (cause.denominator <= 0.0 || is_released(number))
+            cause.awaits_costs() && (cause.denominator <= 0.0 || is_released(number))
         });
         let without = without.map(|(number, _)| number as u32).collect();
         Forward {
@@ -104,17 +100,16 @@ impl<'a> Forward<'a> {
             returned,
             here,
             worker,
-            told: work::by_worker(waits, causes.firsts.len() - 1),
             ways,
-            before: vec![[0.0; NAMED]; causes.list.len()],
-            shares: vec![UNKNOWN; waits.len()],
+            before: Kept::new(causes.list.len()),
+            shares: Kept::new(waits.list.len()),
             waiting: FxHashMap::default(),
         }
     }
 
     /// Who waits where for which culprit.
     pub(super) fn into_waiting(self) -> Waiting {
-        debug_assert!(self.ways.iter().all(|way| way.left == 0), "a location is held");
+        debug_assert!(self.ways.iter().all(|way| way.left == way.first), "a location is held");
         self.waiting
     }
 
@@ -124,12 +119,13 @@ impl<'a> Forward<'a> {
         let mut passed = match cause.reach {
             None => [0.0; NAMED],
             Some(_) => {
-                let (waited, before) = (&self.ways[at].waited, &self.before[number as usize]);
+                let (waited, before) =
+                    (&self.ways[at].waited, self.before.remove(number).unwrap_or_default());
                 std::array::from_fn(|which| waited[which] - before[which])
             }
         };
         for &which in &self.here[at] {
-            passed[which] += self.excess.of(which)[number as usize].more as f64;
+            passed[which] += self.excess.more(which, number) as f64;
         }
         let class = cause.delay.class;
         let is_waiting = |which: usize| passed[which] > 0.0 && self.culprits[which].class == class;
@@ -140,7 +136,7 @@ impl<'a> Forward<'a> {
                 sums[which] = sums[which].saturating_add(fixed(cause.scale * passed[which]));
             }
         }
-        if cause.awaits_costs && !self.returned.released.contains(&number) {
+        if cause.awaits_costs() && !self.returned.released.contains(&number) {
             let mut shares = [0.0; Class::COUNT];
             for ((share, &passed), culprit) in shares.iter_mut().zip(&passed).zip(self.culprits) {
                 // What waiting at barriers of threads costs through further ones is not charged to anyone (Q16).
@@ -155,8 +151,7 @@ impl<'a> Forward<'a> {
 
     /// Tells whoever waits for a cause which shares of its waiting the culprits have.
     fn tell(&mut self, number: u32, shares: Costs, tell: &mut impl FnMut(usize, Message)) {
-        let worker = self.causes.worker_of(number as usize);
-        let number = number - self.causes.firsts[worker] as u32;
+        let (worker, number) = self.causes.told(number);
         if worker == self.worker {
             self.arrive(worker, number, &shares);
         } else {
@@ -166,21 +161,23 @@ impl<'a> Forward<'a> {
 
     /// The shares of a delay that a worker was told of.
     fn arrive(&mut self, worker: usize, number: u32, shares: &Costs) {
-        let wait = self.told[worker][number as usize];
-        self.shares[wait] = std::array::from_fn(|which| shares[which]);
-        let at = self.lines.at(self.waits[wait].delay.waiting.location);
-        let next = self.ways[at].left.checked_sub(1).map(|next| self.ways[at].items[next]);
-        if next.is_some_and(|(_, kind, number)| (kind, number as usize) == (Kind::Wait, wait)) {
+        let wait = self.waits.firsts[worker] as u32 + number;
+        self.shares.insert(wait, std::array::from_fn(|which| shares[which]));
+        let at = self.lines.at(self.waits.list[wait as usize].delay.waiting.location);
+        if self.next(at).is_some_and(|(_, kind, number)| (kind, number) == (Kind::Wait, wait)) {
             self.ready.push(at);
         }
     }
 
+    /// What a location has to do next.
+    fn next(&self, at: usize) -> Option<Item> {
+        let Way { first, left, .. } = self.ways[at];
+        (first < left).then(|| self.returned.items.list[left - 1])
+    }
+
     /// The culprits' shares of a wait state are known.
-    fn wait(&mut self, at: usize, number: u32) {
-        let shares = &self.shares[number as usize];
-        let wait = &self.waits[number as usize];
-        let point = self.lines.line(at).point_behind(wait.past, wait.delay.waiting.position);
-        let ticks = point.map_or(0, |point| point.wait) as f64;
+    fn wait(&mut self, at: usize, number: u32, shares: Shares) {
+        let ticks = self.waits.list[number as usize].costly as f64;
         for (waited, share) in self.ways[at].waited.iter_mut().zip(shares) {
             *waited += share * ticks;
         }
@@ -195,15 +192,16 @@ impl Recurrence for Forward<'_> {
             self.tell(number, [0.0; Class::COUNT], tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some(next) = self.ways[at].left.checked_sub(1) {
-            let (_, kind, number) = self.ways[at].items[next];
+        while let Some((_, kind, number)) = self.next(at) {
             match kind {
-                Kind::End => self.before[number as usize] = self.ways[at].waited,
+                Kind::End => self.before.insert(number, self.ways[at].waited),
                 Kind::Cause => self.cause(at, number, tell),
-                Kind::Wait if self.shares[number as usize][0].is_nan() => return true,
-                Kind::Wait => self.wait(at, number),
+                Kind::Wait => match self.shares.remove(number) {
+                    Some(shares) => self.wait(at, number, shares),
+                    None => return true,
+                },
             }
-            self.ways[at].left = next;
+            self.ways[at].left -= 1;
         }
         true
     }

@@ -14,7 +14,7 @@ pub use victims::Victims;
 use super::backward::Returned;
 use super::delay::Class;
 use super::lines::Lines;
-use super::sides::{Causes, Wait};
+use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Exchange, share};
@@ -59,7 +59,7 @@ pub(super) fn find(
     tools: &Tools<'_>,
     paths: &ReportPaths,
     lines: &mut Lines,
-    waits: &[Wait],
+    waits: &Waits,
     causes: &Causes,
     returned: Returned,
     exchange: &mut dyn Exchange,

@@ -67,11 +67,13 @@ pub(super) fn find(
         let line = lines.at(culprit.location);
         let Some(row) = lines.paths(line).iter().position(|&path| path == culprit.path) else { continue };
         let (mut changes, mut ends) = (Vec::new(), Vec::new());
-        for ((cause, work), per_tick) in causes.list.iter().zip(excess.of(which)).zip(per_tick) {
-            let of_tick = fixed(per_tick * work.more as f64 / work.all as f64);
+        for (&cause, work) in causes.of_line.of(line).iter().zip(excess.of(which)) {
+            let cause = cause as usize;
+            let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
             if work.more > 0 && of_tick > 0 {
-                changes.push((cause.since.map_or(0, |since| since + 1), of_tick));
-                ends.push((cause.delay.causing.position, -of_tick));
+                let since = causes.since(cause, lines.line(line));
+                changes.push((since.map_or(0, |since| since + 1), of_tick));
+                ends.push((causes.list[cause].delay.causing.position, -of_tick));
             }
         }
         changes.append(&mut ends);

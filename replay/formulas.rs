@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use patterns::Source;
 
 use crate::call_tree::CallPath;
-use crate::fraction::whole;
 use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
@@ -78,20 +77,6 @@ impl Formulas {
         }
     }
 
-    /// The severities of any metric at a location as shares of ticks, by row; otherwise as [`column`](Formulas::column).
-    pub fn shares<'s>(
-        &self,
-        metric: MetricId,
-        severities: &'s Severities,
-        paths: &[CallPath],
-    ) -> Cow<'s, [i128]> {
-        let leaf = |leaf: MetricId| match &self.list[leaf] {
-            Formula::Shares => severities.shares(leaf).into(),
-            _ => self.counted(leaf, severities, paths).iter().map(|&ticks| whole(ticks)).collect(),
-        };
-        self.evaluate(metric, &leaf, i128::saturating_add, i128::saturating_sub)
-    }
-
     /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
     /// shorter than the list of rows: the rest is zero.
     pub fn column<'s>(
@@ -100,49 +85,115 @@ impl Formulas {
         severities: &'s Severities,
         paths: &[CallPath],
     ) -> Cow<'s, [i64]> {
-        let leaf = |leaf: MetricId| self.counted(leaf, severities, paths);
-        self.evaluate(metric, &leaf, i64::saturating_add, i64::saturating_sub)
+        self.evaluate(metric, &|leaf: Leaf<'_>| {
+            let column = severities.column(leaf.column);
+            if leaf.selected.is_none() {
+                return column.into();
+            }
+            let rows = column.iter().zip(severities.paths());
+            let value = |(&value, &path)| if leaf.holds(paths[path as usize].region) { value } else { 0 };
+            rows.map(value).collect()
+        })
     }
 
-    /// A metric by what `leaf` has for those that it is made of, which are no sums or rests.
-    fn evaluate<'s, T: Copy + Default>(
+    /// A metric by what `leaf` has for those that it is made of, which are no sums or rests. Lists may be shorter than
+    /// others: the rest is zero.
+    pub fn evaluate<'s, T: Number>(
         &self,
         metric: MetricId,
-        leaf: &dyn Fn(MetricId) -> Cow<'s, [T]>,
-        add: impl Fn(T, T) -> T + Copy,
-        subtract: impl Fn(T, T) -> T + Copy,
+        leaf: &dyn Fn(Leaf<'_>) -> Cow<'s, [T]>,
     ) -> Cow<'s, [T]> {
-        let of = |part| self.evaluate(part, leaf, add, subtract);
+        let of = |part| self.evaluate(part, leaf);
         let mut column = Vec::new();
         match &self.list[metric] {
-            Formula::Sum(parts) => parts.iter().for_each(|&part| combine(&mut column, &of(part), add)),
+            Formula::Sum(parts) => parts.iter().for_each(|&part| match column.is_empty() {
+                true => column = of(part).into_owned(),
+                false => combine(&mut column, &of(part), T::plus),
+            }),
             Formula::Rest(all, without) => {
                 column = of(*all).into_owned();
-                without.iter().for_each(|&part| combine(&mut column, &of(part), subtract));
+                without.iter().for_each(|&part| combine(&mut column, &of(part), T::minus));
             }
-            Formula::Measured | Formula::Shares | Formula::Selected(..) => return leaf(metric),
+            Formula::Measured => return leaf(Leaf { column: metric, is_shares: false, selected: None }),
+            Formula::Shares => return leaf(Leaf { column: metric, is_shares: true, selected: None }),
+            Formula::Selected(of, regions) => {
+                let selected = Some((&regions[..], self.program));
+                return leaf(Leaf { column: *of, is_shares: false, selected });
+            }
         }
         column.into()
     }
 
-    /// Whole numbers that a location has by itself.
-    fn counted<'s>(
-        &self,
-        metric: MetricId,
-        severities: &'s Severities,
-        paths: &[CallPath],
-    ) -> Cow<'s, [i64]> {
-        let Formula::Selected(of, regions) = &self.list[metric] else {
-            return severities.column(metric).into();
-        };
-        let holds = |region: u32| *regions.get(region as usize).unwrap_or(&regions[self.program]);
-        let rows = severities.column(*of).iter().zip(severities.paths());
-        let value = |(&value, &path)| if holds(paths[path as usize].region) { value } else { 0 };
-        rows.map(value).collect()
+    /// The metrics that a metric is made of, which are no sums or rests, and whether each is taken away.
+    pub fn parts(&self, metric: MetricId) -> Vec<(MetricId, bool)> {
+        let of = |part: &MetricId| self.parts(*part);
+        match &self.list[metric] {
+            Formula::Sum(parts) => parts.iter().flat_map(of).collect(),
+            Formula::Rest(all, without) => {
+                let without = without.iter().flat_map(of).map(|(part, is_without)| (part, !is_without));
+                of(all).into_iter().chain(without).collect()
+            }
+            Formula::Measured | Formula::Shares | Formula::Selected(..) => vec![(metric, false)],
+        }
+    }
+
+    /// What a metric selects in which regions, if it does.
+    pub fn selection(&self, metric: MetricId) -> Option<Leaf<'_>> {
+        let Formula::Selected(of, regions) = &self.list[metric] else { return None };
+        Some(Leaf { column: *of, is_shares: false, selected: Some((regions, self.program)) })
     }
 }
 
-fn combine<T: Copy + Default>(column: &mut Vec<T>, other: &[T], operation: impl Fn(T, T) -> T) {
+/// What formulas are made of: severities that locations have by themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf<'f> {
+    /// The metric that they are severities of.
+    pub column: MetricId,
+    /// Whether they are shares of ticks, not whole numbers.
+    pub is_shares: bool,
+    /// The regions that count, if not all do, and the position that stands for regions of programs.
+    selected: Option<(&'f [bool], usize)>,
+}
+
+impl Leaf<'_> {
+    /// Whether severities in call paths of a region count.
+    pub fn holds(&self, region: u32) -> bool {
+        self.selected
+            .is_none_or(|(regions, program)| *regions.get(region as usize).unwrap_or(&regions[program]))
+    }
+}
+
+/// A number that severities are.
+pub trait Number: Copy + Default + 'static {
+    /// The sum of two; the largest number there is instead of a larger one.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+    /// The difference of two, in the same way.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+}
+
+impl Number for i64 {
+    fn plus(self, other: i64) -> i64 {
+        self.saturating_add(other)
+    }
+
+    fn minus(self, other: i64) -> i64 {
+        self.saturating_sub(other)
+    }
+}
+
+impl Number for i128 {
+    fn plus(self, other: i128) -> i128 {
+        self.saturating_add(other)
+    }
+
+    fn minus(self, other: i128) -> i128 {
+        self.saturating_sub(other)
+    }
+}
+
+fn combine<T: Number>(column: &mut Vec<T>, other: &[T], operation: impl Fn(T, T) -> T) {
     if column.len() < other.len() {
         column.resize(other.len(), T::default());
     }
@@ -192,5 +243,13 @@ mod tests {
         assert_eq!(column("mpi"), [0, 30, 20]);
         assert_eq!(column("mpi_communication"), [0, 30, 0]);
         assert_eq!(column("overhead"), [0, 0, 0]);
+        let [execution, mpi] = ["execution", "mpi"].map(|id| metrics.find(id).unwrap());
+        let parts = formulas.parts(metrics.computation);
+        assert!(parts.contains(&(execution, false)) && parts.contains(&(mpi, true)));
+        let selected = formulas.selection(mpi).unwrap();
+        assert_eq!(
+            (selected.column, [0, 1, 2].map(|it| selected.holds(it))),
+            (metrics.time, [false, true, true])
+        );
     }
 }

@@ -42,6 +42,24 @@ impl Part {
             Part::Singularity => "imbalance_below_singularity",
         }
     }
+
+    /// Whether it matters who comes to a call path.
+    pub fn depends_on_visits(self) -> bool {
+        matches!(self, Part::Single | Part::Bypass | Part::Singularity)
+    }
+}
+
+/// What one participant did at a call path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Own {
+    /// The call path of the report.
+    pub path: u32,
+    /// Whether threads are compared there, not processes.
+    pub is_parallel: bool,
+    /// The participant's computation, in ticks.
+    pub computation: i64,
+    /// Whether it ever comes there.
+    pub comes: bool,
 }
 
 /// What participants did at a call path. There is one for each call path of the report, so it is kept small.
@@ -106,25 +124,38 @@ impl Totals {
         }
     }
 
-    /// A metric of a participant that has so much computation at a call path, if it ever comes there; in fixed point.
-    pub fn value(&self, part: Part, path: usize, is_parallel: bool, computation: i64, comes: bool) -> i128 {
-        let (sum, visitors) = (self.paths[path].computation(), self.paths[path].visitors);
-        let count = i128::from(self.participants[usize::from(is_parallel)]).max(1);
-        // How far from the mean, times the number of participants.
-        let above = i128::from(computation) * count - sum;
-        let is_alone = visitors == 1;
-        let difference = match part {
-            Part::All => above.abs(),
-            Part::Above => above.max(0),
-            Part::Single if is_alone && comes => above.max(0),
-            Part::Below => (-above).max(0),
-            Part::Bypass if !comes => (-above).max(0),
-            Part::Singularity if is_alone && !comes => (-above).max(0),
-            _ => 0,
-        };
+    /// A metric of a participant, in fixed point.
+    pub fn value(&self, part: Part, own: Own) -> i128 {
+        let (difference, count) = (self.difference(part, own), self.count(own.is_parallel));
+        if difference == 0 {
+            return 0;
+        }
         let (ticks, rest) = (difference / count, difference % count);
         // No sum of times is that long, whatever a trace claims.
         (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
+    }
+
+    /// A metric of a participant, in ticks times the number of participants.
+    #[inline]
+    pub fn difference(&self, part: Part, own: Own) -> i128 {
+        let Total { visitors, .. } = self.paths[own.path as usize];
+        let above = i128::from(own.computation) * self.count(own.is_parallel)
+            - self.paths[own.path as usize].computation();
+        let is_alone = visitors == 1;
+        match part {
+            Part::All => above.abs(),
+            Part::Above => above.max(0),
+            Part::Single if is_alone && own.comes => above.max(0),
+            Part::Below => (-above).max(0),
+            Part::Bypass if !own.comes => (-above).max(0),
+            Part::Singularity if is_alone && !own.comes => (-above).max(0),
+            _ => 0,
+        }
+    }
+
+    /// The number of participants where threads are compared, or processes.
+    fn count(&self, is_parallel: bool) -> i128 {
+        i128::from(self.participants[usize::from(is_parallel)]).max(1)
     }
 }
 
@@ -143,6 +174,10 @@ mod tests {
         total
     }
 
+    fn own(computation: i64, comes: bool) -> Own {
+        Own { path: 0, is_parallel: false, computation, comes }
+    }
+
     /// Three processes that compute 4, 0 and 0 ticks; only the first comes there.
     fn totals() -> Totals {
         Totals { paths: vec![total(4, 1)], participants: [3, 6] }
@@ -155,7 +190,7 @@ mod tests {
 
     #[test]
     fn difference_to_the_mean_keeps_fractions_of_ticks() {
-        let value = |part, computation, comes| totals().value(part, 0, false, computation, comes);
+        let value = |part, computation, comes| totals().value(part, own(computation, comes));
         assert_eq!((value(Part::All, 4, true), value(Part::All, 0, false)), (thirds(8), thirds(4)));
         assert_eq!((value(Part::Above, 4, true), value(Part::Below, 4, true)), (thirds(8), 0));
         assert_eq!((value(Part::Above, 0, false), value(Part::Below, 0, false)), (0, thirds(4)));
@@ -163,7 +198,7 @@ mod tests {
 
     #[test]
     fn where_only_one_comes_it_is_single_and_the_others_are_missing() {
-        let value = |part, computation, comes| totals().value(part, 0, false, computation, comes);
+        let value = |part, computation, comes| totals().value(part, own(computation, comes));
         assert_eq!((value(Part::Single, 4, true), value(Part::Single, 0, false)), (thirds(8), 0));
         assert_eq!(
             (value(Part::Bypass, 0, false), value(Part::Singularity, 0, false)),
@@ -176,7 +211,7 @@ mod tests {
     fn absurd_times_overflow_nothing() {
         let sum = total(i128::from(i64::MIN) * 1_000_000, 2);
         let totals = Totals { paths: vec![sum], participants: [1_000_000, 1] };
-        assert!(totals.value(Part::All, 0, false, i64::MAX, true) > 0);
+        assert!(totals.value(Part::All, own(i64::MAX, true)) > 0);
     }
 
     #[test]

@@ -36,6 +36,16 @@ impl<T: Copy + Default> Columns<T> {
         self.columns.get(self.position(metric)).map_or(&[], Vec::as_slice)
     }
 
+    /// The metrics that have a column, with it.
+    pub fn iter(&self) -> impl Iterator<Item = (MetricId, &[T])> {
+        let column =
+            |&position: &u16| self.columns.get(usize::from(position).checked_sub(1)?).map(Vec::as_slice);
+        self.positions
+            .iter()
+            .enumerate()
+            .filter_map(move |(metric, position)| Some((metric, column(position)?)))
+    }
+
     /// The severity of a metric in a row.
     #[inline]
     fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
@@ -163,6 +173,11 @@ impl Severities {
         self.whole.column(metric)
     }
 
+    /// All severities that are whole numbers, and all that are shares of ticks.
+    pub fn columns(&self) -> (&Columns<i64>, &Columns<i128>) {
+        (&self.whole, &self.shares)
+    }
+
     /// The shares of ticks of a metric by row. May be shorter than the list of rows: the rest is zero.
     pub fn shares(&self, metric: MetricId) -> &[i128] {
         self.shares.column(metric)
@@ -181,6 +196,9 @@ mod tests {
         severities.add(1, 0, 1);
         assert_eq!(severities.column(1), [1, 0, 0, 7]);
         assert!(severities.column(0).is_empty() && severities.column(9).is_empty());
+        severities.add(4, 1, 3);
+        let columns: Vec<_> = severities.columns().0.iter().collect();
+        assert_eq!(columns, [(1, &[1, 0, 0, 7][..]), (4, &[0, 3][..])]);
     }
 
     #[test]

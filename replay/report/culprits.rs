@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use model::Paradigm;
 
+use super::blocks::Row;
 use super::ranges::list;
-use super::rows::Value;
 use super::summary::Part;
 use crate::causes::{Class, Named, Stretch, Victims};
+use crate::exchange::Batch;
+use crate::exchange::batch::{BatchReader, wide};
 use crate::fraction::float;
 use crate::imbalance::Totals;
 use crate::metrics::Metrics;
@@ -69,23 +71,44 @@ impl Culprits {
         }
     }
 
-    /// Adds a row.
-    pub(super) fn add(&mut self, metric: MetricId, row: &[Value]) {
+    /// Whether anything is collected of a metric.
+    pub(super) fn is_about(&self, metric: MetricId) -> bool {
+        [self.delay, self.critical_path, self.above].contains(&metric)
+    }
+
+    /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
         if metric == self.delay {
-            self.total = row.iter().fold(self.total, |sum, value| sum.saturating_add(value.number()));
+            self.total = row.numbers().fold(self.total, i128::saturating_add);
         }
         if metric != self.critical_path && metric != self.above {
             return;
         }
-        for value in row {
-            let is_it =
-                |culprit: &&mut Culprit| (culprit.path, culprit.location) == (value.path, value.location);
-            let Some(culprit) = self.culprits.iter_mut().find(is_it) else { continue };
+        for culprit in self.culprits.iter_mut().filter(|culprit| culprit.path == path) {
+            let at = (culprit.location as usize).checked_sub(first).filter(|at| *at < row.len());
+            let Some(number) = at.map(|at| row.number(at)) else { continue };
             if metric == self.critical_path {
-                culprit.is_critical = value.number() > 0;
+                culprit.is_critical = number > 0;
             } else {
-                culprit.above = value.number();
+                culprit.above = number;
             }
+        }
+    }
+
+    pub(super) fn encode(&self, batch: &mut Batch) {
+        batch.extend(wide(self.total.cast_unsigned()));
+        for culprit in &self.culprits {
+            batch.push(culprit.is_critical.into());
+            batch.extend(wide(culprit.above.cast_unsigned()));
+        }
+    }
+
+    /// Adds what another worker has collected, of other locations.
+    pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
+        self.total = self.total.saturating_add(reader.wide().cast_signed());
+        for culprit in &mut self.culprits {
+            culprit.is_critical |= reader.word() != 0;
+            culprit.above += reader.wide().cast_signed();
         }
     }
 
@@ -168,10 +191,12 @@ mod tests {
         let culprit = causes::Culprit { path: 2, location: 0, costs: 10, class: Class::Barrier };
         let named = [Named { culprit, victims: None, stretch: None }];
         let mut culprits = Culprits::new(&metrics, &named);
-        culprits.add(culprits.delay, &[Value::new(2, 0, 10), Value::new(2, 1, 4)]);
-        culprits.add(culprits.critical_path, &[Value::new(2, 1, 1)]);
+        culprits.add(culprits.delay, 2, 0, Row::Wide(&[10, 4]));
+        culprits.add(culprits.critical_path, 2, 0, Row::Wide(&[0, 1]));
+        culprits.add(culprits.critical_path, 2, 1, Row::Wide(&[1]));
+        culprits.add(culprits.critical_path, 1, 0, Row::Wide(&[1]));
         assert!(!culprits.all().0[0].is_critical);
-        culprits.add(culprits.critical_path, &[Value::new(2, 0, 1)]);
+        culprits.add(culprits.critical_path, 2, 0, Row::Wide(&[1, 0]));
         assert!(culprits.all().0[0].is_critical);
         assert_eq!(culprits.all().1, 14);
     }

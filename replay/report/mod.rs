@@ -1,9 +1,12 @@
 //! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
 
 mod accounts;
+mod blocks;
+mod collect;
 mod cube;
 mod culprits;
 mod ranges;
+mod remarks;
 mod rows;
 mod source;
 mod statistics;

@@ -1,17 +1,18 @@
-//! Brings severities to worker 0, in the order of metrics, a bounded amount at a time.
+//! Which rows the report has. A row is a metric's severities at one call path; only those with a value exist.
 //!
-//! A row is a metric's severities at one call path. Workers tell first which rows they have something for; then rows
-//! come in rising order, and only values that are not zero travel.
+//! What is measured is looked at once. What follows from it mostly follows by sets: a sum has a row where one of its parts
+//! has. Only where parts may cancel each other are values made to see.
 
-use super::source::Source;
+use std::ops::{BitOrAssign, Range};
+
+use super::source::Sources;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, halves, pair};
-use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
-use crate::formulas::Formulas;
+use crate::exchange::{Exchange, broadcast, reduce};
+use crate::imbalance::Part;
 use crate::severity::MetricId;
 
-/// Values that worker 0 gets at a time, about: 12 MiB of them. Few short files may have a value for each location and call path.
-const VALUES_AT_A_TIME: u64 = 1 << 19;
+/// Values that worker 0 has at a time, about: 8 MiB of them, and as many again on their way.
+const VALUES_AT_A_TIME: usize = 1 << 20;
 
 /// Which call paths have a row, by metric.
 #[derive(Clone, Debug)]
@@ -19,201 +20,206 @@ pub(super) struct RowSets {
     /// A bit for each call path.
     bits: Vec<u64>,
     words: usize,
-    /// Values that are not zero, by metric.
-    counts: Vec<u64>,
 }
 
 impl RowSets {
-    fn new(sources: &[Source<'_>], metrics: usize, paths: usize) -> RowSets {
+    fn empty(metrics: usize, paths: usize) -> RowSets {
         let words = paths.div_ceil(64);
-        let mut sets = RowSets { bits: vec![0; metrics * words], words, counts: vec![0; metrics] };
-        for source in sources {
-            for metric in 0..metrics {
-                source.values(metric, |path, _| {
-                    sets.bits[metric * words + path as usize / 64] |= 1 << (path % 64);
-                    sets.counts[metric] += 1;
-                });
+        RowSets { bits: vec![0; metrics * words], words }
+    }
+
+    /// The rows that the locations of a worker have.
+    pub(super) fn new(sources: &Sources<'_>) -> RowSets {
+        let (metrics, paths) = (sources.metrics.list.len(), sources.regions.len());
+        let mut sets = RowSets::empty(metrics, paths);
+        let mut negative = RowSets::empty(metrics, paths);
+        sets.add_columns(sources, &mut negative);
+        for metric in 0..metrics {
+            if let Some(leaf) = sources.formulas.selection(metric) {
+                for sets in [&mut sets, &mut negative] {
+                    let mut rows = sets.rows(leaf.column);
+                    rows.retain(|&path| leaf.holds(sources.regions[path as usize]));
+                    sets.set_mut(metric).fill(0);
+                    rows.into_iter().for_each(|path| sets.insert(metric, path));
+                }
             }
         }
+        (0..metrics).for_each(|metric| sets.add_sum(sources, metric, &negative));
+        drop(negative);
+        for metric in (0..metrics).filter(|&metric| sources.is_of_idle_threads(metric)) {
+            for source in &sources.list {
+                sources.idle_time(source, metric).for_each(|(path, _)| sets.insert(metric, path));
+            }
+        }
+        sets.add_deviations(sources);
         sets
     }
 
-    /// The row sets of all workers together, on every worker.
+    /// What locations have by themselves.
+    fn add_columns(&mut self, sources: &Sources<'_>, negative: &mut RowSets) {
+        let metrics = sources.metrics.list.len();
+        // By metric and row: the bits of all values, which tell zero and the sign.
+        let (mut all_whole, mut all_shares) = (vec![Vec::new(); metrics], vec![Vec::new(); metrics]);
+        for run in &sources.alike {
+            for source in &sources.list[run.clone()] {
+                let (whole, shares) = source.severities.columns();
+                whole.iter().for_each(|(metric, column)| add_bits(&mut all_whole[metric], column));
+                shares.iter().for_each(|(metric, column)| add_bits(&mut all_shares[metric], column));
+            }
+            let first = &sources.list[run.start];
+            for metric in 0..metrics {
+                let whole = all_whole[metric].drain(..).map(i128::from);
+                let shares = all_shares[metric].drain(..);
+                let both = first.paths().zip(whole).chain(first.paths().zip(shares));
+                for (path, bits) in both.filter(|&(_, bits)| bits != 0) {
+                    self.insert(metric, path);
+                    if bits < 0 {
+                        negative.insert(metric, path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A metric that follows from others by a sum or a rest.
+    fn add_sum(&mut self, sources: &Sources<'_>, metric: MetricId, negative: &RowSets) {
+        let parts = sources.formulas.parts(metric);
+        if parts == [(metric, false)] {
+            return;
+        }
+        let mut may_be_zero = RowSets::empty(1, sources.regions.len());
+        for word in 0..self.words {
+            let (mut one, mut several, mut lessens) = (0, 0, 0);
+            for &(part, is_without) in &parts {
+                let rows = self.set(part)[word];
+                several |= one & rows;
+                one |= rows;
+                lessens |= if is_without { rows } else { negative.set(part)[word] };
+            }
+            may_be_zero.bits[word] = several & lessens;
+            self.set_mut(metric)[word] = one & !may_be_zero.bits[word];
+        }
+        let rows = may_be_zero.rows(0);
+        sources.blocks(metric, &rows, 0..sources.list.len(), |block| {
+            for (path, row) in block.cells(metric).rows(&block) {
+                if row.numbers().any(|number| number != 0) {
+                    self.insert(metric, path);
+                }
+            }
+        });
+    }
+
+    /// Where a location is not at the mean.
+    fn add_deviations(&mut self, sources: &Sources<'_>) {
+        let Some(totals) = sources.computed else { return };
+        let mut computes =
+            RowSets { bits: self.set(sources.metrics.computation).to_vec(), words: self.words };
+        let computing = (0..).zip(&totals.paths).filter(|(_, total)| total.computation() != 0);
+        computing.for_each(|(path, _)| computes.insert(0, path));
+        let mut rows = computes.rows(0);
+        for (part, metric) in Part::ALL.into_iter().zip(sources.metrics.imbalance) {
+            sources.blocks(metric, &rows, 0..sources.list.len(), |block| {
+                for (&path, is_off) in block.paths.iter().zip(block.are_off(part)) {
+                    if is_off {
+                        self.insert(metric, path);
+                    }
+                }
+            });
+            // All others are parts of the first.
+            if part == Part::All {
+                rows = self.rows(metric);
+            }
+        }
+    }
+
+    /// The rows of all workers together, on every worker.
     ///
     /// # Errors
     /// If a worker failed.
-    pub(super) fn of_all(
-        sources: &[Source<'_>],
-        metrics: usize,
-        paths: usize,
-        exchange: &mut dyn Exchange,
-    ) -> Result<RowSets, Error> {
-        let own = RowSets::new(sources, metrics, paths);
-        let encode = |sets: &RowSets| sets.bits.iter().chain(&sets.counts).copied().collect();
-        let all = reduce(exchange, own, encode, |sets, words| {
-            let (bits, counts) = words.split_at(sets.bits.len());
-            sets.bits.iter_mut().zip(bits).for_each(|(mine, theirs)| *mine |= theirs);
-            sets.counts.iter_mut().zip(counts).for_each(|(mine, theirs)| *mine += theirs);
-        })?;
-        if exchange.workers() == 1 {
-            return Ok(all);
+    pub(super) fn of_all(self, exchange: &mut dyn Exchange) -> Result<RowSets, Error> {
+        let mut all = reduce(
+            exchange,
+            self,
+            |sets| sets.bits.clone(),
+            |sets, words| {
+                sets.bits.iter_mut().zip(words).for_each(|(mine, theirs)| *mine |= theirs);
+            },
+        )?;
+        if exchange.workers() > 1 {
+            all.bits = broadcast(exchange, all.bits)?;
         }
-        let words = broadcast(exchange, encode(&all))?;
-        let (bits, counts) = words.split_at(all.bits.len());
-        Ok(RowSets { bits: bits.to_vec(), counts: counts.to_vec(), ..all })
+        Ok(all)
+    }
+
+    fn set(&self, metric: MetricId) -> &[u64] {
+        &self.bits[metric * self.words..(metric + 1) * self.words]
+    }
+
+    fn set_mut(&mut self, metric: MetricId) -> &mut [u64] {
+        &mut self.bits[metric * self.words..(metric + 1) * self.words]
+    }
+
+    fn insert(&mut self, metric: MetricId, path: u32) {
+        self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
+    }
+
+    /// Whether a call path has a row.
+    pub(super) fn contains(&self, metric: MetricId, path: u32) -> bool {
+        self.set(metric)[path as usize / 64] >> (path % 64) & 1 == 1
     }
 
     /// The call paths that have a row, in rising order.
     pub(super) fn rows(&self, metric: MetricId) -> Vec<u32> {
-        let bits = &self.bits[metric * self.words..(metric + 1) * self.words];
-        (0..64 * self.words as u32).filter(|path| bits[*path as usize / 64] >> (path % 64) & 1 == 1).collect()
+        let mut rows = Vec::new();
+        for (at, &word) in (0..).zip(self.set(metric)) {
+            let mut rest: u64 = word;
+            while rest != 0 {
+                rows.push(64 * at + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+        rows
     }
 
-    /// The metrics that have rows, in groups whose values come to worker 0 together, about as many as it can hold. A
-    /// metric that is alone may have more.
-    pub(super) fn groups(&self) -> Vec<Vec<MetricId>> {
-        let mut groups: Vec<Vec<MetricId>> = Vec::new();
-        let mut values = 0;
-        for (metric, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            values += count;
-            match groups.last_mut() {
-                Some(group) if values <= VALUES_AT_A_TIME => group.push(metric),
-                _ => {
-                    groups.push(vec![metric]);
-                    values = count;
+    /// All rows in pieces, in the order of metrics, with so many values in a row. Pieces whose values come to worker 0
+    /// together are one group.
+    pub(super) fn groups(&self, values: usize) -> Vec<Vec<Piece>> {
+        let most = (VALUES_AT_A_TIME / values).max(1);
+        let mut groups: Vec<Vec<Piece>> = Vec::new();
+        let mut room = 0;
+        for metric in 0..self.bits.len().checked_div(self.words).unwrap_or(0) {
+            let count = self.set(metric).iter().map(|word| word.count_ones() as usize).sum();
+            for first in (0..count).step_by(most) {
+                let piece = Piece { metric, rows: first..count.min(first + most) };
+                let length = piece.rows.len();
+                match groups.last_mut() {
+                    Some(group) if length <= room => group.push(piece),
+                    _ => {
+                        groups.push(vec![piece]);
+                        room = most;
+                    }
                 }
+                room -= length;
             }
         }
         groups
     }
-
-    /// The rows of a metric in pieces that worker 0 can hold.
-    pub(super) fn pieces(&self, metric: MetricId) -> Vec<Piece> {
-        let rows = self.rows(metric);
-        let pieces = self.counts[metric].div_ceil(VALUES_AT_A_TIME).max(1);
-        let values = self.counts[metric].div_ceil(pieces) as usize;
-        let piece = |rows: &[u32]| Piece { metric, first: rows[0], last: rows[rows.len() - 1], values };
-        rows.chunks(rows.len().div_ceil(pieces as usize).max(1)).map(piece).collect()
-    }
 }
 
-/// Rows of a metric.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Adds the bits of a column to those of others.
+fn add_bits<T: Copy + Default + BitOrAssign>(all: &mut Vec<T>, column: &[T]) {
+    if all.len() < column.len() {
+        all.resize(column.len(), T::default());
+    }
+    all.iter_mut().zip(column).for_each(|(all, &value)| *all |= value);
+}
+
+/// Some rows of a metric.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Piece {
     pub(super) metric: MetricId,
-    /// The first call path and the last one.
-    first: u32,
-    last: u32,
-    /// About so many values are in the rows.
-    values: usize,
-}
-
-/// A value on worker 0, as small as it can be. It is a whole number, or for some metrics a fixed-point number (see
-/// [`Formulas::has_fractions`]).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Value {
-    /// Call path of the report.
-    pub(super) path: u32,
-    pub(super) location: u32,
-    high: i64,
-    low: u64,
-}
-
-impl Value {
-    pub(super) fn new(path: u32, location: u32, number: i128) -> Value {
-        Value { path, location, high: (number >> 64) as i64, low: number as u64 }
-    }
-
-    /// The number.
-    pub(super) fn number(&self) -> i128 {
-        i128::from(self.high) << 64 | i128::from(self.low)
-    }
-
-    /// Whole numbers are never larger than a word; others need two.
-    fn encode(&self, has_fractions: bool, batch: &mut Batch) {
-        batch.extend([pair(self.path, self.location), self.low]);
-        batch.extend(has_fractions.then_some(self.high.cast_unsigned()));
-    }
-
-    fn decode(words: &[u64]) -> Value {
-        let low = words[1];
-        let high = words.get(2).map_or(low.cast_signed() >> 63, |high| high.cast_signed());
-        let (path, location) = halves(words[0]);
-        Value { path, location, high, low }
-    }
-}
-
-/// Brings the values of some rows to worker 0: there, for each piece, the values sorted by call path and location; empty
-/// lists elsewhere.
-///
-/// # Errors
-/// If a worker failed.
-pub(super) fn collect(
-    sources: &[Source<'_>],
-    formulas: &Formulas,
-    pieces: &[Piece],
-    exchange: &mut dyn Exchange,
-) -> Result<Vec<Vec<Value>>, Error> {
-    // What is on worker 0 stays there.
-    let is_here = exchange.worker() == 0;
-    let expected = |piece: &Piece| if is_here { piece.values } else { 0 };
-    let mut values: Vec<_> = pieces.iter().map(|piece| Vec::with_capacity(expected(piece))).collect();
-    let mut batch = Batch::new();
-    for (piece, values) in pieces.iter().zip(&mut values) {
-        let has_fractions = formulas.has_fractions(piece.metric);
-        let head = batch.len();
-        batch.extend((!is_here).then_some(0));
-        for source in sources {
-            source.values(piece.metric, |path, number| {
-                if (piece.first..=piece.last).contains(&path) {
-                    let value = Value::new(path, source.location as u32, number);
-                    match is_here {
-                        true => values.push(value),
-                        false => value.encode(has_fractions, &mut batch),
-                    }
-                }
-            });
-        }
-        if !is_here {
-            batch[head] = (batch.len() - head - 1) as u64;
-        }
-    }
-    for batch in gather(exchange, batch)?.iter().filter(|batch| !batch.is_empty()) {
-        let mut reader = BatchReader::new(batch);
-        for (piece, values) in pieces.iter().zip(&mut values) {
-            let length = if formulas.has_fractions(piece.metric) { 3 } else { 2 };
-            let count = reader.word() as usize;
-            values.extend(reader.words(count).chunks_exact(length).map(Value::decode));
-        }
-    }
-    Ok(pieces.iter().zip(values).map(|(piece, values)| by_path(piece, values)).collect())
-}
-
-/// Sorts values by call path. They are there by rising location, and stay so within a call path.
-fn by_path(piece: &Piece, values: Vec<Value>) -> Vec<Value> {
-    let paths = (piece.last - piece.first) as usize + 1;
-    // Of a few locations a second list is not worth its memory.
-    if values.len() < 8 * paths {
-        let mut values = values;
-        values.sort_unstable();
-        return values;
-    }
-    // Where the values of each call path go: behind those of the ones before it.
-    let mut next = vec![0; paths + 1];
-    for value in &values {
-        next[(value.path - piece.first) as usize + 1] += 1;
-    }
-    for path in 1..paths {
-        next[path] += next[path - 1];
-    }
-    let mut sorted = vec![Value::new(0, 0, 0); values.len()];
-    for value in values {
-        let place: &mut usize = &mut next[(value.path - piece.first) as usize];
-        sorted[*place] = value;
-        *place += 1;
-    }
-    debug_assert!(sorted.is_sorted());
-    sorted
+    /// Which ones of all that the metric has.
+    pub(super) rows: Range<usize>,
 }
 
 #[cfg(test)]
@@ -221,36 +227,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_are_told_in_rising_order() {
+        let mut sets = RowSets::empty(3, 130);
+        [129, 64, 0, 63].into_iter().for_each(|path| sets.insert(1, path));
+        assert_eq!(sets.rows(1), [0, 63, 64, 129]);
+        assert!(sets.contains(1, 64) && !sets.contains(1, 65) && !sets.contains(2, 64));
+        assert!(sets.rows(0).is_empty() && sets.rows(2).is_empty());
+    }
+
+    #[test]
     fn metrics_come_together_until_there_are_too_many_values() {
-        let counts = vec![5, 0, VALUES_AT_A_TIME - 5, 1, 3 * VALUES_AT_A_TIME, 2, 2];
-        let sets = RowSets { bits: Vec::new(), words: 0, counts };
-        assert_eq!(sets.groups(), [vec![0, 2], vec![3], vec![4], vec![5, 6]]);
-    }
-
-    #[test]
-    fn values_by_location_are_sorted_by_call_path() {
-        let values = [(7, 0), (5, 0), (5, 1), (7, 1), (6, 2), (7, 2)];
-        let values: Vec<_> = values.map(|(path, location)| Value::new(path, location, -1)).into();
-        let piece = Piece { metric: 0, first: 5, last: 7, values: 6 };
-        let sorted = by_path(&piece, values);
-        let places: Vec<_> = sorted.iter().map(|value| (value.path, value.location)).collect();
-        assert_eq!(places, [(5, 0), (5, 1), (6, 2), (7, 0), (7, 1), (7, 2)]);
-        let values: Vec<_> = (0..90).map(|at| Value::new(5 + at % 3, at / 3, 1)).collect();
-        let sorted = by_path(&piece, values);
-        assert!(sorted.is_sorted() && sorted.len() == 90);
-    }
-
-    #[test]
-    fn values_survive_the_way_to_worker_0() {
-        for number in [0, 1, -1, i128::from(i64::MIN), i128::from(i64::MAX), 5 << 70, -7 << 60] {
-            let value = Value::new(3, 4, number);
-            let is_whole = i64::try_from(number).is_ok();
-            for has_fractions in [true, !is_whole] {
-                let mut batch = Batch::new();
-                value.encode(has_fractions, &mut batch);
-                assert_eq!((batch.len(), Value::decode(&batch)), (2 + usize::from(has_fractions), value));
-            }
+        let mut sets = RowSets::empty(5, 10);
+        for (metric, count) in [(0, 1), (2, 2), (3, 2), (4, 7)] {
+            (0..count).for_each(|path| sets.insert(metric, path));
         }
-        assert_eq!(Value::new(3, 4, -7 << 60).number(), -7 << 60);
+        let piece = |metric, rows| Piece { metric, rows };
+        // Room for three rows.
+        let groups = sets.groups(VALUES_AT_A_TIME / 3);
+        let expected = [
+            vec![piece(0, 0..1), piece(2, 0..2)],
+            vec![piece(3, 0..2)],
+            vec![piece(4, 0..3)],
+            vec![piece(4, 3..6)],
+            vec![piece(4, 6..7)],
+        ];
+        assert_eq!(groups, expected);
+        // However many values a row has, it is not cut.
+        assert_eq!(sets.groups(2 * VALUES_AT_A_TIME).len(), 12);
     }
 }

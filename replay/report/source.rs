@@ -1,126 +1,128 @@
-//! What a location has to report: its severities, what follows from them, and what follows from other locations.
+//! The locations of a worker: their severities, and what else they have to report.
 
-use rustc_hash::FxHashMap;
+use std::ops::Range;
 
-use crate::call_tree::{CallPath, PathId};
+use super::blocks::Block;
 use crate::formulas::Formulas;
-use crate::fraction::whole;
 use crate::idle_threads::IdleThreads;
-use crate::imbalance::{Part, Totals};
+use crate::imbalance::Totals;
 use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
 
 /// A location's severities with the way from its call paths to the report's.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
-    /// Position of the location in the report.
-    pub(super) location: usize,
     pub(super) severities: &'a Severities,
-    /// The call paths of its process.
-    pub(super) paths: &'a [CallPath],
     /// The report's call path, by the process's.
     pub(super) numbers: &'a [u32],
-    pub(super) metrics: &'a Metrics,
-    pub(super) formulas: &'a Formulas,
     /// What the main thread did, at a worker thread.
     pub(super) idle: Option<&'a IdleThreads>,
     /// Whether it takes part in comparisons of processes, and of threads.
     pub(super) participates: [bool; 2],
-    pub(super) imbalance: Option<Imbalance<'a>>,
-}
-
-/// What all locations computed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Imbalance<'a> {
-    pub(super) totals: &'a Totals,
-    /// Whether threads are compared, by call path of the report.
-    pub(super) is_parallel: &'a [bool],
 }
 
 impl Source<'_> {
-    /// Calls `with` with each call path of the report that has a value, and the value.
-    pub(super) fn values(&self, metric: MetricId, mut with: impl FnMut(u32, i128)) {
-        let metrics = self.metrics;
-        if metric == metrics.time && self.idle.is_some() {
-            self.allocated(with);
-        } else if metric == metrics.idle_threads || metric == metrics.limited_parallelism {
-            let outside = self.idle.map_or(&[][..], |idle| idle.outside());
-            let outside = outside.iter().filter(|_| metric == metrics.idle_threads);
-            for &(path, ticks) in outside.chain(&self.limited()) {
-                with(self.numbers[path as usize], whole(ticks));
-            }
-        } else if let Some(at) = metrics.imbalance.iter().position(|&of| of == metric) {
-            self.deviations(Part::ALL[at], with);
-        } else if self.formulas.has_fractions(metric) {
-            let column = self.formulas.shares(metric, self.severities, self.paths);
-            let values = column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0);
-            values.for_each(|(&value, &path)| with(self.numbers[path as usize], value));
-        } else {
-            self.column(metric, |path, value| with(path, value.into()));
-        }
+    /// The report's call paths by row.
+    pub(super) fn paths(&self) -> impl Iterator<Item = u32> {
+        self.severities.paths().iter().map(|&path| self.numbers[path as usize])
     }
 
-    /// Values that the location has by itself.
-    pub(super) fn column(&self, metric: MetricId, mut with: impl FnMut(u32, i64)) {
-        let column = self.formulas.column(metric, self.severities, self.paths);
-        for (&value, &path) in column.iter().zip(self.severities.paths()).filter(|(value, _)| **value != 0) {
-            with(self.numbers[path as usize], value);
-        }
-    }
-
-    fn limited(&self) -> Vec<(PathId, i64)> {
-        self.idle.map_or(Vec::new(), |idle| idle.limited(self.metrics, self.severities))
-    }
-
-    /// The time that was measured, and on top of it the time in which the thread was idle.
-    fn allocated(&self, mut with: impl FnMut(u32, i128)) {
-        let times = self.severities.column(self.metrics.time).iter().zip(self.severities.paths());
-        let mut own: FxHashMap<PathId, i64> = times.map(|(&time, &path)| (path, time)).collect();
-        let outside = self.idle.map_or(&[][..], |idle| idle.outside());
-        for &(path, ticks) in outside.iter().chain(&self.limited()) {
-            with(self.numbers[path as usize], i128::from(own.remove(&path).unwrap_or(0)) + i128::from(ticks));
-        }
-        for path in self.severities.paths() {
-            if let Some(time) = own.remove(path).filter(|&time| time != 0) {
-                with(self.numbers[*path as usize], time.into());
-            }
-        }
-    }
-
-    /// How far the location is from the mean of all, wherever it takes part.
-    fn deviations(&self, part: Part, mut with: impl FnMut(u32, i128)) {
-        let Some(Imbalance { totals, is_parallel }) = self.imbalance else { return };
-        if totals.participants[1] < 2 {
-            return;
-        }
-        let (mut computation, mut comes) = (vec![0; is_parallel.len()], vec![false; is_parallel.len()]);
-        self.column(self.metrics.computation, |path, value| computation[path as usize] = value);
-        self.column(self.metrics.visits, |path, _| comes[path as usize] = true);
-        for (path, &is_parallel) in is_parallel.iter().enumerate() {
-            if self.participates[usize::from(is_parallel)] {
-                let value = totals.value(part, path, is_parallel, computation[path], comes[path]);
-                if value != 0 {
-                    with(path as u32, value);
-                }
-            }
-        }
+    fn has_rows_of(&self, other: &Source<'_>) -> bool {
+        self.severities.paths() == other.severities.paths() && self.numbers == other.numbers
     }
 }
 
-/// What the locations of a worker computed.
-pub(super) fn totals(sources: &[Source<'_>], is_parallel: &[bool]) -> Totals {
-    let mut totals = Totals { paths: vec![Default::default(); is_parallel.len()], ..Totals::default() };
-    for source in sources {
-        let takes_part = |path: u32| source.participates[usize::from(is_parallel[path as usize])];
-        for (count, participates) in totals.participants.iter_mut().zip(source.participates) {
-            *count += u64::from(participates);
+/// The locations of a worker, which follow each other in the report.
+#[derive(Debug)]
+pub(super) struct Sources<'a> {
+    /// Position of the first one in the report.
+    pub(super) first: usize,
+    pub(super) list: Vec<Source<'a>>,
+    /// Neighbours in the list whose rows are of the same call paths, as those of most programs are.
+    pub(super) alike: Vec<Range<usize>>,
+    /// By metric, whether any of them has severities of it by itself.
+    pub(super) has_column: Vec<bool>,
+    pub(super) metrics: &'a Metrics,
+    pub(super) formulas: &'a Formulas,
+    /// The region of each call path of the report.
+    pub(super) regions: Vec<u32>,
+    /// Whether threads are compared, by call path of the report.
+    pub(super) is_parallel: Vec<bool>,
+    /// What all locations computed, if they are compared.
+    pub(super) computed: Option<&'a Totals>,
+}
+
+impl<'a> Sources<'a> {
+    pub(super) fn new(
+        first: usize,
+        list: Vec<Source<'a>>,
+        metrics: &'a Metrics,
+        formulas: &'a Formulas,
+        regions: Vec<u32>,
+        is_parallel: Vec<bool>,
+    ) -> Sources<'a> {
+        let mut alike: Vec<Range<usize>> = Vec::new();
+        for (at, source) in list.iter().enumerate() {
+            match alike.last_mut() {
+                Some(run) if source.has_rows_of(&list[at - 1]) => run.end = at + 1,
+                _ => alike.push(at..at + 1),
+            }
         }
-        source.column(source.metrics.computation, |path, value| {
-            totals.paths[path as usize].add(if takes_part(path) { value.into() } else { 0 }, 0);
-        });
-        source.column(source.metrics.visits, |path, _| {
-            totals.paths[path as usize].add(0, u32::from(takes_part(path)));
-        });
+        let mut has_column = vec![false; metrics.list.len()];
+        for (whole, shares) in list.iter().map(|source| source.severities.columns()) {
+            whole.iter().for_each(|(metric, _)| has_column[metric] = true);
+            shares.iter().for_each(|(metric, _)| has_column[metric] = true);
+        }
+        Sources { first, list, alike, has_column, metrics, formulas, regions, is_parallel, computed: None }
     }
-    totals
+
+    /// Whether idle threads add to a metric.
+    pub(super) fn is_of_idle_threads(&self, metric: MetricId) -> bool {
+        let Metrics { time, idle_threads, limited_parallelism, .. } = *self.metrics;
+        [time, idle_threads, limited_parallelism].contains(&metric)
+            && self.list.iter().any(|source| source.idle.is_some())
+    }
+
+    /// The idle time of a location that a metric has: call paths of the report, and ticks.
+    pub(super) fn idle_time(
+        &self,
+        source: &Source<'_>,
+        metric: MetricId,
+    ) -> impl Iterator<Item = (u32, i64)> {
+        let outside = source.idle.map_or(&[][..], |idle| idle.outside());
+        let outside = outside.iter().filter(move |_| metric != self.metrics.limited_parallelism).copied();
+        let limited = source.idle.map_or(Vec::new(), |idle| idle.limited(self.metrics, source.severities));
+        outside.chain(limited).map(|(path, ticks)| (source.numbers[path as usize], ticks))
+    }
+
+    /// What the locations computed.
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = Totals { paths: vec![Default::default(); self.regions.len()], ..Totals::default() };
+        for source in &self.list {
+            for (count, participates) in totals.participants.iter_mut().zip(source.participates) {
+                *count += u64::from(participates);
+            }
+        }
+        for run in &self.alike {
+            let paths: Vec<u32> = self.list[run.start].paths().collect();
+            self.blocks(self.metrics.computation, &paths, run.clone(), |block| self.add(&block, &mut totals));
+        }
+        totals
+    }
+
+    fn add(&self, block: &Block<'_>, totals: &mut Totals) {
+        let (computation, visits) = (block.computation(), block.visits());
+        let rows = computation.chunks_exact(block.width()).zip(visits.chunks_exact(block.width()));
+        for (&path, (computation, visits)) in block.paths.iter().zip(rows) {
+            let is_parallel = usize::from(self.is_parallel[path as usize]);
+            let (mut sum, mut visitors) = (0, 0);
+            for ((source, &ticks), &visits) in block.sources().zip(computation).zip(visits) {
+                if source.participates[is_parallel] {
+                    sum += i128::from(ticks);
+                    visitors += u32::from(visits != 0);
+                }
+            }
+            totals.paths[path as usize].add(sum, visitors);
+        }
+    }
 }

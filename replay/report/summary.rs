@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
-use super::rows::Value;
+use super::blocks::Row;
 use crate::coverage::{Coverage, Fate};
+use crate::exchange::Batch;
+use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::findings::Findings;
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
@@ -54,17 +56,46 @@ impl Waiting {
         self.is_waiting[metric].then(|| of_metric.map(|(_, ticks)| ticks).sum())
     }
 
-    /// Adds a row: call path, location and value of each severity that is not zero.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, row: &[Value]) {
+    /// Whether anything is collected of a metric.
+    pub(super) fn is_about(&self, metric: MetricId) -> bool {
+        self.is_waiting[metric]
+    }
+
+    /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
         if !self.is_waiting[metric] {
             return;
         }
-        self.by_place.insert((metric, path), row.iter().map(Value::number).sum());
-        if self.is_top[metric] {
-            for value in row {
-                let sum = &mut self.by_location[value.location as usize];
-                *sum = sum.saturating_add(i64::try_from(value.number()).unwrap_or(i64::MAX));
+        let all = self.by_place.entry((metric, path)).or_insert(0);
+        for (sum, value) in self.by_location[first..].iter_mut().zip(row.numbers()) {
+            *all += value;
+            if self.is_top[metric] {
+                *sum = sum.saturating_add(i64::try_from(value).unwrap_or(i64::MAX));
             }
+        }
+    }
+
+    pub(super) fn encode(&self, batch: &mut Batch) {
+        batch.push(self.by_place.len() as u64);
+        for (&(metric, path), ticks) in &self.by_place {
+            batch.push(pair(metric as u32, path));
+            batch.extend(wide(ticks.cast_unsigned()));
+        }
+        let locations = (0..).zip(&self.by_location).filter(|(_, ticks)| **ticks != 0);
+        let words: Batch = locations.flat_map(|(at, ticks)| [at, ticks.cast_unsigned()]).collect();
+        batch.push(words.len() as u64);
+        batch.extend(words);
+    }
+
+    /// Adds what another worker has collected.
+    pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
+        for _ in 0..reader.word() {
+            let (metric, path) = halves(reader.word());
+            *self.by_place.entry((metric as usize, path)).or_insert(0) += reader.wide().cast_signed();
+        }
+        let count = reader.word() as usize;
+        for words in reader.words(count).chunks_exact(2) {
+            self.by_location[words[0] as usize] += words[1].cast_signed();
         }
     }
 

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use cubex::{CnodeId, MetricId, Writer};
+use cubex::Writer;
 use model::Paradigm;
-use patterns::Unit;
 
 use super::accounts::Accounts;
+use super::collect::Collector;
 use super::cube::describe;
 use super::culprits::{Culprit, Culprits, between, kind, victims};
-use super::rows::{Piece, RowSets, Value, collect};
-use super::source::{Imbalance, Source, totals as computation};
+use super::remarks::Remarks;
+use super::source::{Source, Sources};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting, examples, total};
 use crate::call_tree::{NO_PATH, PathId};
@@ -41,13 +41,6 @@ pub struct Found {
     pub culprits: Vec<Named>,
 }
 
-/// What worker 0 makes of the rows.
-struct Output {
-    writer: Writer,
-    waiting: Waiting,
-    culprits: Culprits,
-}
-
 /// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
 pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
     400 * profiles.iter().map(|profile| profile.paths.len() as u64).sum::<u64>()
@@ -74,7 +67,7 @@ pub fn write(
         .iter()
         .map(|profile| IdleThreads::new(trace, metrics, profile).filter(|_| compares))
         .collect();
-    let mut sources: Vec<Source<'_>> = profiles
+    let list: Vec<Source<'_>> = profiles
         .iter()
         .zip(numbers)
         .zip(&idle)
@@ -83,15 +76,10 @@ pub fn write(
                 let is_thread =
                     trace.locations[location.location].is_thread() && !location.severities.paths().is_empty();
                 Source {
-                    location: location.location,
                     severities: &location.severities,
-                    paths: &profile.paths,
                     numbers,
-                    metrics,
-                    formulas,
                     idle: idle.as_ref().filter(|_| location.is_worker),
                     participates: [is_thread && thread == 0, is_thread],
-                    imbalance: None,
                 }
             })
         })
@@ -100,11 +88,11 @@ pub fn write(
     for (path, region) in parallel_regions(trace, tree).into_iter().enumerate() {
         is_parallel[positions[path] as usize] = region != NO_PATH;
     }
-    let computed = computation(&sources, &is_parallel).of_all(exchange)?;
-    let imbalance = Imbalance { totals: &computed, is_parallel: &is_parallel };
-    for source in &mut sources {
-        source.imbalance = compares.then_some(imbalance);
-    }
+    let regions = order.iter().map(|&path| tree[path as usize].region).collect();
+    let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
+    let mut sources = Sources::new(first.unwrap_or(0), list, metrics, formulas, regions, is_parallel);
+    let computed = sources.totals().of_all(exchange)?;
+    sources.computed = Some(&computed).filter(|totals| compares && totals.participants[1] > 1);
 
     let first = profiles.first().map_or(0, |profile| profile.process);
     let number =
@@ -113,27 +101,25 @@ pub fn write(
     let statistics = found.statistics.total(number, process_of, exchange)?;
     let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
-    let rows = RowSets::of_all(&sources, metrics.list.len(), tree.len(), exchange)?;
-    let mut output = if exchange.worker() == 0 {
+    let remarks =
+        Remarks { waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics, &found.culprits) };
+    let mut collector = Collector::new(tools, &sources, remarks, exchange)?;
+    if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &accounts.findings).as_bytes())?;
         if let Some(totals) = statistics {
             writer.add_companion(EXTENSION, text(trace, &totals));
         }
-        Some(Output {
-            writer,
-            waiting: Waiting::new(trace, metrics),
-            culprits: Culprits::new(metrics, &found.culprits),
-        })
+        collector.write(&mut writer, exchange)?;
+        writer.finish()?;
     } else {
-        None
-    };
-    for group in rows.groups() {
-        write_group(tools, &group, &sources, &rows, output.as_mut(), exchange)?;
+        collector.send(exchange)?;
     }
-    let Some(Output { writer, waiting, culprits }) = output else { return Ok(None) };
-    writer.finish()?;
+    let Remarks { waiting, culprits } = collector.remarks.of_all(exchange)?;
+    if exchange.worker() > 0 {
+        return Ok(None);
+    }
     let name = |path: u32| trace.path_name(tree, order[path as usize]);
     let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
     let Accounts { findings, coverage, doubtful } = accounts;
@@ -152,7 +138,7 @@ pub fn write(
             kind: kind(culprit.class),
             victims: who.as_ref().map(|who| victims(trace, who, culprit.costs)),
             is_critical: of_rows.is_critical,
-            more_work: of_rows.more_work(&computed, &is_parallel),
+            more_work: of_rows.more_work(&computed, &sources.is_parallel),
         };
     // What would be 0.0 % is not worth a line.
     let counts = |named: &Named| named.culprit.costs >= delay_costs / 2000;
@@ -173,80 +159,6 @@ pub fn write(
         findings,
         report: target,
     }))
-}
-
-/// Writes the rows of some metrics, whose values come together, or of one, whose values may come in pieces.
-fn write_group(
-    tools: &Tools<'_>,
-    group: &[usize],
-    sources: &[Source<'_>],
-    rows: &RowSets,
-    mut output: Option<&mut Output>,
-    exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
-    if let &[metric] = group {
-        let mut pieces = rows.pieces(metric).into_iter();
-        let mut next = || match pieces.next() {
-            Some(piece) => Ok(collect(sources, tools.formulas, &[piece], exchange)?.pop()),
-            None => Ok(None),
-        };
-        return match output {
-            Some(output) => write_metric(tools, metric, rows, next, output),
-            None => {
-                while next()?.is_some() {}
-                Ok(())
-            }
-        };
-    }
-    let pieces: Vec<Piece> = group.iter().flat_map(|&metric| rows.pieces(metric)).collect();
-    let values = collect(sources, tools.formulas, &pieces, exchange)?;
-    for (piece, values) in pieces.iter().zip(values) {
-        if let Some(output) = &mut output {
-            let mut values = Some(values);
-            write_metric(tools, piece.metric, rows, || Ok(values.take()), output)?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the rows of a metric, from the pieces that `next` has.
-fn write_metric(
-    tools: &Tools<'_>,
-    metric: usize,
-    rows: &RowSets,
-    mut next: impl FnMut() -> Result<Option<Vec<Value>>, Error>,
-    Output { writer, waiting, culprits }: &mut Output,
-) -> Result<(), Error> {
-    let cnodes: Vec<CnodeId> = rows.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
-    let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
-    let Tools { trace, metrics, formulas, .. } = *tools;
-    let unit = metrics.list[metric].unit;
-    let one = if formulas.has_fractions(metric) { fraction::ONE } else { 1.0 };
-    let mut seconds = vec![0.0; trace.locations.len()];
-    let mut counts = vec![0; trace.locations.len()];
-    while let Some(values) = next()? {
-        for row in values.chunk_by(|a, b| a.path == b.path) {
-            let path = row[0].path;
-            if unit == Unit::Seconds {
-                seconds.fill(0.0);
-                for value in row {
-                    let ticks = value.number();
-                    seconds[value.location as usize] = trace.definitions.clock.seconds(ticks) / one;
-                }
-                row_writer.push_f64(CnodeId(path as usize), &seconds)?;
-            } else {
-                counts.fill(0);
-                for value in row {
-                    counts[value.location as usize] = value.number() as u64;
-                }
-                row_writer.push_u64(CnodeId(path as usize), &counts)?;
-            }
-            waiting.add(metric, path, row);
-            culprits.add(metric, row);
-        }
-    }
-    row_writer.finish()?;
-    Ok(())
 }
 
 /// For each CPU location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.

@@ -367,8 +367,8 @@ pub struct RowWriter<'w> {
     /// The index, which follows the rows; `None` if there are none.
     index: Option<Member>,
     pushed: usize,
-    /// The bytes of one row; kept to save allocations.
-    row: Vec<u8>,
+    /// One row as it is in the file; kept to save allocations.
+    row: Vec<[u8; 8]>,
 }
 
 impl RowWriter<'_> {
@@ -406,6 +406,17 @@ impl RowWriter<'_> {
         self.push(cnode, row)
     }
 
+    /// Appends the rows of several call paths at once, as they are in the file: row after row, of each value its
+    /// little-endian bytes in the type of the metric.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the turn of these call paths, there are too few or too many values for them, or writing fails.
+    pub fn push_rows(&mut self, cnodes: &[CnodeId], rows: &[[u8; 8]]) -> Result<()> {
+        let result = self.append(cnodes, rows);
+        result.map_err(|error| error.in_file(&self.writer.path))
+    }
+
     /// Completes the metric.
     ///
     /// # Errors
@@ -430,31 +441,45 @@ impl RowWriter<'_> {
     }
 
     fn push<T: WireNumber>(&mut self, cnode: CnodeId, row: &[T]) -> Result<()> {
-        let result = self.checked(cnode, row).and_then(|()| {
-            self.row.clear();
-            self.row.extend(row.iter().flat_map(|value| value.to_le_bytes()));
-            self.writer.archive.write(&self.row).map_err(write_failed)
-        });
-        self.pushed += usize::from(result.is_ok());
+        let mut bytes = std::mem::take(&mut self.row);
+        bytes.clear();
+        bytes.extend(row.iter().map(|value| value.to_le_bytes()));
+        let result = self.check_type::<T>().and_then(|()| self.append(&[cnode], &bytes));
+        self.row = bytes;
         result.map_err(|error| error.in_file(&self.writer.path))
     }
 
-    fn checked<T: WireNumber>(&self, cnode: CnodeId, row: &[T]) -> Result<()> {
-        let cube = &self.writer.cube;
-        let broken = |rule: String| Err(Error::invalid(format!("{}: {rule}", self.writer.name(self.metric))));
-        let data_type = cube.metrics.get(self.metric.0).map(|metric| &metric.data_type);
-        if data_type.and_then(DataType::number_kind) != Some(T::KIND) {
-            let name = data_type.map_or(String::new(), DataType::to_string);
-            return broken(format!("{} values pushed, expected {name}", T::NAME));
+    fn append(&mut self, cnodes: &[CnodeId], rows: &[[u8; 8]]) -> Result<()> {
+        let locations = self.writer.cube.locations.len();
+        if rows.len() != cnodes.len() * locations {
+            let values = rows.len().checked_div(cnodes.len()).unwrap_or(rows.len());
+            return self.broken(&format!("row of {values} values, expected {locations}"));
         }
-        if row.len() != cube.locations.len() {
-            return broken(format!("row of {} values, expected {}", row.len(), cube.locations.len()));
+        for (at, cnode) in (self.pushed..).zip(cnodes) {
+            match self.order.get(at) {
+                Some(turn) if turn == cnode => {}
+                Some(turn) => {
+                    return self.broken(&format!("row of cnode {}, expected cnode {}", cnode.0, turn.0));
+                }
+                None => return self.broken(&format!("row of cnode {} after the last one", cnode.0)),
+            }
         }
-        match self.order.get(self.pushed) {
-            Some(turn) if *turn == cnode => Ok(()),
-            Some(turn) => broken(format!("row of cnode {}, expected cnode {}", cnode.0, turn.0)),
-            None => broken(format!("row of cnode {} after the last one", cnode.0)),
+        self.writer.archive.write(rows.as_flattened()).map_err(write_failed)?;
+        self.pushed += cnodes.len();
+        Ok(())
+    }
+
+    fn check_type<T: WireNumber>(&self) -> Result<()> {
+        let data_type = self.writer.cube.metrics.get(self.metric.0).map(|metric| &metric.data_type);
+        if data_type.and_then(DataType::number_kind) == Some(T::KIND) {
+            return Ok(());
         }
+        let name = data_type.map_or(String::new(), DataType::to_string);
+        self.broken(&format!("{} values pushed, expected {name}", T::NAME))
+    }
+
+    fn broken(&self, rule: &str) -> Result<()> {
+        Err(Error::invalid(format!("{}: {rule}", self.writer.name(self.metric))))
     }
 }
 

@@ -89,7 +89,9 @@ fn rows_out_of_turn_are_refused() {
     refused(writer.metric(MetricId(0), &[]).map(drop), "metric time: rows were already written");
 
     let mut rows = writer.metric(MetricId(1), &[main, f]).unwrap();
-    rows.push_u64(main, &[0; 2]).unwrap();
+    refused(rows.push_rows(&[main, f], &[[0; 8]; 3]), "metric visits: row of 1 values, expected 2");
+    refused(rows.push_rows(&[f, main], &[[0; 8]; 4]), "metric visits: row of cnode 1, expected cnode 0");
+    rows.push_rows(&[main], &[[0; 8]; 2]).unwrap();
     refused(rows.finish(), "metric visits: 1 of 2 rows were pushed");
     refused(writer.add_member("a", b"a"), "the rows of metric visits were not finished");
     refused(writer.finish(), "the rows of metric visits were not finished");

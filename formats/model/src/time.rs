@@ -21,8 +21,16 @@ pub struct ClockProperties {
 impl ClockProperties {
     /// A length of time in seconds.
     pub fn seconds(&self, ticks: i128) -> f64 {
-        ticks as f64 / self.resolution as f64
+        let ticks = i64::try_from(ticks).map_or_else(|_| long(ticks), |ticks| ticks as f64);
+        ticks / self.resolution as f64
     }
+}
+
+/// What is longer than a word takes long, and must not be computed in vain.
+#[cold]
+#[inline(never)]
+fn long(ticks: i128) -> f64 {
+    ticks as f64
 }
 
 impl Default for ClockProperties {

@@ -1,0 +1,47 @@
+//! What the summary says of rows, collected on the way.
+
+use super::blocks::Row;
+use super::culprits::Culprits;
+use super::summary::Waiting;
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange, reduce};
+use crate::severity::MetricId;
+
+/// What is collected from rows.
+#[derive(Debug)]
+pub(super) struct Remarks {
+    pub(super) waiting: Waiting,
+    pub(super) culprits: Culprits,
+}
+
+impl Remarks {
+    /// Whether anything is collected of a metric.
+    pub(super) fn are_about(&self, metric: MetricId) -> bool {
+        self.waiting.is_about(metric) || self.culprits.is_about(metric)
+    }
+
+    /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
+        self.waiting.add(metric, path, first, row);
+        self.culprits.add(metric, path, first, row);
+    }
+
+    /// What all workers collected, at worker 0.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn of_all(self, exchange: &mut dyn Exchange) -> Result<Remarks, Error> {
+        let encode = |remarks: &Remarks| {
+            let mut batch = Batch::new();
+            remarks.waiting.encode(&mut batch);
+            remarks.culprits.encode(&mut batch);
+            batch
+        };
+        reduce(exchange, self, encode, |remarks, words| {
+            let mut reader = BatchReader::new(words);
+            remarks.waiting.merge(&mut reader);
+            remarks.culprits.merge(&mut reader);
+        })
+    }
+}

@@ -40,7 +40,8 @@ pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     let metrics = Metrics::new(false);
     fastest(3, || {
         for process in 0..trace.processes.len() {
-            walk::walk(archive, &trace, &metrics, process, Positions::Nothing, &[], &Memory::default())?;
+            let files = walk::open(archive, &trace, process)?;
+            walk::walk(archive, &trace, &metrics, &files, Positions::Nothing, &[], &Memory::default())?;
         }
         Ok(())
     })

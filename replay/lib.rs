@@ -274,10 +274,11 @@ impl Job {
         let mut profiles = Vec::with_capacity(mine.len());
         for (at, process) in mine.enumerate() {
             let times = times.get(at).map_or(&[][..], Vec::as_slice);
+            let files = walk::open(archive, trace, process)?;
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
-            profiles.push(walk::walk(archive, trace, metrics, process, positions, times, memory)?);
+            profiles.push(walk::walk(archive, trace, metrics, &files, positions, times, memory)?);
             progress.advance(weights[process]);
         }
         Ok(profiles)

@@ -13,7 +13,7 @@ use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::tools::Tools;
-use replay::walk::{Positions, walk};
+use replay::walk::{Positions, open, walk};
 use replay::{Options, Semantics, Summary};
 
 use crate::oracle::random::trace;
@@ -171,7 +171,8 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     let tools =
         Tools { trace: &trace, metrics: &metrics, formulas: &formulas, owners: &owners, shared: &shared };
     let walk = |process| {
-        walk(&archive, &trace, &metrics, process, Positions::Records, &[], &Memory::default()).unwrap()
+        let files = open(&archive, &trace, process).unwrap();
+        walk(&archive, &trace, &metrics, &files, Positions::Records, &[], &Memory::default()).unwrap()
     };
     let profiles: Vec<_> = (0..processes).map(walk).collect();
     let locations = profiles.iter().flat_map(|profile| &profile.locations);

@@ -127,35 +127,50 @@ pub fn expect(archive: &Archive, trace: &Trace, process: usize, bytes: u64) {
     }
 }
 
+/// The files of a process's locations.
+#[derive(Debug)]
+pub struct Files {
+    process: usize,
+    /// By location: what is in them, or why there is nothing to walk.
+    of_locations: Vec<Result<stream::LocationFile, stream::Lack>>,
+}
+
+/// Opens the files of a process.
+///
+/// # Errors
+/// If a file that exists cannot be read. Damaged and missing files are findings of the walk.
+pub fn open(archive: &Archive, trace: &Trace, process: usize) -> Result<Files, Error> {
+    let locations = &trace.locations[trace.processes[process].locations.clone()];
+    let of_locations = locations.iter().map(|location| stream::open(archive, trace, location));
+    Ok(Files { process, of_locations: of_locations.collect::<Result<_, _>>()? })
+}
+
 /// Walks the events of a process. `times` are those of the records of each of its locations, where they are not the
 /// recorded ones; empty otherwise.
 ///
 /// # Errors
-/// If a file that exists cannot be read, or memory gets short. Damaged and missing files are findings.
+/// If memory gets short. Damaged and missing files are findings.
 pub fn walk(
     archive: &Archive,
     trace: &Trace,
     metrics: &Metrics,
-    process: usize,
+    files: &Files,
     positions: Positions,
     times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<ProcessProfile, Error> {
-    let mut state = process::ProcessWalk::new(trace, metrics, process, positions);
-    let locations = &trace.locations[trace.processes[process].locations.clone()];
-    let mut files = Vec::with_capacity(locations.len());
-    for (thread, location) in locations.iter().enumerate() {
-        files.push(stream::open(archive, location, thread, &mut state)?);
+    let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
+    let locations = &trace.locations[trace.processes[files.process].locations.clone()];
+    let mut streams = Vec::with_capacity(locations.len());
+    for (thread, (location, file)) in locations.iter().zip(&files.of_locations).enumerate() {
+        match file {
+            Ok(file) => {
+                let times = times.get(thread).map_or(&[][..], Vec::as_slice);
+                streams.push(stream::Stream::new(archive, trace, location, thread, file, times));
+            }
+            Err(lack) => stream::miss(lack, location, thread, &mut state),
+        }
     }
-    let mut streams: Vec<_> = files
-        .iter()
-        .enumerate()
-        .filter_map(|(thread, file)| {
-            let file = file.as_ref()?;
-            let times = times.get(thread).map_or(&[][..], Vec::as_slice);
-            Some(stream::Stream::new(archive, trace, &locations[thread], thread, file, times))
-        })
-        .collect();
     for stream in &mut streams {
         stream.begin(&mut state);
         stream.expect();

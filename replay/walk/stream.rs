@@ -25,48 +25,40 @@ pub(super) struct LocationFile {
     local: LocalDefinitions,
 }
 
-/// Opens the files of a location; `None` if there is nothing to walk, which is a finding then. What a thread
-/// communicated is unknown then, from the start.
+/// Why there is nothing to walk of a location, and in which words.
+pub(super) type Lack = (Finding, String);
+
+/// Opens the files of a location. What is wrong with the files is a finding.
 ///
 /// # Errors
 /// If a file exists and cannot be read.
 pub(super) fn open(
     archive: &Archive,
+    trace: &Trace,
     location: &Location,
-    thread: usize,
-    state: &mut ProcessWalk<'_>,
-) -> Result<Option<LocationFile>, Error> {
-    let file = find(archive, location, thread, state)?;
-    if file.is_none() && location.is_thread() {
-        state.lose(thread);
-    }
-    if file.is_none() && thread == 0 {
-        state.end_forks();
-    }
-    Ok(file)
-}
-
-fn find(
-    archive: &Archive,
-    location: &Location,
-    thread: usize,
-    state: &mut ProcessWalk<'_>,
-) -> Result<Option<LocationFile>, Error> {
+) -> Result<Result<LocationFile, Lack>, Error> {
     let events = match archive.event_file(location.reference) {
         Ok(events) => events,
         Err(error) if error.is_not_found() => {
-            state.find(Finding::MissingEvents, thread, || within(archive, &error));
-            return Ok(None);
+            return Ok(Err((Finding::MissingEvents, within(archive, &error))));
         }
         Err(error) => return Err(error.into()),
     };
-    match local_definitions(archive, state.trace, location) {
-        Ok(local) => Ok(Some(LocationFile { events, local })),
+    Ok(match local_definitions(archive, trace, location) {
+        Ok(local) => Ok(LocationFile { events, local }),
         // With unknown mappings and clock every event could mean something else.
-        Err(error) => {
-            state.find(Finding::UnreadableMapping, thread, || within(archive, &error));
-            Ok(None)
-        }
+        Err(error) => Err((Finding::UnreadableMapping, within(archive, &error))),
+    })
+}
+
+/// There is nothing to walk of a location. What a thread communicated is unknown then, from the start.
+pub(super) fn miss((finding, text): &Lack, location: &Location, thread: usize, state: &mut ProcessWalk<'_>) {
+    state.find(*finding, thread, || text);
+    if location.is_thread() {
+        state.lose(thread);
+    }
+    if thread == 0 {
+        state.end_forks();
     }
 }
 

@@ -55,7 +55,7 @@ mod tests {
         let options = Options { causes: true, ..Options::new("trace") };
         let few = Estimate::new(&options, [(1, 1 << 30); 4]);
         assert!(few.all > 20 << 30 && few.least < 4 << 20);
-        let many = Estimate::new(&options, [(1, 1 << 10); 1 << 20]);
+        let many = Estimate::new(&options, std::iter::repeat_n((1, 1 << 10), 1 << 20));
         assert_eq!(many.all, many.least);
         let nothing = Options { causes: false, ..options };
         assert!(Estimate::new(&nothing, [(1, 1 << 30)]).all < few.all / 4);

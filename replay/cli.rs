@@ -33,21 +33,21 @@ pub(crate) struct Cli {
     /// Map event files, or read each in one piece
     ///
     /// Reading can be faster on parallel file systems; it takes the memory of the largest process's files.
-    #[arg(long, value_enum, default_value_t = IoName::Map)]
+    #[arg(long, value_enum, default_value_t = IoName::Map, hide_short_help = true)]
     io: IoName,
 
     /// Threads in each process [default: one under mpirun, else as many as there are cores to use]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 
-    /// Memory that each process may take, such as 4G; what does not fit goes to a file
+    /// Memory for each process, such as 4G; what does not fit goes to a file
     ///
-    /// Lists of events that do not fit go to a file without a name, in the directory of --scratch. If what has to be in memory does
-    /// not fit, the analysis ends at once and says how much it needs. --verbose tells the estimate.
+    /// That is lists of events. If what has to be in memory does not fit, the analysis ends at once and says how much it needs;
+    /// with more output it tells at the start how much it takes at most.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<u64>,
 
-    /// Where that file is, on a disk [default: TMPDIR, or /tmp]
+    /// Where this file is, on a disk [default: TMPDIR, or /tmp]
     #[arg(long, value_name = "DIR", requires = "memory")]
     scratch: Option<PathBuf>,
 

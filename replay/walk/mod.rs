@@ -161,7 +161,7 @@ pub fn walk(
 ) -> Result<ProcessProfile, Error> {
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
-    let mut streams = Vec::with_capacity(locations.len());
+    let mut streams = Vec::new();
     for (thread, (location, file)) in locations.iter().zip(&files.of_locations).enumerate() {
         match file {
             Ok(file) => {

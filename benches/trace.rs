@@ -5,8 +5,7 @@
 //!
 //! * events per second on one core, an event being what OTF2 counts as one: decoded; walked, that is decoded with call
 //!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
-//!   three runs;
-//! * anonymous memory per event: the most bytes that were allocated at once, mapped files apart;
+//!   three runs; and anonymous memory per event: the most bytes that were allocated at once, mapped files apart;
 //! * what workers tell each other, per message of the traced program if it sends any: messages and bytes that MPI would
 //!   carry.
 
@@ -57,11 +56,13 @@ pub(crate) fn print(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             Ok(())
         })?;
         let times = seconds / *of_wait_states.get_or_insert(seconds);
-        println!("analyze  {:8.1} million events/s, {what}: {times:.2} times the cost", rate(seconds));
+        let memory = costs::memory(&options)? / events as f64;
+        let speed = rate(seconds);
+        println!(
+            "analyze  {speed:8.1} million events/s, {memory:.1} bytes/event at most, {what}: {times:.2} times the cost"
+        );
     }
 
-    let memory = costs::memory(&options)?;
-    println!("memory   {:8.1} bytes/event at most", memory / events as f64);
     let Traffic { rounds, messages: carried, bytes } = traffic(&options, WORKERS)?;
     println!("exchange {rounds:8} rounds of {WORKERS} workers, {carried} messages of {bytes} bytes");
     if messages > 0 {

@@ -10,7 +10,8 @@ pub(crate) fn fit(measured: &[(f64, f64, f64)]) -> (f64, f64, f64) {
     let (x, y) = (sum(|(x, _)| x), sum(|(_, y)| y));
     let determinant = xx * yy - xy * xy;
     let (mut a, mut b) = ((x * yy - y * xy) / determinant, (y * xx - x * xy) / determinant);
-    if a < 0.0 {
+    // Also where there is no `x`.
+    if a < 0.0 || xx == 0.0 {
         (a, b) = (0.0, y / yy);
     } else if b < 0.0 {
         (a, b) = (x / xx, 0.0);

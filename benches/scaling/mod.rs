@@ -23,6 +23,9 @@ use crate::counting::{Traffic, traffic};
 const SIZES: [(u32, u64); 7] =
     [(4, 250_000), (4, 2_500_000), (64, 100_000), (1024, 20_000), (8192, 200), (65_536, 60), (65_536, 200)];
 
+/// Phases that do not look at events.
+const BY_RANK: [&str; 2] = ["open", "report"];
+
 /// What is shorter or smaller than this is not fitted.
 const LEAST_SECONDS: f64 = 0.02;
 const LEAST_BYTES: f64 = 1e6;
@@ -84,24 +87,25 @@ fn measure(bench: &Bench) -> Result<Model, Box<dyn Error>> {
     println!("| | for an event | for a rank | off by at most |");
     println!("|---|--:|--:|--:|");
     // What is the same for all traces would count as much as the rest in the smallest values.
-    let of = |least: f64, value: &dyn Fn(&Row) -> f64| {
-        let point = |row: &Row| (row.events, row.ranks, value(row));
+    let of = |least: f64, by_event: bool, value: &dyn Fn(&Row) -> f64| {
+        let point = |row: &Row| (if by_event { row.events } else { 0.0 }, row.ranks, value(row));
         fit(&rows.iter().map(point).filter(|&(.., value)| value > least).collect::<Vec<_>>())
     };
     let mut seconds = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        let (event, rank, error) = of(LEAST_SECONDS, &|row| row.seconds[at]);
+        let by_event = !BY_RANK.contains(&&name[..]);
+        let (event, rank, error) = of(LEAST_SECONDS, by_event, &|row| row.seconds[at]);
         println!("| {name} | {:.2} ns | {:.2} µs | {:.0} % |", event * 1e9, rank * 1e6, error * 100.0);
         seconds.push((name.clone(), event, rank));
     }
-    let bytes = |name: &str, value: &dyn Fn(&Row) -> f64| {
-        let (event, rank, error) = of(LEAST_BYTES, value);
+    let bytes = |name: &str, by_event: bool, value: &dyn Fn(&Row) -> f64| {
+        let (event, rank, error) = of(LEAST_BYTES, by_event, value);
         println!("| {name} | {event:.2} bytes | {rank:.0} bytes | {:.0} % |", error * 100.0);
         (event, rank)
     };
-    let definitions = bytes("memory of definitions", &|row| row.definitions);
-    let memory = bytes("other memory", &|row| row.memory - row.definitions);
-    let report = bytes("report", &|row| row.report);
+    let definitions = bytes("memory of definitions", false, &|row| row.definitions);
+    let memory = bytes("other memory", true, &|row| row.memory - row.definitions);
+    let report = bytes("report", false, &|row| row.report);
 
     println!("\nWhat workers tell each other, {} ranks with {} events each.\n", COUNTED.0, COUNTED.1);
     println!("| workers | rounds | messages | bytes | bytes/event |");

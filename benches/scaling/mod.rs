@@ -23,6 +23,9 @@ use crate::counting::{Traffic, traffic};
 const SIZES: [(u32, u64); 7] =
     [(4, 250_000), (4, 2_500_000), (64, 100_000), (1024, 20_000), (8192, 200), (65_536, 60), (65_536, 200)];
 
+/// A size to see what the fits are worth.
+const CHECKED: (u32, u64) = (16_384, 2000);
+
 /// Phases that do not look at events.
 const BY_RANK: [&str; 2] = ["open", "report"];
 
@@ -106,6 +109,20 @@ fn measure(bench: &Bench) -> Result<Model, Box<dyn Error>> {
     let definitions = bytes("memory of definitions", false, &|row| row.definitions);
     let memory = bytes("other memory", true, &|row| row.memory - row.definitions);
     let report = bytes("report", false, &|row| row.report);
+
+    let (ranks, each) = CHECKED;
+    let trace = bench.trace("stencil", ranks, each)?;
+    let measured: f64 = bench.phases(&trace, 1, &[], 3)?.iter().map(|(_, seconds)| seconds).sum();
+    let (events, ranks) = (trace.events as f64, f64::from(ranks));
+    let expected: f64 = seconds.iter().map(|(_, event, rank)| event * events + rank * ranks).sum();
+    let bytes = bench.memory(&trace, 1)?;
+    let expected_bytes = (definitions.1 + memory.1) * ranks + memory.0 * events;
+    println!(
+        "\nA size that was not fitted, {ranks} ranks with {each} events each: {measured:.3} s and {:.1} MB, by the fits \
+         {expected:.3} s and {:.1} MB.",
+        bytes / 1e6,
+        expected_bytes / 1e6
+    );
 
     println!("\nWhat workers tell each other, {} ranks with {} events each.\n", COUNTED.0, COUNTED.1);
     println!("| workers | rounds | messages | bytes | bytes/event |");

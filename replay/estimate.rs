@@ -24,7 +24,7 @@ const LISTS: u64 = 8;
 /// What a process of the analysis is going to take, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Estimate {
-    /// Everything.
+    /// Everything, at most.
     pub all: u64,
     /// Of it, what has to be in memory: small lists, and what does not go with the events.
     pub least: u64,
@@ -44,6 +44,11 @@ impl Estimate {
             sum.least = sum.least.saturating_add(fixed).saturating_add(small);
         }
         sum
+    }
+
+    /// What it takes where most events are calls that have nothing to wait for, as in most programs: a quarter.
+    pub fn usual(&self) -> u64 {
+        self.all / 4
     }
 }
 

@@ -79,19 +79,21 @@ impl Memory {
         };
         // What the C library gets back it does not always give back.
         let budget = budget - budget / 8;
-        let more = (estimate.all - estimate.least).saturating_sub(budget);
-        match scratch::room(&limit.scratch).filter(|&room| room < more) {
+        let beyond = |bytes: u64| bytes.saturating_sub(estimate.least).saturating_sub(budget);
+        let (usual, most) = (beyond(estimate.usual()), beyond(estimate.all));
+        match scratch::room(&limit.scratch).filter(|&room| room < usual) {
             Some(room) => Err(Error::new(format!(
-                "{}: {} MiB are free, and up to {} MiB may be needed for what does not fit into memory; choose another \
+                "{}: {} MiB are free, and {} to {} MiB will be needed for what does not fit into memory; choose another \
                  directory with --scratch, or allow more than {} MiB with --memory",
                 limit.scratch.display(),
                 room >> 20,
-                mebibytes(more),
+                mebibytes(usual),
+                mebibytes(most),
                 mebibytes(limit.bytes)
             ))),
             // The estimate may be too low, but without need nobody has to have a disk.
             None => scratch::begin(&limit.scratch, budget)
-                .or_else(|error| if more > 0 { Err(error) } else { Ok(()) }),
+                .or_else(|error| if most > 0 { Err(error) } else { Ok(()) }),
         }
     }
 

@@ -136,16 +136,17 @@ impl Scratch {
         let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
     }
 
-    /// A place in the file, all zeros; null if there is none.
-    fn place(&self, layout: Layout) -> *mut u8 {
-        let bytes = (layout.size() as u64).next_multiple_of(PAGE);
-        let place = self.next.fetch_add(bytes, Ordering::Relaxed);
-        let fits = layout.align() as u64 <= PAGE && place.saturating_add(bytes) <= self.map.len() as u64;
-        if !fits || fallocate(&self.file, FallocateFlags::KEEP_SIZE, place, bytes).is_err() {
-            self.is_full.store(true, Ordering::Relaxed);
-            return ptr::null_mut();
-        }
-        self.map.as_mut_ptr().wrapping_add(place as usize)
+    /// A place in the file, all zeros; `None` if there is no room.
+    fn place(&self, layout: Layout) -> Option<*mut u8> {
+        let bytes = (layout.size() as u64).checked_next_multiple_of(PAGE)?;
+        let end = |place: u64| place.checked_add(bytes).filter(|&end| end <= self.map.len() as u64);
+        let place = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end).ok();
+        let reserved = place.filter(|&place| {
+            layout.align() as u64 <= PAGE
+                && fallocate(&self.file, FallocateFlags::KEEP_SIZE, place, bytes).is_ok()
+        });
+        self.is_full.fetch_or(reserved.is_none(), Ordering::Relaxed);
+        reserved.map(|place| self.map.as_mut_ptr().wrapping_add(place as usize))
     }
 
     /// Makes a hole of pages behind the first `kept` bytes of a list of `bytes`.
@@ -191,6 +192,13 @@ impl Allocator {
     fn scratch(size: usize) -> Option<&'static Scratch> {
         if size < LARGE { None } else { SCRATCH.get() }
     }
+
+    /// A place in the file for a list, all zeros, if memory has no room for it.
+    #[inline]
+    fn place(layout: Layout) -> Option<*mut u8> {
+        let scratch = Allocator::scratch(layout.size())?;
+        if scratch.take(layout.size() as u64) { None } else { scratch.place(layout) }
+    }
 }
 
 // SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as long as the
@@ -199,29 +207,13 @@ impl Allocator {
 // list has, its address tells; nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if let Some(scratch) = Allocator::scratch(layout.size())
-            && !scratch.take(layout.size() as u64)
-        {
-            let place = scratch.place(layout);
-            if !place.is_null() {
-                return place;
-            }
-        }
         // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
+        Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if let Some(scratch) = Allocator::scratch(layout.size())
-            && !scratch.take(layout.size() as u64)
-        {
-            let place = scratch.place(layout);
-            if !place.is_null() {
-                return place;
-            }
-        }
         // SAFETY: the caller's promise.
-        unsafe { System.alloc_zeroed(layout) }
+        Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn dealloc(&self, list: *mut u8, layout: Layout) {
@@ -261,5 +253,64 @@ unsafe impl GlobalAlloc for Allocator {
             }
             moved
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `None` where temporary files are in memory.
+    fn scratch(budget: u64) -> Option<Scratch> {
+        match Scratch::open(&std::env::temp_dir(), budget) {
+            Ok(scratch) => Some(scratch),
+            Err(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_zeros_of_their_own_also_after_others_were_freed() {
+        let Some(scratch) = scratch(0) else { return };
+        let layout = Layout::from_size_align(LARGE + 1, 8).unwrap();
+        let lists: Vec<*mut u8> = (1..=3)
+            .map(|mark| {
+                let list = scratch.place(layout).unwrap();
+                assert!(scratch.holds(list) && (list as usize).is_multiple_of(PAGE as usize));
+                // SAFETY: the place has as many bytes, and nobody else has it.
+                let bytes = unsafe { std::slice::from_raw_parts_mut(list, layout.size()) };
+                assert!(bytes.iter().all(|&byte| byte == 0));
+                bytes.fill(mark);
+                list
+            })
+            .collect();
+        scratch.clear(lists[1], 0, layout.size());
+        scratch.clear(lists[2], 10, layout.size());
+        // SAFETY: as above.
+        let byte = |list: usize, at: usize| unsafe { *lists[list].add(at) };
+        assert_eq!([byte(0, 0), byte(0, LARGE), byte(1, 0), byte(1, LARGE)], [1, 1, 0, 0]);
+        assert_eq!([byte(2, 0), byte(2, 9), byte(2, LARGE)], [3, 3, 0]);
+        assert!(!scratch.holds(ptr::null_mut()) && !scratch.is_full.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn what_no_file_can_hold_is_told_and_leaves_room_for_others() {
+        let Some(scratch) = scratch(0) else { return };
+        let huge = Layout::from_size_align(isize::MAX as usize - 4095, 8).unwrap();
+        assert_eq!(scratch.place(huge), None);
+        assert!(scratch.is_full.load(Ordering::Relaxed));
+        assert!(scratch.place(Layout::from_size_align(LARGE, 8).unwrap()).is_some());
+    }
+
+    #[test]
+    fn memory_is_taken_up_to_the_budget_and_given_back() {
+        let Some(scratch) = scratch(100) else { return };
+        assert!(scratch.take(60) && !scratch.take(41) && scratch.take(40) && !scratch.take(1));
+        scratch.give_back(60);
+        assert!(scratch.take(60) && !scratch.take(u64::MAX));
+        scratch.give_back(1000);
+        assert!(scratch.take(100));
     }
 }

@@ -103,10 +103,7 @@ impl Cli {
                 IoName::Read => Io::Read,
             },
             threads: self.threads.map_or(threads, usize::from),
-            memory: self.memory.map(|bytes| MemoryLimit {
-                bytes,
-                scratch: self.scratch.clone().unwrap_or_else(std::env::temp_dir),
-            }),
+            memory: self.memory.map(|bytes| MemoryLimit { bytes, scratch: self.scratch.clone() }),
             causes: !self.no_root_causes,
             clock_correction: self.clock_correction,
             force: self.force,
@@ -116,20 +113,18 @@ impl Cli {
 
 /// A number of bytes, with K, M, G or T for powers of 1,024.
 fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-    let power = match text[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => {
-            return Err(
-                "a size is a number of bytes, such as 4000000000, or one with K, M, G or T, such as 4G"
-                    .into(),
-            );
-        }
-    };
-    let number: u64 = digits.parse().map_err(|_| "a size begins with a number".to_owned())?;
-    number.checked_shl(power).filter(|size| size >> power == number).ok_or("larger than any memory".into())
+    let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty();
+    let units = [("", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+    let found = units.iter().find_map(|(unit, power)| {
+        let forms = [unit.to_string(), format!("{unit}B"), format!("{unit}iB")];
+        let digits = forms.iter().find_map(|form| {
+            let (digits, end) = text.split_at_checked(text.len().checked_sub(form.len())?)?;
+            (end.eq_ignore_ascii_case(form) && number(digits)).then_some(digits)
+        })?;
+        Some((digits, *power))
+    });
+    let (digits, power) =
+        found.ok_or("a size is a whole number of bytes, or one with K, M, G or T, such as 4G")?;
+    let size = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << power));
+    size.ok_or("larger than any memory".into())
 }

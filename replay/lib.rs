@@ -340,6 +340,7 @@ impl Job {
 
         progress.phase("report");
         memory.check(report::bytes_needed(&profiles))?;
+        scratch::verify()?;
         let found = Found { findings, statistics, violations: corrected.violations, culprits };
         let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // Only now does everyone know that there is a report.

@@ -71,7 +71,7 @@ impl Memory {
         let Some(budget) = limit.bytes.checked_sub(least) else {
             return Err(Error::new(format!(
                 "not enough memory: --memory allows {} MiB, and {} MiB are needed for what cannot go to a file; allow as much, \
-                 or use more processes on more nodes",
+                 or use fewer threads, or more processes on more nodes",
                 mebibytes(limit.bytes),
                 // What is taken already is not exactly the same each time.
                 mebibytes(least) + 1
@@ -81,19 +81,22 @@ impl Memory {
         let budget = budget - budget / 8;
         let beyond = |bytes: u64| bytes.saturating_sub(estimate.least).saturating_sub(budget);
         let (usual, most) = (beyond(estimate.usual()), beyond(estimate.all));
-        match scratch::room(&limit.scratch).filter(|&room| room < usual) {
+        let directory = limit.scratch.clone().unwrap_or_else(std::env::temp_dir);
+        match scratch::room(&directory).filter(|&room| room < usual) {
             Some(room) => Err(Error::new(format!(
                 "{}: {} MiB are free, and {} to {} MiB will be needed for what does not fit into memory; choose another \
                  directory with --scratch, or allow more than {} MiB with --memory",
-                limit.scratch.display(),
+                directory.display(),
                 room >> 20,
                 mebibytes(usual),
                 mebibytes(most),
                 mebibytes(limit.bytes)
             ))),
-            // The estimate may be too low, but without need nobody has to have a disk.
-            None => scratch::begin(&limit.scratch, budget)
-                .or_else(|error| if most > 0 { Err(error) } else { Ok(()) }),
+            None => match scratch::begin(&directory, budget) {
+                // Who has not named a disk need not have one for what fits.
+                Err(_) if limit.scratch.is_none() && most == 0 => Ok(()),
+                result => result,
+            },
         }
     }
 

@@ -29,8 +29,8 @@ impl Semantics {
 pub struct MemoryLimit {
     /// Bytes of memory.
     pub bytes: u64,
-    /// The directory of a file for what does not fit.
-    pub scratch: PathBuf,
+    /// The directory of a file for what does not fit; without one that for temporary files, if it is needed and can serve.
+    pub scratch: Option<PathBuf>,
 }
 
 /// What to analyse, how, and where the report goes.

@@ -6,22 +6,26 @@
 //! them back when somebody looks at them. No list knows where it lies, so that the report is the same.
 //!
 //! The file has no name, and is gone with the process. It is never filled from the start again: places are given out
-//! once, and what is freed is a hole, so that disk is taken for what is alive only.
+//! once, and where nothing is alive any more there is a hole.
+//!
+//! A disk that is full must be known when a place is given out: when the system finds it out, at a write to a page, it ends
+//! the process. It makes pages ready in groups, aligned to their size, of up to 2 MiB; so room is reserved, and holes are made, in
+//! units of that size.
 //!
 //! With [`map`](otf2::FileBytes) and MPI this is one of three places with unsafe code: an allocator cannot do without.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
-use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use memmap2::MmapRaw;
-use rustix::fs::{FallocateFlags, fallocate, fstatfs, fstatvfs};
-use rustix::io::Errno;
+use rustix::fs::{FallocateFlags, fallocate, fdatasync, fstatfs, fstatvfs};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::Error;
 
@@ -30,6 +34,9 @@ pub const LARGE: usize = 16 << 10;
 
 /// The unit of places in the file.
 const PAGE: u64 = 4 << 10;
+
+/// The unit in which room is reserved and given back.
+const UNIT: u64 = 2 << 20;
 
 /// The file at most: as large as files can be in the usual file systems, or half. It has holes wherever nothing is.
 const LONGEST: u64 = 8 << 40;
@@ -51,10 +58,19 @@ struct Scratch {
     /// Bytes of large lists that memory may hold, and those that it does.
     budget: u64,
     taken: AtomicU64,
-    /// Where nothing has been yet.
-    next: AtomicU64,
+    places: Mutex<Places>,
     /// A list did not fit into the file, and is in memory.
     is_full: AtomicBool,
+}
+
+/// What of the file is given out.
+#[derive(Debug)]
+struct Places {
+    /// Where nothing has been yet, and up to where room is reserved.
+    next: u64,
+    reserved: u64,
+    /// By unit: the lists that lie in it.
+    lists: Vec<u32>,
 }
 
 /// From now on large lists may take so many bytes of memory together; what does not fit goes to a file in a directory. The
@@ -65,7 +81,7 @@ struct Scratch {
 pub fn begin(directory: &Path, budget: u64) -> Result<(), Error> {
     let refuse = |cause: String| {
         Error::new(format!(
-            "{}: what does not fit into memory cannot go there: {cause}; choose a directory on a disk with --scratch",
+            "{}: what does not fit into memory cannot go there: {cause}; name a directory on a disk with --scratch",
             directory.display()
         ))
     };
@@ -102,6 +118,21 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
+/// Whether the disk has taken what the system has written to it. To be asked before a report relies on that.
+///
+/// # Errors
+/// If not.
+pub fn verify() -> Result<(), Error> {
+    check()?;
+    match SCRATCH.get().map(|scratch| (scratch, retry_on_intr(|| fdatasync(&scratch.file)))) {
+        Some((scratch, Err(error))) => Err(Error::new(format!(
+            "{}: what did not fit into memory cannot be written there: {error}; choose another directory with --scratch",
+            scratch.directory.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl Scratch {
     fn open(directory: &Path, budget: u64) -> Result<Scratch, String> {
         let file = tempfile::tempfile_in(directory).map_err(|error| error.to_string())?;
@@ -112,14 +143,16 @@ impl Scratch {
         // Without it, a disk that gets full would end the process by a signal.
         fallocate(&file, FallocateFlags::KEEP_SIZE, 0, PAGE)
             .map_err(|error| format!("the file system cannot reserve room: {error}"))?;
-        let map = map(&file).map_err(|error| error.to_string())?;
+        let map = map(&file)?;
+        // Zeros of the system's, which takes memory only where they are changed.
+        let lists = vec![0; map.len() / UNIT as usize];
         Ok(Scratch {
             directory: directory.to_owned(),
             file,
             map,
             budget,
             taken: AtomicU64::new(0),
-            next: AtomicU64::new(0),
+            places: Mutex::new(Places { next: 0, reserved: 0, lists }),
             is_full: AtomicBool::new(false),
         })
     }
@@ -136,28 +169,52 @@ impl Scratch {
         let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
     }
 
-    /// A place in the file, all zeros; `None` if there is no room.
-    fn place(&self, layout: Layout) -> Option<*mut u8> {
-        let bytes = (layout.size() as u64).checked_next_multiple_of(PAGE)?;
-        let end = |place: u64| place.checked_add(bytes).filter(|&end| end <= self.map.len() as u64);
-        let place = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end).ok();
-        let reserved = place.filter(|&place| {
-            layout.align() as u64 <= PAGE
-                && fallocate(&self.file, FallocateFlags::KEEP_SIZE, place, bytes).is_ok()
-        });
-        self.is_full.fetch_or(reserved.is_none(), Ordering::Relaxed);
-        reserved.map(|place| self.map.as_mut_ptr().wrapping_add(place as usize))
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a hole of pages behind the first `kept` bytes of a list of `bytes`.
+    /// A place in the file, all zeros; `None` if there is no room.
+    fn place(&self, layout: Layout) -> Option<*mut u8> {
+        let place = (layout.align() as u64 <= PAGE).then(|| self.reserve(layout.size() as u64)).flatten();
+        self.is_full.fetch_or(place.is_none(), Ordering::Relaxed);
+        place.map(|place| self.map.as_mut_ptr().wrapping_add(place as usize))
+    }
+
+    fn reserve(&self, bytes: u64) -> Option<u64> {
+        let mut places = self.places();
+        let place = places.next;
+        let end = place.checked_add(bytes)?.checked_next_multiple_of(PAGE)?;
+        let needed = end.checked_next_multiple_of(UNIT).filter(|&needed| needed <= self.map.len() as u64)?;
+        if needed > places.reserved {
+            let more = needed - places.reserved;
+            let keep = FallocateFlags::KEEP_SIZE;
+            retry_on_intr(|| fallocate(&self.file, keep, places.reserved, more)).ok()?;
+            places.reserved = needed;
+        }
+        places.next = end;
+        places.lists[units(place, end)].iter_mut().for_each(|lists| *lists += 1);
+        Some(place)
+    }
+
+    /// Frees what lies behind the first `kept` bytes of a list of `bytes`.
     fn clear(&self, list: *mut u8, kept: usize, bytes: usize) {
         let place = (list as usize - self.map.as_mut_ptr() as usize) as u64;
-        let from = (place + kept as u64).next_multiple_of(PAGE);
-        let to = (place + bytes as u64).next_multiple_of(PAGE);
-        if from < to {
-            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // If it fails, disk is taken for longer.
-            let _ = fallocate(&self.file, hole, from, to - from);
+        let (from, to) = (place + kept as u64, (place + bytes as u64).next_multiple_of(PAGE));
+        let mut places = self.places();
+        let mut freed = units(from, to);
+        if kept > 0 {
+            // What is kept may lie in the first of them, too.
+            freed.start = from.div_ceil(UNIT) as usize;
+        }
+        for unit in freed {
+            places.lists[unit] -= 1;
+            let begin = unit as u64 * UNIT;
+            // In the last one there will be more.
+            if places.lists[unit] == 0 && begin + UNIT <= places.next {
+                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                // If it fails, disk is taken for longer.
+                let _ = retry_on_intr(|| fallocate(&self.file, hole, begin, UNIT));
+            }
         }
     }
 
@@ -168,17 +225,28 @@ impl Scratch {
     }
 }
 
+/// The units that a piece of the file lies in.
+fn units(from: u64, to: u64) -> Range<usize> {
+    (from / UNIT) as usize..to.div_ceil(UNIT) as usize
+}
+
 /// Maps the file, made as long as the file system allows.
-fn map(file: &File) -> std::io::Result<MmapRaw> {
+fn map(file: &File) -> Result<MmapRaw, String> {
     let mut length = LONGEST;
     loop {
-        match file.set_len(length).and_then(|()| MmapRaw::map_raw(file)) {
-            Err(error) if length > SHORTEST && error.kind() != ErrorKind::PermissionDenied => length /= 2,
-            Err(error) if error.raw_os_error() == Some(Errno::NOMEM.raw_os_error()) => {
-                return Err(std::io::Error::other("address space is limited (ulimit -v)"));
-            }
-            result => return result,
+        let error = match file.set_len(length).and_then(|()| MmapRaw::map_raw(file)) {
+            Ok(map) => return Ok(map),
+            Err(error) => error,
+        };
+        if length > SHORTEST {
+            length /= 2;
+            continue;
         }
+        return Err(match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::NOMEM) => "address space is limited (raise ulimit -v)".into(),
+            Some(Errno::FBIG) => "files cannot be that long (raise ulimit -f)".into(),
+            _ => error.to_string(),
+        });
     }
 }
 
@@ -203,8 +271,8 @@ impl Allocator {
 
 // SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as long as the
 // process lives, aligned to pages, given out once, so that it overlaps with no other. The file is known to this process
-// only: nobody else shortens it or writes to it, and pages are reserved before a place is given out. Which of the two a
-// list has, its address tells; nothing here panics or allocates.
+// only: nobody else shortens it or writes to it, and room is reserved before a place is given out; a hole is made where no
+// list is and none will be. Which of the two a list has, its address tells; nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
@@ -258,6 +326,8 @@ unsafe impl GlobalAlloc for Allocator {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::fstat;
+
     use super::*;
 
     /// `None` where temporary files are in memory.
@@ -274,7 +344,8 @@ mod tests {
     #[test]
     fn places_are_zeros_of_their_own_also_after_others_were_freed() {
         let Some(scratch) = scratch(0) else { return };
-        let layout = Layout::from_size_align(LARGE + 1, 8).unwrap();
+        let layout = Layout::from_size_align(5 << 20 | 1, 8).unwrap();
+        let last = layout.size() - 1;
         let lists: Vec<*mut u8> = (1..=3)
             .map(|mark| {
                 let list = scratch.place(layout).unwrap();
@@ -286,12 +357,18 @@ mod tests {
                 list
             })
             .collect();
+        let on_disk = || fstat(&scratch.file).unwrap().st_blocks as u64 * 512;
+        let all = on_disk();
         scratch.clear(lists[1], 0, layout.size());
         scratch.clear(lists[2], 10, layout.size());
         // SAFETY: as above.
         let byte = |list: usize, at: usize| unsafe { *lists[list].add(at) };
-        assert_eq!([byte(0, 0), byte(0, LARGE), byte(1, 0), byte(1, LARGE)], [1, 1, 0, 0]);
-        assert_eq!([byte(2, 0), byte(2, 9), byte(2, LARGE)], [3, 3, 0]);
+        assert_eq!([byte(0, 0), byte(0, last), byte(2, 0), byte(2, 9)], [1, 1, 3, 3]);
+        assert!(on_disk() + 2 * UNIT <= all, "{} of {all} bytes are on disk still", on_disk());
+        scratch.clear(lists[2], 0, 10);
+        scratch.clear(lists[0], 0, layout.size());
+        assert!(scratch.places().lists.iter().all(|&lists| lists == 0));
+        assert!(on_disk() <= UNIT + PAGE, "{} bytes are on disk still", on_disk());
         assert!(!scratch.holds(ptr::null_mut()) && !scratch.is_full.load(Ordering::Relaxed));
     }
 

@@ -33,7 +33,7 @@ pub use partners::{Synchronised, With};
 pub use shared::Shared;
 pub use sides::{Facts, PostingFacts, SendFacts, Sides};
 
-/// The partners of a process's operations; positions as in its [`Operations`](crate::operations::Operations).
+/// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]
 pub struct Matches {
     /// For each receive, the send.

@@ -151,12 +151,15 @@ fn enough(too_few: &Finished) -> String {
 fn memory_that_cannot_be_kept_to_is_told_at_once_with_what_to_do() {
     let directory = fresh();
     make::archive(directory.path(), Size::processes(2), |_, events| events.program(|_| ()));
-    // Small as it is, the trace fits: there need not be such a directory.
-    let scratch = directory.path().join("missing");
-    let in_scratch = format!("--scratch={}", scratch.display());
-    run(&mut after("true", [directory.path(), Path::new("--memory=1G"), Path::new(&in_scratch)])).expect(0);
+    // Small as it is, the trace fits: there need not be a directory, unless one is named.
+    let missing = format!("export TMPDIR={}", directory.path().join("missing").display());
+    run(&mut after(&missing, [directory.path(), Path::new("--memory=1G")])).expect(0);
+    let named = [directory.path(), Path::new("--memory=1GiB"), Path::new("--scratch=/missing")];
+    let refused = run(&mut after("true", named));
+    refused.expect(2);
+    assert!(refused.stderr.contains("No such file"), "{}", refused.stderr);
     for (size, words) in
-        [("1K", "needed for what cannot go to a file"), ("4X", "with K, M, G or T"), ("99999999T", "larger")]
+        [("1K", "needed for what cannot go to a file"), ("1.5G", "whole number"), ("99999999T", "larger")]
     {
         let size = format!("--memory={size}");
         let refused = run(&mut after("true", [directory.path(), Path::new(&size)]));

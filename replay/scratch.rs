@@ -38,8 +38,8 @@ const PAGE: u64 = 4 << 10;
 /// The unit in which room is reserved and given back.
 const UNIT: u64 = 2 << 20;
 
-/// The file at most: as large as files can be in the usual file systems, or half. It has holes wherever nothing is.
-const LONGEST: u64 = 8 << 40;
+/// The file at most: several times what 10^10 events of a process take. It has holes wherever nothing is.
+const LONGEST: u64 = 2 << 40;
 
 /// The file at least: places are given out once, also to lists that grow and move.
 const SHORTEST: u64 = 64 << 30;
@@ -69,8 +69,8 @@ struct Places {
     /// Where nothing has been yet, and up to where room is reserved.
     next: u64,
     reserved: u64,
-    /// By unit: the lists that lie in it.
-    lists: Vec<u32>,
+    /// By unit: the lists that lie in it, at most one for each page.
+    lists: Vec<u16>,
 }
 
 /// From now on large lists may take so many bytes of memory together; what does not fit goes to a file in a directory. The
@@ -144,7 +144,6 @@ impl Scratch {
         fallocate(&file, FallocateFlags::KEEP_SIZE, 0, PAGE)
             .map_err(|error| format!("the file system cannot reserve room: {error}"))?;
         let map = map(&file)?;
-        // Zeros of the system's, which takes memory only where they are changed.
         let lists = vec![0; map.len() / UNIT as usize];
         Ok(Scratch {
             directory: directory.to_owned(),

@@ -28,6 +28,7 @@ pub mod exchange;
 pub mod findings;
 pub mod formulas;
 pub mod fraction;
+mod groups;
 pub mod idle_threads;
 pub mod imbalance;
 pub mod journal;

@@ -12,7 +12,6 @@ mod collect;
 mod critical_path;
 mod culprits;
 mod delay;
-mod groups;
 mod impact;
 mod kept;
 mod lines;

@@ -10,7 +10,6 @@ use model::Ticks;
 
 use super::collect::Idle;
 use super::delay::{Class, Delay};
-use super::groups::Groups;
 use super::lines::Lines;
 use super::previous::{Members, Partner, Query};
 use super::reach::Span;
@@ -20,6 +19,7 @@ use super::{previous, reach};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
+use crate::groups::Groups;
 use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
@@ -50,10 +50,9 @@ pub(super) fn evaluate(
     for idle in idle {
         idle_threads(metrics, lines, &idle, &mut members, &mut causes);
     }
-    waits.of_line =
-        Groups::new(lines.len(), waits.list.iter().map(|wait| lines.at(wait.delay.waiting.location)));
-    causes.of_line =
-        Groups::new(lines.len(), causes.list.iter().map(|cause| lines.at(cause.delay.causing.location)));
+    let line = |spot: Spot| Some(lines.at(spot.location));
+    waits.of_line = Groups::new(lines.len(), waits.list.iter().map(|wait| line(wait.delay.waiting)));
+    causes.of_line = Groups::new(lines.len(), causes.list.iter().map(|cause| line(cause.delay.causing)));
     for line in 0..lines.len() {
         find_previous(trace, lines, line, &mut members, &mut waits, &mut causes);
     }

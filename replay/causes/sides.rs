@@ -3,11 +3,11 @@
 use model::Ticks;
 
 use super::delay::{Class, Costs, Delay};
-use super::groups::Groups;
 use super::previous::Past;
 use super::reach::Reach;
 use super::time_line::TimeLine;
 use crate::call_tree::NO_PATH;
+use crate::groups::Groups;
 use crate::journal::Position;
 use crate::severity::Row;
 use crate::tools::Tools;

@@ -4,11 +4,10 @@
 //! Which receive is the k-th is a question of semantics: MPI counts them as they were posted, the reference as they were
 //! completed.
 
-use std::ops::Range;
-
 use rustc_hash::FxHashMap;
 
 use crate::findings::{Finding, Findings};
+use crate::groups::Groups;
 use crate::operations::{CallId, Envelope, Operations};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
@@ -37,9 +36,7 @@ impl Channel {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByChannel {
     channels: Vec<Channel>,
-    /// By channel: where its positions end; they begin where those of the channel before end.
-    ends: Vec<u32>,
-    positions: Vec<u32>,
+    positions: Groups,
     known: FxHashMap<Channel, u32>,
     /// Operations from this position on are behind the first gap.
     gap: Option<usize>,
@@ -52,8 +49,7 @@ impl ByChannel {
         operations: impl Iterator<Item = Option<usize>> + Clone,
         gap: Option<usize>,
     ) -> ByChannel {
-        let mut by_channel = ByChannel { gap, ..ByChannel::default() };
-        let ByChannel { channels, ends, positions, known, .. } = &mut by_channel;
+        let (mut channels, mut known) = (Vec::new(), FxHashMap::default());
         // In a damaged communicator two ranks may be one process.
         let number = |envelope: &Envelope| {
             let channel = Channel::of(envelope);
@@ -63,35 +59,14 @@ impl ByChannel {
             })
         };
         let numbers: Vec<u32> = envelopes.iter().map(number).collect();
-        ends.resize(channels.len(), 0);
-        for envelope in operations.clone().flatten() {
-            ends[numbers[envelope] as usize] += 1;
-        }
-        // At first each is where the next position goes.
-        let mut sum = 0;
-        for end in ends.iter_mut() {
-            (*end, sum) = (sum, sum + *end);
-        }
-        positions.resize(sum as usize, 0);
-        for (at, envelope) in operations.enumerate() {
-            if let Some(envelope) = envelope {
-                let next = &mut ends[numbers[envelope] as usize];
-                positions[*next as usize] = at as u32;
-                *next += 1;
-            }
-        }
-        by_channel
-    }
-
-    /// Where the positions of a channel are.
-    fn range(&self, number: usize) -> Range<usize> {
-        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        begin as usize..self.ends[number] as usize
+        let of = operations.map(|envelope| Some(numbers[envelope?] as usize));
+        let positions = Groups::new(channels.len(), of);
+        ByChannel { channels, positions, known, gap }
     }
 
     /// The operations of a channel.
     pub(super) fn find(&self, channel: Channel) -> &[u32] {
-        self.known.get(&channel).map_or(&[], |&number| &self.positions[self.range(number as usize)])
+        self.known.get(&channel).map_or(&[], |&number| self.positions.of(number as usize))
     }
 
     /// How much of these operations, which are those of a channel, was recorded.
@@ -101,15 +76,8 @@ impl ByChannel {
 
     /// The operations of all channels.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&Channel, &[u32])> {
-        let list = |(number, channel)| (channel, &self.positions[self.range(number)]);
+        let list = |(number, channel)| (channel, self.positions.of(number));
         self.channels.iter().enumerate().map(list)
-    }
-
-    fn sort_by_key(&mut self, key: impl Fn(u32) -> u32) {
-        for number in 0..self.channels.len() {
-            let range = self.range(number);
-            self.positions[range].sort_by_key(|&at| key(at));
-        }
     }
 }
 
@@ -154,7 +122,7 @@ impl Channels {
         // Most programs wait for receives in the order in which they post them.
         let is_sorted = || receives.is_sorted_by_key(|receive| receive.posted);
         if semantics == Semantics::Corrected && !is_sorted() {
-            channels.receives.sort_by_key(|at| receives[at as usize].posted);
+            channels.receives.positions.sort_by_key(|at| receives[at as usize].posted);
         }
         channels
     }
@@ -203,7 +171,7 @@ mod tests {
         assert_eq!(lists, [(5, &[0, 3][..]), (6, &[1, 4])]);
         assert_eq!(by_channel.extent(by_channel.find(channel)), Extent { count: 2, sure: 1 });
         assert!(by_channel.find(channel.from(7)).is_empty());
-        by_channel.sort_by_key(|at| 9 - at);
+        by_channel.positions.sort_by_key(|at| 9 - at);
         assert_eq!(by_channel.find(channel), [3, 0]);
     }
 

@@ -1,0 +1,64 @@
+//! What belongs together, in one list: there may be many groups with little in each.
+
+use std::ops::Range;
+
+/// Numbers of things by the group that each belongs to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
+    /// Where each group ends.
+    ends: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups things by their groups, which are told in the order of the things; some things belong to none.
+    pub(crate) fn new(groups: usize, of: impl Iterator<Item = Option<usize>> + Clone) -> Groups {
+        let mut ends = vec![0; groups];
+        for group in of.clone().flatten() {
+            ends[group] += 1;
+        }
+        // Where each begins, until all are in their places.
+        let mut begin = 0;
+        for end in &mut ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let mut numbers = vec![0; begin as usize];
+        for (number, group) in of.enumerate() {
+            if let Some(group) = group {
+                let next: &mut u32 = &mut ends[group];
+                numbers[*next as usize] = number as u32;
+                *next += 1;
+            }
+        }
+        Groups { ends, numbers }
+    }
+
+    /// The numbers of what belongs to a group, rising unless they were sorted in another way.
+    pub(crate) fn of(&self, group: usize) -> &[u32] {
+        &self.numbers[self.range(group)]
+    }
+
+    /// Sorts each group by what its things are sorted by.
+    pub(crate) fn sort_by_key(&mut self, key: impl Fn(u32) -> u32) {
+        for group in 0..self.ends.len() {
+            let range = self.range(group);
+            self.numbers[range].sort_by_key(|&number| key(number));
+        }
+    }
+
+    fn range(&self, group: usize) -> Range<usize> {
+        let begin = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin as usize..self.ends[group] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_group_has_its_numbers_in_order() {
+        let groups = Groups::new(4, [2, 0, 2, 3, 0].into_iter().map(Some));
+        assert_eq!([0, 1, 2, 3].map(|group| groups.of(group)), [&[1, 4][..], &[], &[0, 2], &[3]]);
+    }
+}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use generate::{Job, Pattern, generate};
 use otf2::Archive;
-use replay::Options;
+use replay::{Options, scratch};
 use tempfile::TempDir;
 
 use crate::costs::{self, fastest};
@@ -31,6 +31,8 @@ pub(crate) struct Trace {
     name: String,
     pub(crate) path: PathBuf,
     pub(crate) events: u64,
+    /// Size of its event files.
+    pub(crate) bytes: u64,
 }
 
 impl Bench {
@@ -46,7 +48,7 @@ impl Bench {
 
     /// Bytes that are free there.
     pub(crate) fn room(&self) -> u64 {
-        rustix::fs::statvfs(self.folder.path()).map_or(0, |room| room.f_bavail * room.f_frsize)
+        scratch::room(self.folder.path()).unwrap_or(0)
     }
 
     /// A trace; the one before is removed unless it is the same.
@@ -62,7 +64,7 @@ impl Bench {
         let path = self.folder.path().join(&name);
         let pattern = Pattern::find(pattern).ok_or_else(|| format!("no pattern {pattern}"))?;
         let written = generate(&Job::new(pattern, ranks, events), &path)?;
-        let trace = Trace { name, path, events: written.events };
+        let trace = Trace { name, path, events: written.events, bytes: written.bytes };
         *last = Some(trace.clone());
         Ok(trace)
     }
@@ -179,18 +181,6 @@ impl Bench {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         }
         Ok(output)
-    }
-
-    /// The size of a trace's event files.
-    pub(crate) fn trace_bytes(&self, trace: &Trace) -> Result<u64, Box<dyn Error>> {
-        let mut sum = 0;
-        for entry in std::fs::read_dir(trace.path.join("traces"))? {
-            let entry = entry?;
-            if entry.path().extension().is_some_and(|extension| extension == "evt") {
-                sum += entry.metadata()?.len();
-            }
-        }
-        Ok(sum)
     }
 
     /// The report.

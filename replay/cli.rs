@@ -113,18 +113,19 @@ impl Cli {
 
 /// A number of bytes, with K, M, G or T for powers of 1,024.
 fn bytes(text: &str) -> Result<u64, String> {
-    let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty();
-    let units = [("", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-    let found = units.iter().find_map(|(unit, power)| {
-        let forms = [unit.to_string(), format!("{unit}B"), format!("{unit}iB")];
-        let digits = forms.iter().find_map(|form| {
-            let (digits, end) = text.split_at_checked(text.len().checked_sub(form.len())?)?;
-            (end.eq_ignore_ascii_case(form) && number(digits)).then_some(digits)
-        })?;
-        Some((digits, *power))
-    });
-    let (digits, power) =
-        found.ok_or("a size is a whole number of bytes, or one with K, M, G or T, such as 4G")?;
+    let (digits, unit) =
+        text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = unit.to_ascii_uppercase();
+    let power = match unit.strip_suffix("IB").or(unit.strip_suffix('B')).unwrap_or(&unit) {
+        _ if digits.is_empty() => None,
+        "" => Some(0),
+        "K" => Some(10),
+        "M" => Some(20),
+        "G" => Some(30),
+        "T" => Some(40),
+        _ => None,
+    };
+    let power = power.ok_or("a size is a whole number of bytes, or one with K, M, G or T, such as 4G")?;
     let size = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << power));
     size.ok_or("larger than any memory".into())
 }

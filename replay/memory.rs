@@ -1,8 +1,9 @@
 //! How much memory this process may take, and whether the next step fits: a clear message instead of an abort in the
 //! middle of an allocation, or of being killed by a batch system.
 //!
-//! The user's limit (`--memory`) is kept with a file for what is above it. Other limits are those of the shell (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container
-//! puts the job into. They are read as text from `/proc` and `/sys`; where these do not exist there is no limit.
+//! The user's limit (`--memory`) is kept with a file for what is above it. Other limits are those of the shell
+//! (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container puts the job into. They are read
+//! as text from `/proc` and `/sys`; where these do not exist there is no limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::options::MemoryLimit;
 use crate::scratch;
+
+/// What this process has taken.
+const STATUS: &str = "/proc/self/status";
 
 /// Room for everything small, by thread.
 const SLACK: u64 = 8 << 20;
@@ -57,9 +61,7 @@ impl Memory {
 
     /// What this process will have taken in the end if it takes so many bytes more.
     pub fn with(&self, more: u64) -> u64 {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let taken = number_of(&status, "RssAnon").unwrap_or(0);
-        taken.saturating_add(SLACK * self.threads).saturating_add(more)
+        number_in(Path::new(STATUS), "RssAnon").saturating_add(SLACK * self.threads).saturating_add(more)
     }
 
     /// Keeps this process below a limit: what may take more goes to a file.
@@ -131,8 +133,13 @@ pub fn mebibytes(bytes: u64) -> u64 {
 
 impl Limit {
     fn used(&self) -> u64 {
-        number_of(&fs::read_to_string(&self.file).unwrap_or_default(), self.key).unwrap_or(0)
+        number_in(&self.file, self.key)
     }
+}
+
+/// The number behind a key in a file of the system's; 0 if there is none.
+fn number_in(file: &Path, key: &str) -> u64 {
+    number_of(&fs::read_to_string(file).unwrap_or_default(), key).unwrap_or(0)
 }
 
 /// The number behind a key at the begin of a line, in bytes; `/proc` counts in kB.
@@ -148,7 +155,7 @@ fn of_the_shell(limits: &str) -> Vec<Limit> {
     let kinds = [("Max address space", "ulimit -v", "VmSize"), ("Max data size", "ulimit -d", "VmData")];
     let limit = |(name, source, key)| {
         let bytes = number_of(limits, name)?;
-        Some(Limit { bytes, source, file: "/proc/self/status".into(), key })
+        Some(Limit { bytes, source, file: STATUS.into(), key })
     };
     kinds.into_iter().filter_map(limit).collect()
 }

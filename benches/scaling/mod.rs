@@ -136,7 +136,7 @@ fn measure(bench: &Bench) -> Result<Model, Box<dyn Error>> {
         println!("| {workers} | {rounds} | {messages} | {bytes} | {each:.2} |");
         told.push((workers as f64, rounds as f64, messages as f64, each));
     }
-    let size = bench.trace_bytes(&trace)? as f64 / trace.events as f64;
+    let size = trace.bytes as f64 / trace.events as f64;
     Ok(Model { seconds, definitions: definitions.1, memory, report: report.1, told, event: size })
 }
 

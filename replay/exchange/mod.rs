@@ -14,9 +14,15 @@ pub mod threads;
 pub use batch::Batch;
 pub use solo::Solo;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::Error;
+
+/// Locks what threads share. A thread that panics has ended the process, so that a poisoned lock is never met.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How long a worker looks for posted words without sleeping: about as long as an answer takes. Others run in between.
 const AWAKE: Duration = Duration::from_micros(300);

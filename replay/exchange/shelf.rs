@@ -1,7 +1,9 @@
 //! What the threads of a process show each other, without anything being copied or sent.
 
 use std::mem::take;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use super::lock;
 
 /// A shelf that the threads of a process have in common: each puts things down, then every one takes those of all.
 ///
@@ -34,12 +36,12 @@ impl<T> Shelf<T> {
     /// # Panics
     /// If there is no such thread.
     pub fn put(&self, thread: usize, things: Vec<T>) {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).of_threads[thread] = things;
+        lock(&self.places).of_threads[thread] = things;
     }
 
     /// A thread takes what all have put down, in the order of threads.
     pub fn take(&self) -> Arc<[T]> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = lock(&self.places);
         let all = places.all.take();
         let all = all.unwrap_or_else(|| places.of_threads.iter_mut().flat_map(take).collect());
         places.taken = (places.taken + 1) % places.of_threads.len();

@@ -11,7 +11,7 @@ use std::thread::yield_now;
 use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{AWAKE, Batch, Exchange, LONGEST_NAP};
+use super::{AWAKE, Batch, Exchange, LONGEST_NAP, lock};
 use crate::error::Error;
 
 /// What the threads of a process share while they exchange.
@@ -54,11 +54,6 @@ impl Mailbox {
         incoming = woken.unwrap_or_else(PoisonError::into_inner).0;
         incoming.pop_front()
     }
-}
-
-/// A thread that panics has ended the process, so that a poisoned lock is never met.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Who communicated with whom: every operation finds its partners.
 //!
 //! All time stamps are known before, so facts travel in bulk: threads of one process look at each other's operations, one
-//! exchange brings the facts of sends to receivers elsewhere and of receives to senders, one brings the parts of collective operations to workers that see all members, one
-//! brings their answers back.
+//! exchange brings the facts of sends to receivers elsewhere and of receives to senders, one brings the parts of
+//! collective operations to workers that see all members, one brings their answers back.
 
 mod channels;
 mod collectives;

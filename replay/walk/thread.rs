@@ -38,10 +38,7 @@ pub(super) struct Account {
 impl Account {
     #[inline(always)]
     pub(super) fn spend(&mut self, ticks: Ticks) {
-        self.time = match self.time.checked_add(ticks) {
-            Some(time) => time,
-            None => self.time.saturating_add(ticks),
-        };
+        self.time = self.time.saturating_add(ticks);
     }
 }
 

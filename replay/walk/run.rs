@@ -1,19 +1,17 @@
 //! Runs: events that enter and leave regions, one after the other, as most events of most traces do.
 //!
-//! What they need of a process is at hand for as long as a run lasts. Whatever is unusual ends it before anything has
-//! happened, and the general way goes on: new call paths, regions that mean more than time in a call, regions that are
+//! Whatever is unusual ends a run before anything has happened, and the general way goes on: new call paths, regions that mean more than time in a call, regions that are
 //! not the innermost, the outermost one, times that go backwards.
 
 use model::Ticks;
 
 use super::process::{ProcessWalk, close_call};
 use super::stack::Frame;
-use super::thread::{Account, Numbering, Thread};
+use super::thread::{Numbering, Thread};
 use crate::call_tree::{CallTree, NO_SITE, PathId};
 use crate::coverage::Coverage;
-use crate::journal::Journal;
 use crate::operations::{NO_CALL, Operations};
-use crate::severity::{Row, Severities};
+use crate::severity::Row;
 use crate::trace::{RegionKind, Trace};
 
 /// A region that a run may meet.
@@ -36,39 +34,14 @@ impl PlainRegion {
 pub(super) struct Run<'r> {
     trace: &'r Trace,
     tree: &'r CallTree,
-    severities: &'r Severities,
     operations: &'r mut Operations,
     coverage: &'r mut Coverage,
-    time: TimeSheet<'r>,
-    frames: &'r mut [Frame],
-    /// How many frames are open, and how many of them are MPI calls.
-    depth: usize,
-    mpi_depth: u32,
+    thread: &'r mut Thread,
+    /// The time up to which time was given away before.
+    begin: Ticks,
     /// Path and row of the innermost frame.
     path: PathId,
     row: Row,
-    /// Time in MPI so far.
-    mpi: Ticks,
-}
-
-/// Gives time to rows.
-#[derive(Debug)]
-struct TimeSheet<'r> {
-    accounts: &'r mut [Account],
-    journal: Option<&'r mut Journal>,
-    /// The time of the last event, and the time up to which time was given away.
-    now: Ticks,
-    accounted: Ticks,
-}
-
-/// What a run has changed about its thread.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
-    depth: usize,
-    mpi_depth: u32,
-    now: Ticks,
-    accounted: Ticks,
-    mpi: Ticks,
 }
 
 impl<'r> Run<'r> {
@@ -76,31 +49,14 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(super) fn new(state: &'r mut ProcessWalk<'_>, thread: usize) -> Option<Run<'r>> {
         let thread = state.threads.get_mut(thread)?;
-        let innermost = thread.stack.last().filter(|_| thread.stack.foreign == 0)?;
-        let (path, row) = (innermost.path, innermost.row);
-        Some(Run {
-            trace: state.trace,
-            tree: &state.tree,
-            severities: &thread.severities,
-            operations: &mut state.operations,
-            coverage: &mut state.coverage,
-            time: TimeSheet {
-                accounts: &mut thread.accounts,
-                journal: match &mut thread.numbering {
-                    Numbering::Nothing => None,
-                    Numbering::Journal(journal) => Some(journal),
-                    Numbering::Records(_) => return None,
-                },
-                now: thread.now,
-                accounted: Some(thread.accounted).filter(|&time| time != Ticks::MIN)?,
-            },
-            depth: thread.stack.len(),
-            mpi_depth: thread.stack.mpi_depth,
-            frames: thread.stack.shallow(),
-            path,
-            row,
-            mpi: 0,
-        })
+        let &Frame { path, row, .. } = thread.stack.last()?;
+        let is_numbered = matches!(thread.numbering, Numbering::Records(_));
+        let begin = thread.accounted;
+        if is_numbered || thread.stack.foreign > 0 || begin == Ticks::MIN {
+            return None;
+        }
+        let (operations, coverage) = (&mut state.operations, &mut state.coverage);
+        Some(Run { trace: state.trace, tree: &state.tree, operations, coverage, thread, begin, path, row })
     }
 
     /// Enters a region; answers whether it has.
@@ -108,14 +64,12 @@ impl<'r> Run<'r> {
     pub(super) fn enter(&mut self, region: PlainRegion, time: Ticks) -> bool {
         let PlainRegion { position: region, is_mpi } = region;
         let Some(path) = self.tree.find(self.path, region, NO_SITE) else { return false };
-        let Some(row) = self.severities.find_row(path) else { return false };
-        let Some(frame) = self.frames.get_mut(self.depth) else { return false };
-        if !self.time.turn(self.row, time, Some(row)) {
+        let Some(row) = self.thread.severities.find_row(path) else { return false };
+        if !self.turn(time, Some(row)) {
             return false;
         }
-        *frame = Frame::new(path, row, region, time);
-        self.depth += 1;
-        self.mpi_depth += u32::from(is_mpi);
+        self.thread.stack.push(Frame::new(path, row, region, time));
+        self.thread.stack.mpi_depth += u32::from(is_mpi);
         (self.path, self.row) = (path, row);
         true
     }
@@ -124,61 +78,52 @@ impl<'r> Run<'r> {
     #[inline(always)]
     pub(super) fn leave(&mut self, region: PlainRegion, time: Ticks) -> bool {
         let PlainRegion { position: region, is_mpi } = region;
-        let Some([.., outer, frame]) = self.frames.get_mut(..self.depth) else { return false };
-        if frame.region != region || !self.time.turn(self.row, time, None) {
+        let stack = &self.thread.stack;
+        let is_innermost = stack.last().is_some_and(|frame| frame.region == region);
+        if !is_innermost || stack.len() == 1 || !self.turn(time, None) {
             return false;
         }
-        outer.inner_leave = true;
-        self.depth -= 1;
-        (self.path, self.row) = (outer.path, outer.row);
-        if is_mpi || frame.call != NO_CALL {
-            self.mpi_depth -= u32::from(is_mpi);
-            let is_outermost = is_mpi && self.mpi_depth == 0;
+        let Thread { stack, elapsed, .. } = &mut *self.thread;
+        stack.mpi_depth -= u32::from(is_mpi);
+        let is_outermost = is_mpi && stack.mpi_depth == 0;
+        if let Some(frame) = stack.pop()
+            && (is_mpi || frame.call != NO_CALL)
+        {
             if is_outermost {
-                self.mpi += time - frame.enter;
+                elapsed.mpi += time - frame.enter;
             }
             close_call(frame, is_outermost, time, self.trace, self.operations, self.coverage);
+        }
+        if let Some(&Frame { path, row, .. }) = stack.last() {
+            (self.path, self.row) = (path, row);
         }
         true
     }
 
     /// Ends.
     #[inline(always)]
-    pub(super) fn end(self) -> Outcome {
-        let Run { depth, mpi_depth, mpi, time: TimeSheet { now, accounted, .. }, .. } = self;
-        Outcome { depth, mpi_depth, now, accounted, mpi }
+    pub(super) fn end(self) {
+        let Thread { elapsed, accounted, .. } = self.thread;
+        elapsed.time = elapsed.time.saturating_add(*accounted - self.begin);
     }
-}
 
-impl TimeSheet<'_> {
-    /// Gives the time that has passed to a row, and counts a visit to another one; answers whether it has.
+    /// Gives the time that has passed to the innermost frame, and counts a visit to a row; answers whether it has.
     #[inline(always)]
-    fn turn(&mut self, row: Row, time: Ticks, visited: Option<Row>) -> bool {
-        let last = row.max(visited.unwrap_or(0)) as usize;
-        if time < self.now || last >= self.accounts.len() {
+    fn turn(&mut self, time: Ticks, visited: Option<Row>) -> bool {
+        let Thread { accounts, numbering, now, accounted, .. } = &mut *self.thread;
+        let last = self.row.max(visited.unwrap_or(0)) as usize;
+        if time < *now || last >= accounts.len() {
             return false;
         }
-        let ticks = time - self.accounted;
-        self.accounts[row as usize].spend(ticks);
-        if let Some(journal) = &mut self.journal {
-            journal.spend(row, ticks);
+        let ticks = time - *accounted;
+        accounts[self.row as usize].spend(ticks);
+        if let Numbering::Journal(journal) = numbering {
+            journal.spend(self.row, ticks);
         }
         if let Some(visited) = visited {
-            self.accounts[visited as usize].visits += 1;
+            accounts[visited as usize].visits += 1;
         }
-        (self.now, self.accounted) = (time, time);
+        (*now, *accounted) = (time, time);
         true
-    }
-}
-
-impl Thread {
-    /// Takes over what a run has changed.
-    #[inline(always)]
-    pub(super) fn end_run(&mut self, outcome: Outcome) {
-        let Outcome { depth, mpi_depth, now, accounted, mpi } = outcome;
-        self.stack.set_depth(depth, mpi_depth);
-        self.elapsed.time = self.elapsed.time.saturating_add(accounted - self.accounted);
-        self.elapsed.mpi += mpi;
-        (self.now, self.accounted) = (now, accounted);
     }
 }

@@ -114,19 +114,6 @@ impl Stack {
         self.frames.get_mut(self.depth.wrapping_sub(1))
     }
 
-    /// The open frames and room for more, up to where all are counted.
-    #[inline(always)]
-    pub(super) fn shallow(&mut self) -> &mut [Frame] {
-        let end = self.frames.len().min(DEEP);
-        &mut self.frames[..end]
-    }
-
-    /// So many frames are open now, and of MPI; as long as none are counted.
-    #[inline(always)]
-    pub(super) fn set_depth(&mut self, depth: usize, mpi_depth: u32) {
-        (self.depth, self.mpi_depth) = (depth, mpi_depth);
-    }
-
     /// All frames, the outermost first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Frame> {
         self.frames[..self.depth].iter()
@@ -159,14 +146,17 @@ impl Stack {
         self.depth += 1;
     }
 
+    /// Pops the innermost frame, if there is one. The one around it knows that a region inside was left.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> Option<Frame> {
+    pub(super) fn pop(&mut self) -> Option<&Frame> {
         if self.depth > DEEP {
             self.forget_deep();
         }
-        let frame = self.last().copied()?;
-        self.depth -= 1;
-        Some(frame)
+        self.depth = self.depth.checked_sub(1)?;
+        if let Some(outer) = self.last_mut() {
+            outer.inner_leave = true;
+        }
+        self.frames.get(self.depth)
     }
 
     #[cold]

@@ -94,6 +94,27 @@ fn within(archive: &Archive, error: &otf2::Error) -> String {
 /// Bytes of an event file that the system is told of ahead.
 pub(super) const AHEAD: usize = 8 << 20;
 
+/// Where global times begin, and how long their ticks are.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// The trace's begin.
+    origin: u64,
+    /// Ticks of the analysis in one of the archive's.
+    fineness: Ticks,
+    /// [`FARTHEST`] in ticks of the archive.
+    farthest: Ticks,
+}
+
+impl Scale {
+    /// Global time as ticks since the trace's begin; `None` if it is too far from there.
+    #[inline(always)]
+    fn near(self, time: u64) -> Option<Ticks> {
+        let time = time.wrapping_sub(self.origin) as Ticks;
+        let is_near = time.wrapping_add(self.farthest) as u64 <= 2 * self.farthest as u64;
+        is_near.then(|| time * self.fineness)
+    }
+}
+
 /// A cursor over the events of a location.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
@@ -107,11 +128,7 @@ pub(super) struct Stream<'a> {
     mappings: &'a Mappings,
     /// The regions that a run may meet, by the numbers that the location has given them, as far as they are known.
     regions: Vec<Option<PlainRegion>>,
-    global_offset: u64,
-    /// Ticks of the analysis in one of the archive's.
-    fineness: Ticks,
-    /// [`FARTHEST`] in ticks of the archive.
-    farthest: Ticks,
+    scale: Scale,
     /// The time of each event, if that is not the recorded one; empty otherwise.
     times: &'a [Ticks],
     /// Events that the definitions promise, and those that were read.
@@ -141,9 +158,11 @@ impl<'a> Stream<'a> {
             clock: file.local.clock.clone(),
             mappings: &file.local.mappings,
             regions: Vec::new(),
-            global_offset: trace.definitions.clock.global_offset,
-            fineness: trace.fineness,
-            farthest: FARTHEST / trace.fineness,
+            scale: Scale {
+                origin: trace.definitions.clock.global_offset,
+                fineness: trace.fineness,
+                farthest: FARTHEST / trace.fineness,
+            },
             times,
             promised: trace.definitions.locations[location.definition].events,
             read: 0,
@@ -197,22 +216,14 @@ impl<'a> Stream<'a> {
     #[inline(always)]
     fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
         let time = self.clock.correct(time);
-        self.near(time).unwrap_or_else(|| self.cut(time, state))
-    }
-
-    /// Global time as ticks since the trace's begin; `None` if it is too far from there.
-    #[inline(always)]
-    fn near(&self, time: u64) -> Option<Ticks> {
-        let time = time.wrapping_sub(self.global_offset) as Ticks;
-        let is_near = time.wrapping_add(self.farthest) as u64 <= 2 * self.farthest as u64;
-        is_near.then(|| time * self.fineness)
+        self.scale.near(time).unwrap_or_else(|| self.cut(time, state))
     }
 
     #[cold]
     fn cut(&self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
-        let time = time.wrapping_sub(self.global_offset) as Ticks;
+        let time = time.wrapping_sub(self.scale.origin) as Ticks;
         state.find(Finding::FarTime, self.thread, || format!("{time} ticks from the begin of the trace"));
-        time.saturating_mul(self.fineness).clamp(-FARTHEST, FARTHEST)
+        time.saturating_mul(self.scale.fineness).clamp(-FARTHEST, FARTHEST)
     }
 
     /// Steps to the first event.
@@ -319,19 +330,16 @@ impl<'a> Stream<'a> {
         }
         let Some(mut run) = Run::new(state, self.thread) else { return };
         let mut events = self.cursor.region_events();
-        let clock = self.clock.interval();
         while events.taken() < most
             && let Some(event) = events.peek()
-            && let Some(time) = clock.correct(event.time)
-            && let Some(time) = self.near(time)
+            && let Some(time) = self.scale.near(self.clock.correct(event.time))
             && time < before
             && let Some(&Some(region)) = self.regions.get(event.region as usize)
             && if event.enters { run.enter(region, time) } else { run.leave(region, time) }
         {
             events.take(event);
         }
-        let outcome = run.end();
-        state.threads[self.thread].end_run(outcome);
+        run.end();
         self.read += events.taken();
         self.cursor.resume(events);
     }

@@ -6,18 +6,32 @@
 /// The correction of one location's clock. The default leaves times as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClockCorrection {
-    intervals: Vec<ClockInterval>,
-    /// The interval that served last; times rarely leave it.
-    current: usize,
+    intervals: Vec<Interval>,
+    /// Clocks drift slowly: the times from the last one on that are shifted as it was.
+    step: Step,
 }
 
-/// A correction between two comparisons of clocks.
+/// A correction between two comparisons of clocks. The first one serves all times before, the last one all times behind.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ClockInterval {
+struct Interval {
     begin: u64,
     end: u64,
     offset: i64,
     slope: f64,
+}
+
+/// Times that are shifted alike: the first one, how many more, and by what.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Step {
+    first: u64,
+    more: u64,
+    shift: i64,
+}
+
+impl Default for Step {
+    fn default() -> Step {
+        Step { first: 0, more: u64::MAX, shift: 0 }
+    }
 }
 
 /// The global clock was ahead of the local one by `offset` ticks when the local one showed `time`.
@@ -37,9 +51,13 @@ impl ClockCorrection {
             let length = to.time.checked_sub(from.time).filter(|&length| length > 0)?;
             let growth = (i128::from(to.offset) - i128::from(from.offset)) as f64;
             let slope = growth / length as f64;
-            intervals.push(ClockInterval { begin: from.time, end: to.time, offset: from.offset, slope });
+            intervals.push(Interval { begin: from.time, end: to.time, offset: from.offset, slope });
         }
-        Some(ClockCorrection { intervals, current: 0 })
+        if let Some(last) = intervals.last_mut() {
+            last.end = u64::MAX;
+        }
+        let step = intervals.first().map_or_else(Step::default, |first| first.step(0));
+        Some(ClockCorrection { intervals, step })
     }
 
     /// Whether times stay as they are.
@@ -48,72 +66,51 @@ impl ClockCorrection {
     }
 
     /// Global time, in ticks, of a local one. Any order of times is fine; increasing ones are fastest.
-    #[inline]
+    #[inline(always)]
     pub fn correct(&mut self, time: u64) -> u64 {
-        match self.intervals.get(self.current) {
-            None => time,
-            Some(interval) => interval.correct(time).unwrap_or_else(|| self.search(time)),
+        if time.wrapping_sub(self.step.first) > self.step.more {
+            self.search(time);
         }
-    }
-
-    /// The correction near the time that was corrected last.
-    pub fn interval(&self) -> ClockInterval {
-        let all = ClockInterval { begin: 0, end: u64::MAX, offset: 0, slope: 0.0 };
-        self.intervals.get(self.current).copied().unwrap_or(all)
-    }
-
-    /// The first interval that ends at `time` or later, else the last one.
-    #[cold]
-    fn search(&mut self, time: u64) -> u64 {
-        let last = self.intervals.len().saturating_sub(1);
-        self.current = self.intervals.partition_point(|interval| interval.end < time).min(last);
-        self.intervals.get(self.current).map_or(time, |interval| interval.extrapolate(time))
-    }
-}
-
-impl ClockInterval {
-    /// Global time, in ticks, of a local one; `None` outside of the interval, or at its begin.
-    #[inline(always)]
-    pub fn correct(&self, time: u64) -> Option<u64> {
-        (time > self.begin && time <= self.end).then(|| self.extrapolate(time))
-    }
-
-    #[inline(always)]
-    fn extrapolate(&self, time: u64) -> u64 {
-        // Signed numbers are converted faster. Few times are before the begin, or so far behind it that they have no sign.
-        let distance = time.wrapping_sub(self.begin).cast_signed();
-        let distance = if time >= self.begin && distance >= 0 { distance as f64 } else { self.far(time) };
         // Times and offsets wrap around like the format's arithmetic.
-        time.wrapping_add_signed(self.offset).wrapping_add_signed(rounded(self.slope * distance))
+        time.wrapping_add_signed(self.step.shift)
     }
 
+    /// The first interval that ends at `time` or later has its step.
     #[cold]
     #[inline(never)]
-    fn far(&self, time: u64) -> f64 {
-        if time >= self.begin { (time - self.begin) as f64 } else { -((self.begin - time) as f64) }
+    fn search(&mut self, time: u64) {
+        let at = self.intervals.partition_point(|interval| interval.end < time);
+        self.step = self.intervals.get(at).map_or_else(Step::default, |interval| interval.step(time));
     }
 }
 
-/// The nearest whole number, of two the even one; cut to what fits, which no sane slope reaches.
-///
-/// From 2^52 to 2^53 doubles are the whole numbers, one bit pattern after the other: a sum there is rounded by the addition.
-/// Many processors need a call for anything else.
-#[inline(always)]
-fn rounded(value: f64) -> i64 {
-    const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
-    let sum = (value + WHOLE).to_bits();
-    if sum >> 52 == WHOLE.to_bits() >> 52 {
-        sum.wrapping_sub(WHOLE.to_bits()).cast_signed()
-    } else {
-        rounded_by_library(value)
+impl Interval {
+    /// Times from `time` on that are shifted alike.
+    fn step(&self, time: u64) -> Step {
+        let drift = self.drift(time);
+        // Where the next tick is due, less one for what is lost in rounding.
+        let due = (drift as f64 + 0.5_f64.copysign(self.slope)) / self.slope - self.distance(time) - 1.0;
+        // The cast cuts nothing that matters: below none, above more than there are.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let more = (due as u64).min(self.end - time);
+        // Drifts grow or shrink with time only: if both ends have one drift, so has everything in between.
+        let more = if self.drift(time + more) == drift { more } else { 0 };
+        Step { first: time, more, shift: self.offset.wrapping_add(drift) }
     }
-}
 
-#[cold]
-#[inline(never)]
-#[allow(clippy::cast_possible_truncation)]
-fn rounded_by_library(value: f64) -> i64 {
-    value.round_ties_even() as i64
+    /// How much the offset has changed since the begin: the nearest whole number, of two the even one; cut to what fits,
+    /// which no sane slope reaches.
+    #[allow(clippy::cast_possible_truncation)]
+    fn drift(&self, time: u64) -> i64 {
+        (self.slope * self.distance(time)).round_ties_even() as i64
+    }
+
+    fn distance(&self, time: u64) -> f64 {
+        match time.checked_sub(self.begin) {
+            Some(behind) => behind as f64,
+            None => -((self.begin - time) as f64),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -140,20 +137,19 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::cast_possible_truncation)]
-    fn every_number_is_rounded_as_by_the_library() {
-        let limit = (1u64 << 51) as f64;
-        let mut values = vec![0.0, -0.0, 0.5, 1.5, 2.5, 1e-300, limit, 1e17, 1e19, f64::INFINITY, f64::NAN];
-        values.extend([limit, limit / 2.0, 0.5, 1.5, 2.5].iter().flat_map(|v| [v.next_down(), v.next_up()]));
-        // Of each size some, with bits that are as good as drawn.
-        for at in 0..200_000u64 {
-            let bits = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let exponent = 1000 + at % 90;
-            values.push(f64::from_bits(exponent << 52 | bits >> 12));
-            values.push((at as f64 / 4.0) + limit / 8.0);
-        }
-        for value in values.iter().flat_map(|value| [*value, -value]) {
-            assert_eq!(rounded(value), value.round_ties_even() as i64, "{value}");
+    fn times_are_the_same_whatever_came_before() {
+        let far = [(1000, 5), (1_000_000, -20_000), (1 << 40, 3), (1 << 62, 1 << 40)];
+        let near = [(0, 0), (10, 10), (20, 0), (60, 5), (64, 5), (1000, 5 + 117)];
+        for offsets in [&far[..], &near[..]] {
+            let mut clock = correction(offsets);
+            let mut time: u64 = 0;
+            for at in 0..200_000_u64 {
+                let fresh = correction(offsets).correct(time);
+                assert_eq!(clock.correct(time), fresh, "time {time}");
+                // Now and then far away, mostly a little later.
+                let jump = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (at % 64);
+                time = if at % 16 == 0 { time.wrapping_add(jump) } else { time.wrapping_add(jump % 50) };
+            }
         }
     }
 

@@ -117,7 +117,7 @@ mod writer;
 pub use anchor::{Anchor, CHUNK_SIZES};
 pub use archive::Archive;
 pub use bytes::ByteOrder;
-pub use clock::{ClockCorrection, ClockInterval, ClockOffset};
+pub use clock::{ClockCorrection, ClockOffset};
 pub use cursor::{EventCursor, EventHead, EventRecord};
 pub use definition::Definition;
 pub use definition_cursor::{DefinitionCursor, DefinitionRecord};

@@ -26,6 +26,9 @@ const HEAD: usize = 11;
 /// Bytes of the longest number.
 const NUMBER: usize = 4;
 
+/// By the size of a number, the bits that it has in four bytes.
+const BITS: [u32; NUMBER + 1] = [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff];
+
 /// Looks at events that follow one another; see [`EventCursor::region_events`](crate::EventCursor::region_events).
 #[derive(Clone, Debug)]
 pub struct RegionEvents<'a> {
@@ -66,13 +69,11 @@ impl<'a> RegionEvents<'a> {
         let (&[TIMESTAMP, ref time @ .., id, size], behind) = self.rest.split_first_chunk::<HEAD>()? else {
             return None;
         };
-        if id != ENTER && id != LEAVE || usize::from(size) > NUMBER {
+        if id != ENTER && id != LEAVE {
             return None;
         }
-        let number = u32::from_le_bytes(*behind.first_chunk::<NUMBER>()?);
-        // The cast cuts nothing: there are at most as many bits.
-        #[allow(clippy::cast_possible_truncation)]
-        let region = number & ((1u64 << (8 * size)) - 1) as u32;
+        let bits = BITS.get(usize::from(size))?;
+        let region = u32::from_le_bytes(*behind.first_chunk::<NUMBER>()?) & bits;
         let rest = behind.get(usize::from(size)..)?;
         Some(RegionEvent { time: u64::from_le_bytes(*time), enters: id == ENTER, region, rest })
     }

@@ -21,10 +21,10 @@ use crate::findings::{Finding, Findings};
 use crate::journal::{Journal, NO_POSITION, Position, Spot};
 use crate::metrics::Metrics;
 use crate::operations::{
-    CallId, CallSite, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
+    CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
 };
 use crate::options::Semantics;
-use crate::severity::amount;
+use crate::severity::{MetricId, amount};
 use crate::statistics::Samples;
 use crate::trace::{Artificial, RegionKind, Trace};
 
@@ -236,7 +236,8 @@ impl<'t> ProcessWalk<'t> {
             barrier.position = position;
         }
         if is_first_init || is_first_finalize {
-            frame.call = self.call_of(thread, frame);
+            let location = self.threads[thread].location;
+            frame.call = call_of(&frame, thread, location, self.trace, &mut self.operations.calls);
             let (class, communicator) = if kind.is_init {
                 (CollectiveClass::Init, WORLD_AT_INIT)
             } else {
@@ -271,19 +272,29 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Marks an event in which a thread communicates.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
+        match &self.threads[thread].numbering {
+            Numbering::Nothing => NO_POSITION,
+            Numbering::Journal(_) => self.threads[thread].mark_innermost(),
+            Numbering::Records(_) => self.number_operation(thread),
+        }
+    }
+
+    /// The same where records are numbered.
+    #[inline(never)]
+    fn number_operation(&mut self, thread: usize) -> Position {
         let state = &mut self.threads[thread];
         let position = state.mark_innermost();
-        if matches!(state.numbering, Numbering::Records(_)) && position != NO_POSITION {
-            let spot = Spot { location: state.location, position };
-            self.operations.order.extend((self.threads.len() > 1).then_some(spot));
+        if position != NO_POSITION && self.threads.len() > 1 {
+            let location = self.threads[thread].location;
+            self.operations.order.push(Spot { location, position });
         }
         position
     }
 
     /// The call of the innermost region of a thread in the operations; `None` outside of any region.
-    #[inline]
+    #[inline(always)]
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
         match self.threads[thread].stack.last()?.call {
             NO_CALL => self.begin_call(thread),
@@ -293,24 +304,10 @@ impl<'t> ProcessWalk<'t> {
 
     #[inline(never)]
     fn begin_call(&mut self, thread: usize) -> Option<CallId> {
-        let frame = *self.threads[thread].stack.last()?;
-        let call = self.call_of(thread, frame);
-        if let Some(frame) = self.threads[thread].stack.last_mut() {
-            frame.call = call;
-        }
-        Some(call)
-    }
-
-    fn call_of(&mut self, thread: usize, frame: Frame) -> CallId {
-        if frame.call != NO_CALL {
-            return frame.call;
-        }
-        let (trace, location) = (self.trace, self.threads[thread].location);
-        self.operations.calls.enter(thread, (frame.path, frame.row), frame.enter, || {
-            let kind = trace.kinds.get(frame.region as usize).copied().unwrap_or_default();
-            let (completion, is_mpi) = (kind.completion, kind.is_mpi);
-            CallSite { location, path: frame.path, row: frame.row, completion, is_mpi }
-        })
+        let Thread { stack, location, .. } = &mut self.threads[thread];
+        let frame = stack.last_mut()?;
+        frame.call = call_of(frame, thread, *location, self.trace, &mut self.operations.calls);
+        Some(frame.call)
     }
 
     /// Whether the innermost region of a thread is an MPI call.
@@ -322,13 +319,15 @@ impl<'t> ProcessWalk<'t> {
             .is_some_and(|frame| self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.is_mpi))
     }
 
-    /// Adds to a metric of MPI at a thread's current path; nothing outside of MPI.
-    #[inline]
-    pub(super) fn count(&mut self, thread: usize, metric: usize, value: u64) {
+    /// Adds to metrics of MPI at a thread's current path; nothing outside of MPI.
+    #[inline(always)]
+    pub(super) fn count<const N: usize>(&mut self, thread: usize, values: [(MetricId, u64); N]) {
         let is_in_mpi = self.is_in_mpi(thread);
         let thread = &mut self.threads[thread];
         if let Some(frame) = thread.stack.last().filter(|_| is_in_mpi) {
-            thread.severities.add(metric, frame.row, amount(value));
+            for (metric, value) in values {
+                thread.severities.add(metric, frame.row, amount(value));
+            }
         }
     }
 
@@ -443,6 +442,20 @@ impl<'t> ProcessWalk<'t> {
             coverage: self.coverage,
         }
     }
+}
+
+/// The call of a frame in the operations.
+#[inline(always)]
+fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &mut Calls) -> CallId {
+    let Frame { call, path, row, enter, region, .. } = *frame;
+    if call != NO_CALL {
+        return call;
+    }
+    calls.enter(thread, (path, row), enter, || {
+        let kind = trace.kinds.get(region as usize).copied().unwrap_or_default();
+        let (completion, is_mpi) = (kind.completion, kind.is_mpi);
+        CallSite { location, path, row, completion, is_mpi }
+    })
 }
 
 /// A call was left: what becomes of its time, of what it communicated and of what it received. `is_outermost` says that it

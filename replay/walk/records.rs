@@ -214,9 +214,9 @@ impl ProcessWalk<'_> {
             return;
         }
         let moved = usize::from(sent > 0) + 2 * usize::from(received > 0);
-        self.count(thread, self.metrics.collectives[moved], 1);
-        self.count(thread, self.metrics.bytes_out, sent);
-        self.count(thread, self.metrics.bytes_in, received);
+        let metrics = self.metrics;
+        let amounts = [(metrics.bytes_out, sent), (metrics.bytes_in, received)];
+        self.count(thread, [(metrics.collectives[moved], 1), amounts[0], amounts[1]]);
         let Some(communicator) = self.communicator(thread, mappings, communicator) else { return };
         let class = class(operation);
         self.decide(

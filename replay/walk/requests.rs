@@ -78,8 +78,8 @@ impl ProcessWalk<'_> {
     #[inline(always)]
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
-        self.count(thread, self.metrics.sends[with_data], 1);
-        self.count(thread, self.metrics.bytes_sent, message.bytes);
+        let metrics = self.metrics;
+        self.count(thread, [(metrics.sends[with_data], 1), (metrics.bytes_sent, message.bytes)]);
         let mut position = NONE;
         let envelope = self.envelope(thread, message, |operations| &mut operations.destinations);
         if let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) {

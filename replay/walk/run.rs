@@ -111,6 +111,7 @@ impl<'r> Run<'r> {
     #[inline(always)]
     fn turn(&mut self, time: Ticks, visited: Option<Row>) -> bool {
         let Thread { accounts, numbering, now, accounted, .. } = &mut *self.thread;
+        let accounts = accounts.as_mut_slice();
         let last = self.row.max(visited.unwrap_or(0)) as usize;
         if time < *now || last >= accounts.len() {
             return false;

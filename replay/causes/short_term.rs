@@ -113,7 +113,7 @@ fn find_previous(
         let wait = &mut waits.list[at as usize];
         let position = wait.delay.waiting.position;
         wait.past = past;
-        wait.row = line.row(position);
+        wait.row = line.row(past, position);
         let point = line.point_behind(past, position).filter(|_| covered[past.points().end]);
         wait.costly = point.map_or(0, |point| point.wait.max(0));
     }

@@ -67,26 +67,46 @@ impl Journal {
     /// Adds time that was spent in a row.
     #[inline(always)]
     pub fn spend(&mut self, row: Row, ticks: Ticks) {
-        // Nearly always the row is known, and stays short.
-        if let Some(end) = self.ends.get_mut(row as usize)
-            && let Ok(ticks) = u32::try_from(ticks)
+        if let Ok(ticks) = u32::try_from(ticks)
+            && self.spend_short(row, ticks)
         {
-            if *end <= self.open {
-                if ticks > 0 {
-                    self.pieces.push((row, ticks));
-                    *end = self.pieces.len() as Position;
-                }
-                return;
-            }
-            if let Some((piece, before)) = self.pieces.get_mut(*end as usize - 1)
-                && *piece == row
-                && let Some(sum) = before.checked_add(ticks)
-            {
-                *before = sum;
-                return;
-            }
+            return;
         }
         self.add(row, ticks);
+    }
+
+    /// Adds the time of pieces of another journal.
+    pub fn spend_all(&mut self, other: &Journal, pieces: Range<Position>) {
+        for piece in &other.pieces[pieces.start as usize..pieces.end as usize] {
+            // There are not as many rows as those would be that are marked.
+            if !self.spend_short(piece.0, piece.1) {
+                let (row, ticks) = other.read(piece);
+                self.add(row, ticks);
+            }
+        }
+    }
+
+    /// Adds time as nearly always: the row is known, and stays short. Answers whether that is so.
+    #[inline(always)]
+    fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
+        let Some(end) = self.ends.get_mut(row as usize) else { return false };
+        if *end <= self.open {
+            if ticks > 0 {
+                self.pieces.push((row, ticks));
+                *end = self.pieces.len() as Position;
+            }
+            return true;
+        }
+        match self.pieces.get_mut(*end as usize - 1) {
+            Some((piece, before))
+                if *piece == row
+                    && let Some(sum) = before.checked_add(ticks) =>
+            {
+                *before = sum;
+                true
+            }
+            _ => false,
+        }
     }
 
     #[inline(never)]

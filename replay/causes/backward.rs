@@ -76,7 +76,7 @@ impl Items {
         for line in 0..lines.len() {
             items.firsts.push(items.list.len());
             let points = lines.line(line).points();
-            let (of_waits, of_causes) = (waits.of_line.of(line), causes.of_line.of(line));
+            let (of_waits, causes_here) = (waits.of_line.of(line), causes.of_line.of(line));
             // Each kind comes in few runs, latest first, which the sort makes use of.
             for (place, &number) in of_waits.iter().enumerate().rev() {
                 let wait = &waits.list[number as usize];
@@ -84,21 +84,20 @@ impl Items {
                     keys.push(key(wait.delay.waiting.position, Kind::Wait, place));
                 }
             }
-            for (place, &number) in of_causes.iter().enumerate().rev() {
-                let cause = &causes.list[number as usize];
-                if cause.denominator <= 0.0 {
-                    continue;
-                }
-                keys.push(key(cause.delay.causing.position, Kind::Cause, place));
-                if let Some(last) = cause.reach.and_then(|first| first.checked_sub(1)) {
-                    keys.push(key(points[last as usize].position, Kind::End, place));
-                }
-            }
+            let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
+            let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
+            keys.extend(of_causes.clone().map(|(place, cause)| {
+                key(cause.delay.causing.position, Kind::Cause, place)
+            }));
+            keys.extend(of_causes.filter_map(|(place, cause)| {
+                let last = cause.reach?.checked_sub(1)?;
+                Some(key(points[last as usize].position, Kind::End, place))
+            }));
             keys.sort();
             items.list.extend(keys.drain(..).map(|key| match key as u32 >> PLACE_BITS {
-                0 => (Kind::End, of_causes[place(key)]),
+                0 => (Kind::End, causes_here[place(key)]),
                 1 => (Kind::Wait, of_waits[place(key)]),
-                _ => (Kind::Cause, of_causes[place(key)]),
+                _ => (Kind::Cause, causes_here[place(key)]),
             }));
         }
         items.firsts.push(items.list.len());

@@ -33,6 +33,7 @@ pub use delay::Class;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
+use crate::groups::Groups;
 use crate::journal::Spot;
 use crate::memory::Memory;
 use crate::relay;
@@ -71,7 +72,7 @@ pub fn find(
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
     let Collected { mut points, lists, notices, meetings, idle, last } = collected;
     memory.check(bytes_needed(profiles, &points, notices.len()))?;
-    let order = by_cause(&notices);
+    let order = by_cause(tools, &notices);
     let notice = |&at: &u32| &notices[at as usize];
     let waits = Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
     let of_worker = |worker: usize| &order[waits.firsts[worker]..waits.firsts[worker + 1]];
@@ -140,11 +141,13 @@ pub fn find(
 }
 
 /// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.
-fn by_cause(notices: &[Notice]) -> Vec<u32> {
-    let causes = notices.iter().map(|notice| notice.delay.causing.encode());
-    let mut order: Vec<(u64, u32)> = causes.zip(0..).collect();
-    order.sort_unstable();
-    order.into_iter().map(|(_, at)| at).collect()
+fn by_cause(tools: &Tools<'_>, notices: &[Notice]) -> Vec<u32> {
+    let causing = |notice: &Notice| notice.delay.causing;
+    let locations = notices.iter().map(|notice| Some(causing(notice).location as usize));
+    let mut by_location = Groups::new(tools.trace.locations.len(), locations);
+    // Those of each process that waits come in order, which this makes use of.
+    by_location.sort_by_key(|at| causing(&notices[at as usize]).position);
+    by_location.into_numbers()
 }
 
 /// Tells the other workers of the delays that they cause.

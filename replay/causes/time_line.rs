@@ -4,8 +4,6 @@
 //! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
 //! has one piece there, however often others could have been made to wait meanwhile.
 
-use std::ops::Range;
-
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
@@ -99,7 +97,7 @@ impl TimeLine {
         let mut short = Journal::with_room(journal.len());
         let (mut from, mut sum) = (0, 0);
         for point in &points {
-            shorten(&journal, from..point.position, &mut short);
+            short.spend_all(&journal, from..point.position);
             // The mark of an event is a piece without time.
             let (row, _) = journal.piece(point.position);
             rows_of_points.push(row);
@@ -111,7 +109,7 @@ impl TimeLine {
             waited.push(sum);
             from = point.position + 1;
         }
-        shorten(&journal, from..journal.len(), &mut short);
+        short.spend_all(&journal, from..journal.len());
         places.push(short.len());
         short.shrink();
         let step = (2 * rows).max(16);
@@ -178,7 +176,7 @@ impl TimeLine {
                 *sum = ticks.saturating_add(*sum);
             }
             from = end;
-            sums.extend_from_slice(&current[..rows.len()]);
+            sums.extend(current[..rows.len()].iter().copied());
         }
         sums
     }
@@ -288,11 +286,6 @@ impl TimeLine {
             }
         }
     }
-}
-
-/// Adds some pieces of a journal to another one, those of each row as one.
-fn shorten(journal: &Journal, pieces: Range<Position>, short: &mut Journal) {
-    journal.pieces(pieces).for_each(|(row, ticks)| short.spend(row, ticks));
 }
 
 /// The time by row before each `step`-th piece. Half as many sums as there are pieces, at most: a stretch of time takes

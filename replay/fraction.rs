@@ -8,9 +8,14 @@ pub const FRACTION: u32 = 56;
 /// One.
 pub const ONE: f64 = (1_u64 << FRACTION) as f64;
 
+/// What numbers of one word, with a sign, are below.
+const WORD: f64 = (1_u64 << 63) as f64;
+
 /// A number as a share of ticks; exact as far as it has bits there.
 pub fn fixed(value: f64) -> i128 {
-    (value * ONE) as i128
+    // Shares are mostly small, and processors know numbers of one word.
+    let scaled = value * ONE;
+    if scaled.abs() < WORD { i128::from(scaled as i64) } else { scaled as i128 }
 }
 
 /// Whole ticks.
@@ -20,7 +25,7 @@ pub fn whole(ticks: Ticks) -> i128 {
 
 /// A share of ticks as a number.
 pub fn float(value: i128) -> f64 {
-    value as f64 / ONE
+    i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64) / ONE
 }
 
 #[cfg(test)]
@@ -30,7 +35,7 @@ mod tests {
     #[test]
     fn halves_and_large_numbers_come_back() {
         assert_eq!(fixed(2.5), 5 << (FRACTION - 1));
-        for value in [0.0, 0.75, 1e15 + 0.125, -3.5] {
+        for value in [0.0, 0.75, 1e15 + 0.125, -3.5, 127.5, 128.0, -128.0, -1e9] {
             assert_eq!(float(fixed(value)), value);
         }
     }

@@ -46,6 +46,11 @@ impl Groups {
         }
     }
 
+    /// All numbers, those of one group after the other.
+    pub(crate) fn into_numbers(self) -> Vec<u32> {
+        self.numbers
+    }
+
     fn range(&self, group: usize) -> Range<usize> {
         let begin = group.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin as usize..self.ends[group] as usize

@@ -43,33 +43,69 @@ impl Spot {
 /// Set in a row whose ticks are too many for 32 bits.
 const LONG: u32 = 1 << 31;
 
+/// Set in a row whose ticks are negative.
+const NEGATIVE: u32 = 1 << 30;
+
 /// Pieces of exclusive time in the order in which they were begun: 8 bytes each.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pieces: Vec<(u32, u32)>,
-    /// The ticks of pieces that are too long, or negative.
+    /// The ticks of pieces that are too long.
     long: Vec<Ticks>,
-    /// By row: the position of its last piece.
-    last: Vec<Position>,
+    /// By row: the position behind its last piece; 0 without one.
+    ends: Vec<Position>,
     /// Position behind the last event: pieces from there on can grow.
     open: Position,
 }
 
 impl Journal {
+    /// Nothing is in it; there is room for so many pieces.
+    pub fn with_room(pieces: Position) -> Journal {
+        Journal { pieces: Vec::with_capacity(pieces as usize), ..Journal::default() }
+    }
+
     /// Adds time that was spent in a row.
     #[inline(always)]
     pub fn spend(&mut self, row: Row, ticks: Ticks) {
-        // Nearly always the row has a piece that can grow, and stays short.
-        if let Some(&last) = self.last.get(row as usize)
-            && last >= self.open
-            && let Some((piece, before)) = self.pieces.get_mut(last as usize)
-            && *piece == row
-            && let Ok(ticks) = u32::try_from(ticks)
-            && let Some(sum) = before.checked_add(ticks)
+        if let Ok(ticks) = u32::try_from(ticks)
+            && self.spend_short(row, ticks)
         {
-            *before = sum;
-        } else {
-            self.add(row, ticks);
+            return;
+        }
+        self.add(row, ticks);
+    }
+
+    /// Adds the time of pieces of another journal.
+    pub fn spend_all(&mut self, other: &Journal, pieces: Range<Position>) {
+        for piece in &other.pieces[pieces.start as usize..pieces.end as usize] {
+            // There are not as many rows as those would be that are marked.
+            if !self.spend_short(piece.0, piece.1) {
+                let (row, ticks) = other.read(piece);
+                self.add(row, ticks);
+            }
+        }
+    }
+
+    /// Adds time as nearly always: the row is known, and stays short. Answers whether that is so.
+    #[inline(always)]
+    fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
+        let Some(end) = self.ends.get_mut(row as usize) else { return false };
+        if *end <= self.open {
+            if ticks > 0 {
+                self.pieces.push((row, ticks));
+                *end = self.pieces.len() as Position;
+            }
+            return true;
+        }
+        match self.pieces.get_mut(*end as usize - 1) {
+            Some((piece, before))
+                if *piece == row
+                    && let Some(sum) = before.checked_add(ticks) =>
+            {
+                *before = sum;
+                true
+            }
+            _ => false,
         }
     }
 
@@ -79,22 +115,17 @@ impl Journal {
             return;
         }
         let at = row as usize;
-        if at >= self.last.len() {
-            self.last.resize(at + 1, NO_POSITION);
+        if at >= self.ends.len() {
+            self.ends.resize(at + 1, 0);
         }
-        let last = self.last[at];
-        if last != NO_POSITION && last >= self.open {
-            let before = self.piece(last).1;
-            return self.set(last, before.saturating_add(ticks));
+        let end = self.ends[at];
+        if end > self.open {
+            let before = self.piece(end - 1).1;
+            return self.set(end - 1, before.saturating_add(ticks));
         }
-        self.last[at] = self.len();
-        match u32::try_from(ticks) {
-            Ok(ticks) => self.pieces.push((row, ticks)),
-            Err(_) => {
-                self.pieces.push((row | LONG, self.long.len() as u32));
-                self.long.push(ticks);
-            }
-        }
+        self.pieces.push((row, 0));
+        self.ends[at] = self.len();
+        self.set(self.len() - 1, ticks);
     }
 
     /// Marks an event in a row; answers its position.
@@ -105,19 +136,11 @@ impl Journal {
         self.open - 1
     }
 
-    /// Forgets everything, but keeps its room.
-    pub fn clear(&mut self) {
-        self.pieces.clear();
-        self.long.clear();
-        self.last.clear();
-        self.open = 0;
-    }
-
     /// Gives back the room that was kept for growing.
     pub fn shrink(&mut self) {
         self.pieces.shrink_to_fit();
         self.long.shrink_to_fit();
-        self.last = Vec::new();
+        self.ends = Vec::new();
         // Without their last pieces known, rows would get new ones.
         self.open = self.len();
     }
@@ -128,15 +151,16 @@ impl Journal {
     /// If there is no such piece.
     #[inline]
     pub fn set(&mut self, position: Position, ticks: Ticks) {
-        let piece = &mut self.pieces[position as usize];
-        let row = piece.0 & !LONG;
-        *piece = match u32::try_from(ticks) {
-            Ok(ticks) => (row, ticks),
-            Err(_) if piece.0 & LONG != 0 => {
-                self.long[piece.1 as usize] = ticks;
-                *piece
+        let (row, at) = self.pieces[position as usize];
+        let is_long = row & LONG != 0;
+        let row = row & !(LONG | NEGATIVE);
+        self.pieces[position as usize] = match short(row, ticks) {
+            Some(piece) => piece,
+            None if is_long => {
+                self.long[at as usize] = ticks;
+                (row | LONG, at)
             }
-            Err(_) => {
+            None => {
                 self.long.push(ticks);
                 (row | LONG, (self.long.len() - 1) as u32)
             }
@@ -161,7 +185,11 @@ impl Journal {
 
     #[inline]
     fn read(&self, &(row, ticks): &(u32, u32)) -> (Row, Ticks) {
-        if row & LONG == 0 { (row, ticks.into()) } else { (row & !LONG, self.long[ticks as usize]) }
+        match row & (LONG | NEGATIVE) {
+            0 => (row, ticks.into()),
+            NEGATIVE => (row & !NEGATIVE, -Ticks::from(ticks)),
+            _ => (row & !LONG, self.long[ticks as usize]),
+        }
     }
 
     /// The number of pieces.
@@ -178,8 +206,15 @@ impl Journal {
     pub fn growth(&self) -> usize {
         self.pieces.capacity() * size_of::<(u32, u32)>()
             + self.long.capacity() * size_of::<Ticks>()
-            + self.last.capacity() * size_of::<Position>()
+            + self.ends.capacity() * size_of::<Position>()
     }
+}
+
+/// A piece that is not too long.
+#[inline]
+fn short(row: Row, ticks: Ticks) -> Option<(u32, u32)> {
+    let sign = if ticks < 0 { NEGATIVE } else { 0 };
+    Some((row | sign, u32::try_from(ticks.unsigned_abs()).ok()?))
 }
 
 #[cfg(test)]
@@ -195,10 +230,11 @@ mod tests {
         assert_eq!(journal.mark(6), 2);
         journal.spend(7, -9);
         assert_eq!([0, 1, 2, 3].map(|at| journal.piece(at)), [(3, 7), (5, 1 << 40), (6, 0), (7, -9)]);
-        journal.set(2, -4);
-        journal.set(3, 8);
-        assert_eq!([2, 3].map(|at| journal.piece(at)), [(6, -4), (7, 8)]);
-        assert_eq!(journal.pieces(1..3).collect::<Vec<_>>(), [(5, 1 << 40), (6, -4)]);
+        for [short, long] in [[-4, 1 << 33], [-1 << 33, 5], [1 << 34, -1 << 35], [0, Ticks::MIN]] {
+            journal.set(2, short);
+            journal.set(3, long);
+            assert_eq!(journal.pieces(1..4).collect::<Vec<_>>(), [(5, 1 << 40), (6, short), (7, long)]);
+        }
         assert_eq!(journal.len(), 4);
     }
 

@@ -66,6 +66,7 @@ pub use options::{MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
+use causes::Collected;
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use estimate::Estimate;
@@ -316,7 +317,7 @@ impl Job {
         let bounds = statistics::bounds(&profiles, trace.semantics, exchange)?;
         let clock_error = clock_errors::largest(&profiles, &matches, exchange)?;
         let mut statistics = Statistics::new(bounds);
-        let mut collected = Vec::new();
+        let mut collected = Collected::default();
         for (profile, matches) in profiles.iter_mut().zip(matches) {
             if let Some(bounds) = &bounds {
                 profile.samples.estimate(bounds);
@@ -325,7 +326,7 @@ impl Job {
             let waiting = wait_states::find(profile, &matches, metrics, trace);
             thread_waits::find(profile, metrics);
             if metrics.has_causes {
-                collected.push(causes::collect(trace, profile, &matches, &waiting));
+                causes::collect(trace, profile, &matches, &waiting, &mut collected);
             }
             profile.operations = Arc::default();
             statistics.absorb(profile.process, std::mem::take(&mut profile.samples));

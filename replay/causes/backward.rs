@@ -5,8 +5,6 @@
 //! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing;
 //! [`relay`](crate::relay) carries costs between workers.
 
-use std::cmp::Reverse;
-
 use model::Ticks;
 use rustc_hash::FxHashSet;
 
@@ -18,7 +16,7 @@ use super::long_term::{self, Owed};
 use super::points::Next;
 use super::sides::{Cause, Causes, Waits};
 use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
+use crate::exchange::batch::{BatchReader, pair};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
 use crate::journal::{Position, Spot};
@@ -26,7 +24,7 @@ use crate::relay::{self, Blocked, Recurrence};
 use crate::tools::Tools;
 
 /// What a location has to do at a position, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A cause reaches no further back.
     End,
@@ -36,8 +34,8 @@ pub(super) enum Kind {
     Cause,
 }
 
-/// What to do, at a position, with which wait or cause. Latest first.
-pub(super) type Item = (Reverse<Position>, Kind, u32);
+/// What to do with which wait or cause.
+pub(super) type Item = (Kind, u32);
 
 /// Marks a message about the critical path; others have a bit for each class that costs.
 const PATH: u64 = 1 << 63;
@@ -74,33 +72,50 @@ pub(super) struct Items {
 impl Items {
     fn new(lines: &Lines, waits: &Waits, causes: &Causes) -> Items {
         let mut items = Items::default();
+        let mut keys = Vec::new();
         for line in 0..lines.len() {
-            let first = items.list.len();
-            items.firsts.push(first);
-            // Each kind comes in few runs, latest first, which the sort makes use of.
-            let costly = |&&number: &&u32| waits.list[number as usize].costly > 0;
-            let item = |&number: &u32| {
-                (Reverse(waits.list[number as usize].delay.waiting.position), Kind::Wait, number)
-            };
-            items.list.extend(waits.of_line.of(line).iter().rev().filter(costly).map(item));
+            items.firsts.push(items.list.len());
             let points = lines.line(line).points();
-            let of_causes = causes.of_line.of(line).iter().rev();
-            let of_causes = of_causes.map(|&number| (&causes.list[number as usize], number));
-            let of_causes = of_causes.filter(|(cause, _)| cause.denominator > 0.0);
-            items.list.extend(
-                of_causes
-                    .clone()
-                    .map(|(cause, number)| (Reverse(cause.delay.causing.position), Kind::Cause, number)),
-            );
-            items.list.extend(of_causes.filter_map(|(cause, number)| {
-                let last = cause.reach?.checked_sub(1)?;
-                Some((Reverse(points[last as usize].position), Kind::End, number))
+            let (of_waits, causes_here) = (waits.of_line.of(line), causes.of_line.of(line));
+            // Each kind comes in few runs, latest first, which the sort makes use of.
+            for (place, &number) in of_waits.iter().enumerate().rev() {
+                let wait = &waits.list[number as usize];
+                if wait.costly > 0 {
+                    keys.push(key(wait.delay.waiting.position, Kind::Wait, place));
+                }
+            }
+            let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
+            let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
+            keys.extend(of_causes.clone().map(|(place, cause)| {
+                key(cause.delay.causing.position, Kind::Cause, place)
             }));
-            items.list[first..].sort();
+            keys.extend(of_causes.filter_map(|(place, cause)| {
+                let last = cause.reach?.checked_sub(1)?;
+                Some(key(points[last as usize].position, Kind::End, place))
+            }));
+            keys.sort();
+            items.list.extend(keys.drain(..).map(|key| match key as u32 >> PLACE_BITS {
+                0 => (Kind::End, causes_here[place(key)]),
+                1 => (Kind::Wait, of_waits[place(key)]),
+                _ => (Kind::Cause, causes_here[place(key)]),
+            }));
         }
         items.firsts.push(items.list.len());
         items
     }
+}
+
+/// Bits for the place of a wait or cause among those of a location: memory is full before there are as many.
+const PLACE_BITS: u32 = 30;
+
+/// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
+fn key(position: Position, kind: Kind, place: usize) -> u64 {
+    pair(!position, (kind as u32) << PLACE_BITS | place as u32)
+}
+
+/// The place in a [`key`].
+fn place(key: u64) -> usize {
+    (key as u32 & ((1 << PLACE_BITS) - 1)) as usize
 }
 
 /// What is known once all have come back.
@@ -267,7 +282,7 @@ impl<'a> Backward<'a> {
         }
         self.arrived.insert(cause, costs);
         let at = self.lines.at(self.causes.list[cause as usize].delay.causing.location);
-        if self.next(at).is_some_and(|(_, kind, number)| (kind, number) == (Kind::Cause, cause)) {
+        if self.next(at).is_some_and(|item| item == (Kind::Cause, cause)) {
             self.ready.push(at);
         }
     }
@@ -336,7 +351,7 @@ impl Recurrence for Backward<'_> {
             self.follow(last, tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some((_, kind, number)) = self.next(at) {
+        while let Some((kind, number)) = self.next(at) {
             match kind {
                 Kind::Cause if self.is_blocked(number) => return true,
                 Kind::Cause => self.cause(at, number),
@@ -358,7 +373,7 @@ impl Recurrence for Backward<'_> {
     /// The cause that would have to go on first, of those whose costs are missing.
     fn blocked(&self) -> Option<Blocked> {
         let cause = |at: usize| {
-            let (_, _, number) = self.next(at)?;
+            let (_, number) = self.next(at)?;
             let delay = &self.causes.list[number as usize].delay;
             Some(Blocked { time: delay.time, spot: delay.causing })
         };
@@ -368,7 +383,7 @@ impl Recurrence for Backward<'_> {
     /// Its causes wait for each other, so clocks are wrong.
     fn release(&mut self, blocked: Blocked) {
         let at = self.lines.at(blocked.spot.location);
-        let Some((_, _, number)) = self.next(at) else { return };
+        let Some((_, number)) = self.next(at) else { return };
         self.findings.add(
             Finding::CyclicWait,
             blocked.time,

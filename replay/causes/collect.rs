@@ -1,5 +1,5 @@
-//! What root causes need to know of a process, as soon as its wait states are found: its points of synchronisation and
-//! whom it waited for.
+//! What root causes need to know of processes, as soon as their wait states are found: their points of synchronisation and
+//! whom they waited for.
 
 use std::rc::Rc;
 
@@ -16,45 +16,21 @@ use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::ProcessProfile;
 
-/// What is known of a process before anything is exchanged.
+/// What is known of a worker's processes before anything is exchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// The points of each location, in no order.
     pub(super) points: Vec<Vec<SyncPoint>>,
-    /// Lists of processes that it has synchronised with.
+    /// Lists of processes that they have synchronised with.
     pub(super) lists: Vec<Rc<[u32]>>,
-    /// Whom it waited for.
+    /// Whom they waited for.
     pub(super) notices: Vec<Notice>,
     /// For each meeting of a team, where the critical path goes on.
     pub(super) meetings: Vec<Vec<Spot>>,
     /// Where threads idle, in processes that have any besides the main thread.
     pub(super) idle: Vec<Idle>,
-    /// Where the critical path ends, if this process was the last one in MPI_Finalize.
+    /// Where the critical path ends, if one of the processes was the last one in MPI_Finalize.
     pub(super) last: Option<Spot>,
-}
-
-impl Collected {
-    /// What is known of all processes of a worker, which are told in their order.
-    pub(super) fn all(processes: Vec<Collected>) -> Collected {
-        let mut all = Collected::default();
-        for mut process in processes {
-            for point in process.points.iter_mut().flatten() {
-                if let Next::Team(meeting) = &mut point.next {
-                    *meeting += all.meetings.len() as u32;
-                }
-                if let Peers::Several(list) = &mut point.peers {
-                    *list += all.lists.len() as u32;
-                }
-            }
-            all.points.append(&mut process.points);
-            all.lists.append(&mut process.lists);
-            all.notices.append(&mut process.notices);
-            all.meetings.append(&mut process.meetings);
-            all.idle.append(&mut process.idle);
-            all.last = all.last.or(process.last);
-        }
-        all
-    }
 }
 
 /// Where the main thread works alone, while the others idle: before each fork and at the end, since the last join.
@@ -75,19 +51,29 @@ fn completion(call: Interval, leave: Ticks) -> Ticks {
     (call.leave - leave).max(0)
 }
 
-/// Collects everything of a process.
+/// Adds everything of the next process to what was collected.
 pub fn collect(
     trace: &Trace,
     profile: &ProcessProfile,
     matches: &Matches,
     waiting: &WaitingMessages,
-) -> Collected {
-    let first = profile.locations.first().map_or(0, |location| location.location);
-    let points = vec![Vec::new(); profile.locations.len()];
+    collected: &mut Collected,
+) {
+    let Collected { points, notices, last, .. } = collected;
+    let last = last.take();
+    let base = points.len();
+    points.resize_with(base + profile.locations.len(), Vec::new);
+    let messages = waiting.receives.len() + waiting.sends.len();
+    notices.reserve(messages);
+    // Most processes have one thread. About as often as it waits for messages, others wait for it.
+    if let [points] = &mut points[base..] {
+        points.reserve(2 * messages + matches.partners.len());
+    }
     let mut collector = Collector {
         operations: &profile.operations,
-        first,
-        collected: Collected { points, ..Collected::default() },
+        first: profile.locations.first().map_or(0, |location| location.location),
+        base,
+        collected,
     };
     collector.late_senders(matches, waiting);
     collector.late_receivers(matches, waiting, trace.semantics);
@@ -96,19 +82,20 @@ pub fn collect(
     collector.thread_barriers();
     let others = profile.locations.iter().filter(|location| location.is_worker).count();
     collector.idle(others as u32);
-    collector.collected
+    collected.last = last.or(collected.last);
 }
 
 struct Collector<'a> {
     operations: &'a Operations,
-    /// The location of the first thread.
+    /// The location of the first thread, and where its points are among those of all locations.
     first: usize,
-    collected: Collected,
+    base: usize,
+    collected: &'a mut Collected,
 }
 
 impl Collector<'_> {
     fn add(&mut self, location: u32, point: SyncPoint) {
-        self.collected.points[location as usize - self.first].push(point);
+        self.collected.points[self.base + location as usize - self.first].push(point);
     }
 
     fn late_senders(&mut self, matches: &Matches, waiting: &WaitingMessages) {

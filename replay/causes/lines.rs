@@ -4,7 +4,7 @@ use model::Ticks;
 
 use super::points::SyncPoint;
 use super::previous::Past;
-use super::time_line::{Scratch, TimeLine};
+use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
 use crate::journal::{Journal, Position, Spot};
 use crate::severity::{Columns, MetricId, Row};
@@ -25,7 +25,7 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// The first location.
     first: usize,
-    scratch: Scratch,
+    places: Places,
     /// Ticks by call path of the report, for one comparison at a time; and which those are.
     noted: Vec<Ticks>,
     used: Vec<u32>,
@@ -37,23 +37,21 @@ impl Lines {
         Lines {
             lines: Vec::new(),
             first,
-            scratch: Scratch::default(),
+            places: Places::default(),
             noted: vec![0; paths],
             used: Vec::new(),
         }
     }
 
-    /// Adds the next location: its journal and its points, in order, and the report's call paths by row. `room` is for the
-    /// journal in short, while it grows.
+    /// Adds the next location: its journal and its points, in order, and the report's call paths by row.
     pub(super) fn push(
         &mut self,
         journal: Journal,
         points: Vec<SyncPoint>,
         paths: Vec<u32>,
         is_worker: bool,
-        room: &mut Journal,
     ) {
-        let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.scratch, room);
+        let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.places);
         self.lines.push(Line { time, paths, shares: Columns::default() });
     }
 
@@ -85,7 +83,7 @@ impl Lines {
     /// What a location did until an event (see [`TimeLine::pruned`]).
     pub(super) fn pruned(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
-        self.lines[at].time.pruned(past, spot.position, &mut self.scratch, into);
+        self.lines[at].time.pruned(past, spot.position, &mut self.places, into);
     }
 
     /// What a location did between two events (see [`TimeLine::work`]); from the begin, if there is no first.
@@ -96,19 +94,19 @@ impl Lines {
         before: Position,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.lines[at].time.work_since(since, before, &mut self.scratch, into);
+        self.lines[at].time.work_since(since, before, &mut self.places, into);
     }
 
     /// What a location did until an event (see [`TimeLine::work`]).
     pub(super) fn work(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
-        self.lines[at].time.work(past, spot.position, &mut self.scratch, into);
+        self.lines[at].time.work(past, spot.position, &mut self.places, into);
     }
 
     /// What a location did all the time.
     pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<(Row, Ticks)>) {
         let time = &self.lines[at].time;
-        time.work(Past::new(None, time.points().len()), time.end(), &mut self.scratch, into);
+        time.work(Past::new(None, time.points().len()), time.end(), &mut self.places, into);
     }
 
     /// Charges costs to a row.

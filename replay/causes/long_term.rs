@@ -37,7 +37,7 @@ fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, owed: &[Owed], exce
     }
 }
 
-/// Charges all that is owed. Where the excess work was too much to keep, asks for the work of those that waited, and compares it
+/// Charges all that is owed, to one cause after the other. Where the excess work was too much to keep, asks for the work of those that waited, and compares it
 /// again.
 ///
 /// # Errors
@@ -47,10 +47,9 @@ pub(super) fn settle(
     lines: &mut Lines,
     waits: &Waits,
     causes: &Causes,
-    mut owed: Vec<Owed>,
+    owed: &[Owed],
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
-    owed.sort_unstable_by_key(|owed| owed.cause);
     let workers = exchange.workers();
     let mut of_worker: Vec<Vec<&[Owed]>> = vec![Vec::new(); workers];
     let mut questions = vec![Batch::new(); workers];

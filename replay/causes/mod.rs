@@ -33,7 +33,8 @@ pub use delay::Class;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
-use crate::journal::{Journal, Spot};
+use crate::groups::Groups;
+use crate::journal::Spot;
 use crate::memory::Memory;
 use crate::relay;
 use crate::report_paths::ReportPaths;
@@ -61,7 +62,7 @@ fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: u
 pub fn find(
     tools: &Tools<'_>,
     profiles: &mut [ProcessProfile],
-    collected: Vec<Collected>,
+    collected: Collected,
     paths: &ReportPaths,
     memory: &Memory,
     findings: &mut Findings,
@@ -69,21 +70,22 @@ pub fn find(
 ) -> Result<Vec<Named>, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
-    let Collected { mut points, lists, notices, meetings, idle, last } = Collected::all(collected);
+    let Collected { mut points, lists, notices, meetings, idle, last } = collected;
     memory.check(bytes_needed(profiles, &points, notices.len()))?;
-    let order = by_cause(&notices);
-    let told = tell(tools, order.iter().map(|&at| &notices[at as usize]), exchange)?;
+    let order = by_cause(tools, &notices);
+    let notice = |&at: &u32| &notices[at as usize];
+    let waits = Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
+    let of_worker = |worker: usize| &order[waits.firsts[worker]..waits.firsts[worker + 1]];
+    let told = tell(of_worker, notice, exchange)?;
     // A few locations may make all others wait.
-    let causing: usize = told.iter().map(|batch| batch.len() / Notice::WORDS).sum();
+    let own = of_worker(exchange.worker());
+    let causing = own.len() + told.iter().map(|batch| batch.len() / Notice::WORDS).sum::<usize>();
     memory.check(bytes_needed(profiles, &points, notices.len() + causing))?;
-    let delays = order.into_iter().map(|at| notices[at as usize].delay);
-    let waits = Waits::new(tools, delays, exchange.workers());
-    drop(notices);
     let mut causes = Causes::default();
     causes.list.reserve_exact(causing);
-    for batch in told {
+    for (worker, batch) in told.iter().enumerate() {
         causes.firsts.push(causes.list.len());
-        for Notice { delay, taken } in batch.chunks_exact(Notice::WORDS).map(Notice::decode) {
+        let mut add = |Notice { delay, taken }| {
             if delay.class.is_of_messages() {
                 points[delay.causing.location as usize - first.unwrap_or(0)].push(SyncPoint {
                     position: delay.causing.position,
@@ -94,12 +96,16 @@ pub fn find(
                 });
             }
             causes.list.push(Cause::new(delay));
+        };
+        match worker == exchange.worker() {
+            true => own.iter().map(notice).for_each(|&notice| add(notice)),
+            false => batch.chunks_exact(Notice::WORDS).map(Notice::decode).for_each(add),
         }
     }
     causes.firsts.push(causes.list.len());
+    drop((told, notices));
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let mut points = points.into_iter();
-    let mut room = Journal::default();
     for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {
         for location in &mut profile.locations {
             let mut points = points.next().unwrap_or_default();
@@ -107,10 +113,9 @@ pub fn find(
             let rows: Vec<u32> =
                 location.severities.paths().iter().map(|&path| numbers[path as usize]).collect();
             let journal = std::mem::take(&mut location.journal);
-            lines.push(journal, points, rows, location.is_worker, &mut room);
+            lines.push(journal, points, rows, location.is_worker);
         }
     }
-    drop(room);
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
     drop(lists);
 
@@ -123,7 +128,8 @@ pub fn find(
     relay::run(&mut backward, exchange);
     let mut returned = backward.finish();
     let owed = std::mem::take(&mut returned.owed);
-    long_term::settle(tools.metrics, &mut lines, &waits, &causes, owed, exchange)?;
+    long_term::settle(tools.metrics, &mut lines, &waits, &causes, &owed, exchange)?;
+    drop(owed);
     let critical: Vec<_> = (0..lines.len()).map(|at| returned.path.ticks(&mut lines, at)).collect();
     let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
@@ -135,22 +141,25 @@ pub fn find(
 }
 
 /// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.
-fn by_cause(notices: &[Notice]) -> Vec<u32> {
-    let causes = notices.iter().map(|notice| notice.delay.causing.encode());
-    let mut order: Vec<(u64, u32)> = causes.zip(0..).collect();
-    order.sort_unstable();
-    order.into_iter().map(|(_, at)| at).collect()
+fn by_cause(tools: &Tools<'_>, notices: &[Notice]) -> Vec<u32> {
+    let causing = |notice: &Notice| notice.delay.causing;
+    let locations = notices.iter().map(|notice| Some(causing(notice).location as usize));
+    let mut by_location = Groups::new(tools.trace.locations.len(), locations);
+    // Those of each process that waits come in order, which this makes use of.
+    by_location.sort_by_key(|at| causing(&notices[at as usize]).position);
+    by_location.into_numbers()
 }
 
-/// Tells the workers that own the causing locations.
+/// Tells the other workers of the delays that they cause.
 fn tell<'n>(
-    tools: &Tools<'_>,
-    notices: impl Iterator<Item = &'n Notice>,
+    of_worker: impl Fn(usize) -> &'n [u32],
+    notice: impl Fn(&u32) -> &'n Notice,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Batch>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for notice in notices {
-        outgoing[tools.owner_of(notice.delay.causing.location)].extend(notice.encode());
+    for (worker, batch) in outgoing.iter_mut().enumerate().filter(|(worker, _)| *worker != exchange.worker()) {
+        batch.reserve_exact(of_worker(worker).len() * Notice::WORDS);
+        batch.extend(of_worker(worker).iter().flat_map(|at| notice(at).encode()));
     }
     exchange.exchange(outgoing)
 }

@@ -58,19 +58,24 @@ impl Past {
     }
 }
 
-/// Members of communicators, for those that were asked for.
+/// With whom points have synchronised: members of communicators, for those that were asked for, and single processes.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
     trace: &'a Trace,
     /// Lists of processes that points refer to.
     lists: &'a [Rc<[u32]>],
     known: FxHashMap<u32, FxHashSet<u32>>,
+    /// By process: how many points were looked at, of all locations, up to the last one that has synchronised with it alone.
+    alone: Vec<u64>,
+    /// Points of the locations that were looked at before.
+    looked_at: u64,
 }
 
 impl<'a> Members<'a> {
     /// Nothing is known yet.
     pub(super) fn new(trace: &'a Trace, lists: &'a [Rc<[u32]>]) -> Members<'a> {
-        Members { trace, lists, known: FxHashMap::default() }
+        let alone = vec![0; trace.processes.len()];
+        Members { trace, lists, known: FxHashMap::default(), alone, looked_at: 0 }
     }
 
     /// The processes of a list that a point refers to.
@@ -93,7 +98,8 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
     let mut order: Vec<u64> = (0..).zip(queries).map(|(at, query)| pair(query.before, at)).collect();
     // They come in few rising runs, which this sort makes use of.
     order.sort();
-    let mut with: FxHashMap<u32, usize> = FxHashMap::default();
+    let looked_at = members.looked_at;
+    members.looked_at += points.len() as u64;
     // Communicators whose members have all synchronised, the latest last.
     let mut with_all: Vec<(Option<u32>, usize)> = Vec::new();
     let mut with_team: FxHashMap<u32, usize> = FxHashMap::default();
@@ -107,9 +113,12 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
                 with_all.retain(|known| known.0 != communicator);
                 with_all.push((communicator, next));
             };
+            let alone = looked_at + next as u64 + 1;
             match point.peers {
-                Peers::One(peer) => drop(with.insert(peer, next)),
-                Peers::Several(list) => with.extend(members.list(list).iter().map(|&peer| (peer, next))),
+                Peers::One(peer) => members.alone[peer as usize] = alone,
+                Peers::Several(list) => {
+                    members.list(list).iter().for_each(|&peer| members.alone[peer as usize] = alone);
+                }
                 Peers::Communicator(communicator) => all(Some(communicator)),
                 Peers::World => all(None),
                 Peers::Barrier { team } | Peers::Region { team, .. } => {
@@ -123,7 +132,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
             Partner::Team(team) => with_team.get(&team).copied(),
             Partner::AnyTeam => with_any_team,
             Partner::Process(process) => {
-                let alone = with.get(&process).copied();
+                let alone = members.alone[process as usize].checked_sub(looked_at + 1).map(|at| at as usize);
                 let later = with_all.iter().rev().take_while(|&&(_, at)| Some(at) > alone);
                 let mut later = later.filter(|&&(communicator, _)| {
                     communicator.is_none_or(|communicator| members.has(communicator, process))

@@ -21,7 +21,8 @@ pub(super) type Reach = Option<u32>;
 
 /// What is meant: everything since both sides have synchronised.
 pub(super) fn corrected(past: Past) -> Reach {
-    Some(past.points().start as u32)
+    let Range { start, end } = past.points();
+    (start < end).then_some(start as u32)
 }
 
 /// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
@@ -89,14 +90,12 @@ pub(super) fn reference(
     causes.iter().map(reach).collect()
 }
 
-/// For each of so many points, whether any of these causes, each with the number of points before it, reaches it.
-pub(super) fn covered(points: usize, causes: impl Iterator<Item = (Reach, usize)>) -> Vec<bool> {
+/// For each of so many points, whether any of these causes reaches it, each from a point until another one.
+pub(super) fn covered(points: usize, causes: impl Iterator<Item = Range<usize>>) -> Vec<bool> {
     let mut changes = vec![0_i32; points + 1];
-    for (reach, end) in causes {
-        if let Some(first) = reach.map(|first| first as usize).filter(|&first| first < end) {
-            changes[first] += 1;
-            changes[end] -= 1;
-        }
+    for Range { start, end } in causes {
+        changes[start] += 1;
+        changes[end] -= 1;
     }
     let mut count = 0;
     let covers = |change: &i32| {

@@ -107,13 +107,13 @@ fn find_previous(
         }
     }
     let reaches = of_causes.iter().map(|&at| &causes.list[at as usize]);
-    let reaches = reaches.map(|cause| (cause.reach, cause.past.points().end));
+    let reaches = reaches.filter_map(|cause| Some(cause.reach? as usize..cause.past.points().end));
     let covered = reach::covered(points.len(), reaches);
     for (&at, &past) in of_waits.iter().zip(of_wait) {
         let wait = &mut waits.list[at as usize];
         let position = wait.delay.waiting.position;
         wait.past = past;
-        wait.row = line.row(position);
+        wait.row = line.row(past, position);
         let point = line.point_behind(past, position).filter(|_| covered[past.points().end]);
         wait.costly = point.map_or(0, |point| point.wait.max(0));
     }
@@ -242,7 +242,9 @@ fn indirect(
 fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits, causes: &Causes) {
     let of_causes = causes.of_line.of(line).iter().map(|&at| &causes.list[at as usize]);
     let of_messages = of_causes.filter(|cause| cause.scale > 0.0 && cause.delay.class.is_of_messages());
-    let spans: Vec<Span> = of_messages.map(|cause| Span::new(cause.past, cause.scale)).collect();
+    let spans = of_messages.map(|cause| Span::new(cause.past, cause.scale));
+    // Those without a point in between have caused no waiting.
+    let spans: Vec<Span> = spans.filter(|span| span.first < span.end).collect();
     if spans.is_empty() {
         return;
     }

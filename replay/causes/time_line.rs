@@ -4,8 +4,6 @@
 //! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
 //! has one piece there, however often others could have been made to wait meanwhile.
 
-use std::ops::Range;
-
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
@@ -13,58 +11,38 @@ use super::previous::Past;
 use crate::journal::{Journal, Position};
 use crate::severity::Row;
 
-/// The time between two events by row, while it is being summed up. One for all locations of a worker.
+/// Where rows are in a list of sums that is being made. One for all locations of a worker.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
-    values: Vec<Ticks>,
-    /// A bit for each row that was added to.
-    used: Vec<u64>,
+pub(super) struct Places {
+    /// By row. Of a row that is not in the list, any place: the list itself tells.
+    of_rows: Vec<u32>,
 }
 
-impl Scratch {
+impl Places {
     /// Makes room for so many rows.
     fn reach(&mut self, rows: usize) {
-        if rows > self.values.len() {
-            self.values.resize(rows, 0);
-            self.used.resize(rows.div_ceil(64), 0);
-        }
+        self.of_rows.resize(self.of_rows.len().max(rows), 0);
     }
 
     #[inline]
-    fn add(&mut self, row: Row, ticks: Ticks) {
-        let sum = &mut self.values[row as usize];
-        *sum = ticks.saturating_add(*sum);
-        self.used[row as usize / 64] |= 1 << (row % 64);
+    fn add(&mut self, row: Row, ticks: Ticks, sums: &mut Vec<(Row, Ticks)>) {
+        let place = &mut self.of_rows[row as usize];
+        match sums.get_mut(*place as usize) {
+            Some((its_row, sum)) if *its_row == row => *sum = ticks.saturating_add(*sum),
+            _ => {
+                *place = sums.len() as u32;
+                sums.push((row, ticks));
+            }
+        }
     }
 
     /// Takes out what a call of a point took. A completion may be longer than the call seems to be, with the reference's sign
     /// (Q7) or wrong clocks.
-    fn prune(&mut self, row: Row, taken: Ticks) {
-        let sum = self.values[row as usize];
-        let rest = if sum > 0 { sum.saturating_sub(taken) } else { taken.saturating_neg() };
-        self.add(row, rest.max(0).saturating_sub(sum));
-    }
-
-    /// Hands over what was added to the first `rows` rows, in order, and is empty again.
-    #[inline]
-    fn take(&mut self, rows: usize, mut with: impl FnMut(Row, Ticks)) {
-        for (at, used) in self.used[..rows.div_ceil(64)].iter_mut().enumerate() {
-            while *used != 0 {
-                let row = 64 * at + used.trailing_zeros() as usize;
-                *used &= *used - 1;
-                with(row as Row, std::mem::take(&mut self.values[row]));
-            }
-        }
-    }
-
-    /// Hands over the rows with time, in order, and is empty again.
-    fn take_time(&mut self, rows: usize, into: &mut Vec<(Row, Ticks)>) {
-        into.clear();
-        self.take(rows, |row, ticks| {
-            if ticks > 0 {
-                into.push((row, ticks));
-            }
-        });
+    fn prune(&mut self, row: Row, taken: Ticks, sums: &mut Vec<(Row, Ticks)>) {
+        self.add(row, 0, sums);
+        let sum = &mut sums[self.of_rows[row as usize] as usize].1;
+        let rest = if *sum > 0 { sum.saturating_sub(taken) } else { taken.saturating_neg() };
+        *sum = rest.max(0);
     }
 }
 
@@ -78,6 +56,8 @@ pub(super) struct TimeLine {
     short: Journal,
     /// Where each point is in there, and the end.
     places: Vec<Position>,
+    /// The row of each point.
+    rows_of_points: Vec<Row>,
     /// Sum of the waits of all points before one, by the number of points.
     waited: Vec<Ticks>,
     rows: usize,
@@ -88,7 +68,7 @@ pub(super) struct TimeLine {
 }
 
 impl TimeLine {
-    /// Takes the waits out of a journal with `rows` rows; `points` are sorted. `short` is room for it in short.
+    /// Takes the waits out of a journal with `rows` rows; `points` are sorted.
     ///
     /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (7.2).
     pub(super) fn new(
@@ -96,8 +76,7 @@ impl TimeLine {
         points: Vec<SyncPoint>,
         rows: usize,
         is_worker: bool,
-        scratch: &mut Scratch,
-        short: &mut Journal,
+        room: &mut Places,
     ) -> TimeLine {
         if is_worker {
             let is_begin = |point: &SyncPoint| matches!(point.peers, Peers::Region { is_master: false, .. });
@@ -110,16 +89,19 @@ impl TimeLine {
                 }
             }
         }
-        scratch.reach(rows);
-        short.clear();
+        room.reach(rows);
         let mut places = Vec::with_capacity(points.len() + 1);
+        let mut rows_of_points = Vec::with_capacity(points.len());
         let mut waited = Vec::with_capacity(points.len() + 1);
         waited.push(0);
+        let mut short = Journal::with_room(journal.len());
         let (mut from, mut sum) = (0, 0);
         for point in &points {
-            shorten(&journal, from..point.position, rows, scratch, short);
+            short.spend_all(&journal, from..point.position);
             // The mark of an event is a piece without time.
-            places.push(short.mark(journal.piece(point.position).0));
+            let (row, _) = journal.piece(point.position);
+            rows_of_points.push(row);
+            places.push(short.mark(row));
             if point.wait > 0 {
                 short.set(short.len() - 1, -point.wait);
                 sum = point.wait.saturating_add(sum);
@@ -127,14 +109,12 @@ impl TimeLine {
             waited.push(sum);
             from = point.position + 1;
         }
-        shorten(&journal, from..journal.len(), rows, scratch, short);
+        short.spend_all(&journal, from..journal.len());
         places.push(short.len());
-        // As large as it has to be.
-        let mut short = short.clone();
         short.shrink();
         let step = (2 * rows).max(16);
         let sums = sums(&short, rows, step);
-        TimeLine { journal, points, short, places, waited, rows, step, sums }
+        TimeLine { journal, points, short, places, rows_of_points, waited, rows, step, sums }
     }
 
     /// The location's synchronisation points, by position.
@@ -147,14 +127,17 @@ impl TimeLine {
         self.points.get(past.points().end).filter(|point| point.position == event)
     }
 
-    /// The row of an event.
-    pub(super) fn row(&self, position: Position) -> Row {
-        self.journal.piece(position).0
+    /// The row of the event behind a past.
+    pub(super) fn row(&self, past: Past, event: Position) -> Row {
+        match self.point_behind(past, event) {
+            Some(_) => self.rows_of_points[past.points().end],
+            None => self.journal.piece(event).0,
+        }
     }
 
     /// The row of a point, and its ticks without waiting.
     pub(super) fn point_piece(&self, point: usize) -> (Row, Ticks) {
-        self.short.piece(self.places[point])
+        (self.rows_of_points[point], -self.points[point].wait.max(0))
     }
 
     /// The rows of all pieces, and their ticks without waiting.
@@ -193,7 +176,7 @@ impl TimeLine {
                 *sum = ticks.saturating_add(*sum);
             }
             from = end;
-            sums.extend_from_slice(&current[..rows.len()]);
+            sums.extend(current[..rows.len()].iter().copied());
         }
         sums
     }
@@ -214,16 +197,16 @@ impl TimeLine {
         self.waited[points.end].saturating_sub(self.waited[points.start])
     }
 
-    /// The time that was not waiting, by row, in the past of an event.
+    /// The time that was not waiting, by row in no order, in the past of an event.
     pub(super) fn work(
         &self,
         past: Past,
         event: Position,
-        scratch: &mut Scratch,
+        places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.sum(past, event, scratch);
-        scratch.take_time(self.rows, into);
+        self.sum(past, event, places, into);
+        into.retain(|&(_, ticks)| ticks > 0);
     }
 
     /// The same between two events of any kind, piece by piece.
@@ -231,57 +214,66 @@ impl TimeLine {
         &self,
         since: Option<Position>,
         before: Position,
-        scratch: &mut Scratch,
+        places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.sum_pieces(since, before, scratch);
-        scratch.take_time(self.rows, into);
+        into.clear();
+        self.sum_pieces(since, before, places, into);
+        into.retain(|&(_, ticks)| ticks > 0);
     }
 
-    /// The time that was not waiting, by row, in the past of an event, without what the point before it took (7.3).
+    /// The time that was not waiting, by row in no order, in the past of an event, without what the point before it took (7.3).
     pub(super) fn pruned(
         &self,
         past: Past,
         event: Position,
-        scratch: &mut Scratch,
+        places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        self.sum(past, event, scratch);
+        self.sum(past, event, places, into);
         if let Some(after) = past.after() {
-            scratch.prune(self.point_piece(after).0, self.points[after].taken);
+            places.prune(self.rows_of_points[after], self.points[after].taken, into);
         }
-        scratch.take_time(self.rows, into);
+        into.retain(|&(_, ticks)| ticks > 0);
     }
 
     /// Sums up the past of an event.
-    fn sum(&self, past: Past, event: Position, scratch: &mut Scratch) {
+    fn sum(&self, past: Past, event: Position, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
+        into.clear();
         let first = past.after().map_or(0, |after| self.places[after] as usize + 1);
         let end = past.points().end;
         let event_of_end = self.points.get(end).map_or(self.end(), |point| point.position);
         if event == event_of_end {
-            return self.sum_short(first, self.places[end] as usize, scratch);
+            return self.sum_short(first, self.places[end] as usize, places, into);
         }
         // An event that is no point.
         let last = end.checked_sub(1);
-        self.sum_short(first, last.map_or(0, |last| self.places[last] as usize + 1), scratch);
-        self.sum_pieces(last.map(|last| self.points[last].position), event, scratch);
+        self.sum_short(first, last.map_or(0, |last| self.places[last] as usize + 1), places, into);
+        self.sum_pieces(last.map(|last| self.points[last].position), event, places, into);
     }
 
-    fn sum_pieces(&self, since: Option<Position>, before: Position, scratch: &mut Scratch) {
+    fn sum_pieces(
+        &self,
+        since: Option<Position>,
+        before: Position,
+        places: &mut Places,
+        into: &mut Vec<(Row, Ticks)>,
+    ) {
         let first = since.map_or(0, |since| since + 1);
-        self.pieces_between(first, before.max(first)).for_each(|(row, ticks)| scratch.add(row, ticks));
+        self.pieces_between(first, before.max(first)).for_each(|(row, ticks)| places.add(row, ticks, into));
     }
 
-    fn sum_short(&self, first: usize, end: usize, scratch: &mut Scratch) {
-        let direct = |from: usize, to: usize, scratch: &mut Scratch| {
+    fn sum_short(&self, first: usize, end: usize, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
+        let mut direct = |from: usize, to: usize| {
             let pieces = self.short.pieces(from as Position..to as Position);
-            pieces.for_each(|(row, ticks)| scratch.add(row, ticks));
+            pieces.for_each(|(row, ticks)| places.add(row, ticks, into));
         };
-        let (next, last) = (first.div_ceil(self.step), end / self.step);
-        if next >= last {
-            return direct(first, end, scratch);
+        if end - first <= 2 * self.step {
+            return direct(first, end);
         }
-        direct(first, next * self.step, scratch);
+        let (next, last) = (first.div_ceil(self.step), end / self.step);
+        direct(first, next * self.step);
+        direct(last * self.step, end);
         for row in 0..self.rows {
             let before = |number: usize| match number {
                 0 => 0,
@@ -290,41 +282,24 @@ impl TimeLine {
             let ticks: Ticks = before(last);
             let ticks = ticks.saturating_sub(before(next));
             if ticks != 0 {
-                scratch.add(row as Row, ticks);
+                places.add(row as Row, ticks, into);
             }
         }
-        direct(last * self.step, end, scratch);
     }
-}
-
-/// Adds some pieces of a journal to another one, those of each row as one.
-fn shorten(
-    journal: &Journal,
-    pieces: Range<Position>,
-    rows: usize,
-    scratch: &mut Scratch,
-    short: &mut Journal,
-) {
-    for (row, ticks) in journal.pieces(pieces) {
-        // Many are marks.
-        if ticks != 0 {
-            scratch.add(row, ticks);
-        }
-    }
-    scratch.take(rows, |row, ticks| short.spend(row, ticks));
 }
 
 /// The time by row before each `step`-th piece. Half as many sums as there are pieces, at most: a stretch of time takes
 /// about as long to sum up as this distance.
 fn sums(journal: &Journal, rows: usize, step: usize) -> Vec<Ticks> {
-    let mut sums = Vec::with_capacity(journal.len() as usize / step * rows);
+    let steps = journal.len() as usize / step;
+    let mut sums = Vec::with_capacity(steps * rows);
     let mut current = vec![0; rows];
-    for (number, (row, ticks)) in (1_usize..).zip(journal.pieces(0..journal.len())) {
-        let time: &mut Ticks = &mut current[row as usize];
-        *time = ticks.saturating_add(*time);
-        if number.is_multiple_of(step) {
-            sums.extend_from_slice(&current);
+    for at in 0..steps {
+        for (row, ticks) in journal.pieces((at * step) as Position..((at + 1) * step) as Position) {
+            let time: &mut Ticks = &mut current[row as usize];
+            *time = ticks.saturating_add(*time);
         }
+        sums.extend_from_slice(&current);
     }
     sums
 }
@@ -346,13 +321,14 @@ mod tests {
             journal.spend(at % 5, i64::from(at % 11) + 1);
             journal.mark(at % 3);
         }
-        let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
+        let (mut places, mut sums) = (Places::default(), Vec::new());
         // Not all marks are points.
         let points = (0..900).map(|at| point(2 * at + 1, 0, 0)).collect();
-        let line = TimeLine::new(journal.clone(), points, 5, false, &mut scratch, &mut Journal::default());
+        let line = TimeLine::new(journal.clone(), points, 5, false, &mut places);
         for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072] {
             let before = line.points().partition_point(|point| point.position < end);
-            line.work(Past::new(None, before), end, &mut scratch, &mut sums);
+            line.work(Past::new(None, before), end, &mut places, &mut sums);
+            sums.sort_unstable();
             let mut expected = [0; 5];
             (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
@@ -370,13 +346,15 @@ mod tests {
         journal.spend(1, 20);
         journal.spend(0, 5);
         let c = journal.mark(2);
-        let (mut scratch, mut sums) = (Scratch::default(), Vec::new());
+        let (mut places, mut sums) = (Places::default(), Vec::new());
         let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
-        let line = TimeLine::new(journal, points, 3, false, &mut scratch, &mut Journal::default());
-        line.pruned(Past::new(Some(0), 2), c, &mut scratch, &mut sums);
+        let line = TimeLine::new(journal, points, 3, false, &mut places);
+        line.pruned(Past::new(Some(0), 2), c, &mut places, &mut sums);
+        sums.sort_unstable();
         assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
         assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);
-        line.pruned(Past::new(Some(1), 2), c, &mut scratch, &mut sums);
+        line.pruned(Past::new(Some(1), 2), c, &mut places, &mut sums);
+        sums.sort_unstable();
         assert_eq!(sums, [(0, 5), (1, 5)]);
     }
 }

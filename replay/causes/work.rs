@@ -40,10 +40,18 @@ pub(super) fn bring(
     exchange: &mut dyn Exchange,
     mut with: impl FnMut(&mut Lines, Told),
 ) -> Result<(), Error> {
-    let workers = exchange.workers();
-    let mut told: Vec<usize> = vec![0; workers];
-    let mut heard: Vec<usize> = vec![0; workers];
+    let (me, workers) = (exchange.worker(), exchange.workers());
     let mut work = Vec::new();
+    for number in 0..counts[me] {
+        let wait = wait(me, number);
+        let told = look(lines, me, number, &wait, &mut work);
+        work.iter().for_each(|&(path, ticks)| lines.note(path, ticks));
+        with(lines, told);
+        lines.forget();
+    }
+    let mut told: Vec<usize> = vec![0; workers];
+    told[me] = counts[me];
+    let mut heard: Vec<usize> = vec![0; workers];
     loop {
         let mut outgoing = vec![Batch::new(); workers];
         for worker in 0..workers {
@@ -53,14 +61,10 @@ pub(super) fn bring(
                 if batch.is_empty() {
                     batch.push(0);
                 }
-                let wait = wait(worker, told[worker]);
-                lines.pruned(wait.delay.waiting, wait.past, &mut work);
-                let line = lines.at(wait.delay.waiting.location);
-                let path = lines.path(line, wait.row);
-                let mut writer = MapWriter::new(batch, path << 1 | u32::from(wait.costly > 0));
-                for &(row, ticks) in &work {
-                    writer.push(lines.path(line, row), ticks);
-                }
+                let Told { path, has_costs, .. } =
+                    look(lines, me, told[worker], &wait(worker, told[worker]), &mut work);
+                let mut writer = MapWriter::new(batch, path << 1 | u32::from(has_costs));
+                work.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
                 told[worker] += 1;
             }
         }
@@ -92,6 +96,14 @@ pub(super) fn bring(
     }
 }
 
+/// What a waiting location did, by call path of the report.
+fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut Vec<(u32, Ticks)>) -> Told {
+    lines.pruned(wait.delay.waiting, wait.past, work);
+    let paths = lines.paths(lines.at(wait.delay.waiting.location));
+    work.iter_mut().for_each(|(row, _)| *row = paths[*row as usize]);
+    Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
+}
+
 /// What a location that makes others wait did more than they. Many may wait for one event, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excess {
@@ -109,8 +121,9 @@ impl Excess {
             self.of = Some((spot, cause.past));
         }
         let line = lines.at(spot.location);
+        let paths = lines.paths(line);
         let more = |&(row, ticks): &(Row, Ticks)| {
-            let more = ticks.saturating_sub(lines.noted(lines.path(line, row)));
+            let more = ticks.saturating_sub(lines.noted(paths[row as usize]));
             (more > 0).then_some((row, more))
         };
         self.more.clear();

@@ -164,7 +164,7 @@ impl<'a> Forward<'a> {
         let wait = self.waits.firsts[worker] as u32 + number;
         self.shares.insert(wait, std::array::from_fn(|which| shares[which]));
         let at = self.lines.at(self.waits.list[wait as usize].delay.waiting.location);
-        if self.next(at).is_some_and(|(_, kind, number)| (kind, number) == (Kind::Wait, wait)) {
+        if self.next(at).is_some_and(|item| item == (Kind::Wait, wait)) {
             self.ready.push(at);
         }
     }
@@ -192,7 +192,7 @@ impl Recurrence for Forward<'_> {
             self.tell(number, [0.0; Class::COUNT], tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some((_, kind, number)) = self.next(at) {
+        while let Some((kind, number)) = self.next(at) {
             match kind {
                 Kind::End => self.before.insert(number, self.ways[at].waited),
                 Kind::Cause => self.cause(at, number, tell),

@@ -91,7 +91,7 @@ impl TimeLine {
             for (at, end) in begins.chain([(points.len(), journal.len())]) {
                 let before = at.checked_sub(1).map(|before| &points[before]);
                 if let Some(barrier) = before.filter(|point| matches!(point.peers, Peers::Barrier { .. })) {
-                    journal.clear(barrier.position + 1..end);
+                    (barrier.position + 1..end).for_each(|position| journal.set(position, 0));
                 }
             }
         }
@@ -106,7 +106,7 @@ impl TimeLine {
             short.spend_all(&journal, from..point.position);
             short.close();
             places.push(short.len());
-            rows_of_points.push(journal.row(point.position));
+            rows_of_points.push(journal.piece(point.position).0);
             sum = point.wait.max(0).saturating_add(sum);
             waited.push(sum);
             from = point.position + 1;
@@ -143,7 +143,7 @@ impl TimeLine {
     pub(super) fn row(&self, past: Past, event: Position) -> Row {
         match self.point_behind(past, event) {
             Some(_) => self.rows_of_points[past.points().end],
-            None => self.journal.row(event),
+            None => self.journal.piece(event).0,
         }
     }
 
@@ -152,24 +152,22 @@ impl TimeLine {
         (self.rows_of_points[point], -self.points[point].wait.max(0))
     }
 
-    /// All pieces: their positions, their rows, and their ticks without waiting.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = (Position, Row, Ticks)> {
+    /// The rows of all pieces, and their ticks without waiting.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Row, Ticks)> {
         self.pieces_between(0, self.end())
     }
 
     /// The same from one piece until another one.
-    fn pieces_between(
-        &self,
-        from: Position,
-        to: Position,
-    ) -> impl Iterator<Item = (Position, Row, Ticks)> {
+    fn pieces_between(&self, from: Position, to: Position) -> impl Iterator<Item = (Row, Ticks)> {
         let next = self.points.partition_point(|point| point.position < from);
-        let mut points = self.points[next..].iter().peekable();
-        self.journal.pieces(from..to).map(move |(position, row, ticks)| {
-            match points.next_if(|point| point.position == position) {
-                Some(point) => (position, row, -point.wait.max(0)),
-                None => (position, row, ticks),
+        let mut points = self.points[next..].iter();
+        let mut next = points.next();
+        (from..to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| match next {
+            Some(point) if point.position == position => {
+                next = points.next();
+                (row, -point.wait.max(0))
             }
+            _ => (row, ticks),
         })
     }
 
@@ -195,7 +193,7 @@ impl TimeLine {
                 let (row, ticks) = self.point_piece(before);
                 add(row, ticks);
             }
-            self.short.pieces(from..place).for_each(|(_, row, ticks)| add(row, ticks));
+            self.short.pieces(from..place).for_each(|(row, ticks)| add(row, ticks));
             sums.extend(current[..rows.len()].iter().copied());
             from = place;
         }
@@ -283,7 +281,7 @@ impl TimeLine {
     ) {
         let first = since.map_or(0, |since| since + 1);
         let pieces = self.pieces_between(first, before.max(first));
-        places.add(pieces.map(|(_, row, ticks)| (row, ticks)), into);
+        places.add(pieces, into);
     }
 
     /// Sums up some points with what is before them and, in short, behind them until a place.
@@ -297,7 +295,7 @@ impl TimeLine {
         let Range { start, end } = points;
         let mut directly = |points: Range<usize>, until: Position| {
             let pieces = self.short.pieces(self.behind(points.start)..until);
-            places.add(pieces.map(|(_, row, ticks)| (row, ticks)), into);
+            places.add(pieces, into);
             places.add(points.map(|point| self.point_piece(point)), into);
         };
         let sums = match until - self.behind(start) > 2 * distance(self.rows) {
@@ -339,7 +337,7 @@ impl TimeLine {
                 let sum: &mut Ticks = &mut current[row as usize];
                 *sum = ticks.saturating_add(*sum);
             };
-            self.short.pieces(from..self.places[number]).for_each(|(_, row, ticks)| add(row, ticks));
+            self.short.pieces(from..self.places[number]).for_each(|(row, ticks)| add(row, ticks));
             let (row, ticks) = self.point_piece(number);
             add(row, ticks);
         }
@@ -348,7 +346,7 @@ impl TimeLine {
     }
 }
 
-/// How far apart sums by row are, in words of the journal in short. They take half as much memory as that, at most, and a
+/// How far apart sums by row are, in pieces of the journal in short. They take half as much memory as that, at most, and a
 /// stretch of time takes about as long to sum up as this distance.
 fn distance(rows: usize) -> Position {
     (4 * rows).max(32) as Position
@@ -380,7 +378,7 @@ mod tests {
             line.work(Past::new(None, before), end, &mut places, &mut sums);
             sums.sort_unstable();
             let mut expected = [0; 5];
-            journal.pieces(0..end).for_each(|(_, row, ticks)| expected[row as usize] += ticks);
+            journal.pieces(0..end).for_each(|(row, ticks)| expected[row as usize] += ticks);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
             assert_eq!(sums, expected, "until {end}");
         }

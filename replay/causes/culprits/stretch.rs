@@ -113,7 +113,7 @@ fn costliest(
     let mut of_tick: i128 = 0;
     let mut stretches: FxHashMap<[Option<u32>; 2], i128> = FxHashMap::default();
     let (mut call, mut costs) = (None, 0_i128);
-    for (position, its_row, ticks) in line.pieces() {
+    for (position, (its_row, ticks)) in (0..).zip(line.pieces()) {
         while let Some((_, change)) = changes.next_if(|change| change.0 <= position) {
             of_tick = of_tick.saturating_add(change);
         }

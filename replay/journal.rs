@@ -2,8 +2,16 @@
 //!
 //! Severities say how much time a call path took; root causes ask for the time between two events (specification 7.2). So
 //! exclusive time is kept in pieces, with the row of its call path: between two events that matter one piece for each row,
-//! however often it was entered. An event is a piece of no time: its place in the journal is its position among all events
-//! of the location that matter.
+//! however often it was entered. An event is a mark: its place in the journal is its position among all events of the
+//! location that matter.
+//!
+//! Pieces take most of the memory that an event leaves, so each is one word, and few have to be more:
+//!
+//! ```text
+//!     0 rrrrrrrrrrrrrr ttttttttttttttttt    a piece: its row, its ticks
+//!     10 nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn     a larger row or other ticks: the number of a piece elsewhere
+//!     11 rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr     an event, and the row that it is in
+//! ```
 
 use std::ops::Range;
 
@@ -40,18 +48,21 @@ impl Spot {
     }
 }
 
-/// Set in a row whose ticks are too many for 32 bits.
-const LONG: u32 = 1 << 31;
+/// Bits of the ticks in a word, the most that it holds, and the rows that it may have.
+const TICK_BITS: u32 = 17;
+const MOST_TICKS: u32 = (1 << TICK_BITS) - 1;
+const ROWS: Row = WIDE >> TICK_BITS;
 
-/// Set in a row whose ticks are negative.
-const NEGATIVE: u32 = 1 << 30;
+/// Set in a word that is a place among what does not fit into one; and with it in an event.
+const WIDE: u32 = 1 << 31;
+const MARK: u32 = WIDE | 1 << 30;
 
-/// Pieces of exclusive time in the order in which they were begun: 8 bytes each.
+/// Pieces of exclusive time in the order in which they were begun.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    pieces: Vec<(u32, u32)>,
-    /// The ticks of pieces that are too long.
-    long: Vec<Ticks>,
+    pieces: Vec<u32>,
+    /// Pieces that do not fit into a word.
+    wide: Vec<(Row, Ticks)>,
     /// By row: the position behind its last piece; 0 without one.
     ends: Vec<Position>,
     /// Position behind the last event: pieces from there on can grow.
@@ -77,32 +88,26 @@ impl Journal {
 
     /// Adds the time of pieces of another journal.
     pub fn spend_all(&mut self, other: &Journal, pieces: Range<Position>) {
-        for piece in &other.pieces[pieces.start as usize..pieces.end as usize] {
-            // There are not as many rows as those would be that are marked.
-            if !self.spend_short(piece.0, piece.1) {
-                let (row, ticks) = other.read(piece);
-                self.add(row, ticks);
-            }
+        for (row, ticks) in other.pieces(pieces).filter(|(_, ticks)| *ticks != 0) {
+            self.spend(row, ticks);
         }
     }
 
-    /// Adds time as nearly always: the row is known, and stays short. Answers whether that is so.
+    /// Adds time as nearly always: the row is known, and its piece is a word. Answers whether that is so.
     #[inline(always)]
     fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
         let Some(end) = self.ends.get_mut(row as usize) else { return false };
         if *end <= self.open {
-            if ticks > 0 {
-                self.pieces.push((row, ticks));
+            let is_short = row < ROWS && ticks <= MOST_TICKS;
+            if is_short && ticks > 0 {
+                self.pieces.push(row << TICK_BITS | ticks);
                 *end = self.pieces.len() as Position;
             }
-            return true;
+            return is_short;
         }
         match self.pieces.get_mut(*end as usize - 1) {
-            Some((piece, before))
-                if *piece == row
-                    && let Some(sum) = before.checked_add(ticks) =>
-            {
-                *before = sum;
+            Some(piece) if *piece < WIDE && ticks <= MOST_TICKS - (*piece & MOST_TICKS) => {
+                *piece += ticks;
                 true
             }
             _ => false,
@@ -123,48 +128,54 @@ impl Journal {
             let before = self.piece(end - 1).1;
             return self.set(end - 1, before.saturating_add(ticks));
         }
-        self.pieces.push((row, 0));
+        let piece = self.encode(row, ticks);
+        self.pieces.push(piece);
         self.ends[at] = self.len();
-        self.set(self.len() - 1, ticks);
+    }
+
+    fn encode(&mut self, row: Row, ticks: Ticks) -> u32 {
+        match u32::try_from(ticks) {
+            Ok(ticks) if row < ROWS && ticks <= MOST_TICKS => row << TICK_BITS | ticks,
+            _ => {
+                self.wide.push((row, ticks));
+                WIDE | (self.wide.len() - 1) as u32
+            }
+        }
     }
 
     /// Marks an event in a row; answers its position.
     #[inline]
     pub fn mark(&mut self, row: Row) -> Position {
-        self.pieces.push((row, 0));
-        self.open = self.len();
+        self.pieces.push(MARK | row);
+        self.close();
         self.open - 1
+    }
+
+    /// What is in there does not grow any more.
+    #[inline]
+    pub fn close(&mut self) {
+        self.open = self.len();
     }
 
     /// Gives back the room that was kept for growing.
     pub fn shrink(&mut self) {
         self.pieces.shrink_to_fit();
-        self.long.shrink_to_fit();
+        self.wide.shrink_to_fit();
         self.ends = Vec::new();
         // Without their last pieces known, rows would get new ones.
-        self.open = self.len();
+        self.close();
     }
 
-    /// Changes the ticks of a piece.
+    /// Changes the ticks of a piece. An event has none.
     ///
     /// # Panics
     /// If there is no such piece.
-    #[inline]
     pub fn set(&mut self, position: Position, ticks: Ticks) {
-        let (row, at) = self.pieces[position as usize];
-        let is_long = row & LONG != 0;
-        let row = row & !(LONG | NEGATIVE);
-        self.pieces[position as usize] = match short(row, ticks) {
-            Some(piece) => piece,
-            None if is_long => {
-                self.long[at as usize] = ticks;
-                (row | LONG, at)
-            }
-            None => {
-                self.long.push(ticks);
-                (row | LONG, (self.long.len() - 1) as u32)
-            }
-        };
+        match self.pieces[position as usize] {
+            MARK.. => {}
+            piece @ WIDE.. => self.wide[(piece & !WIDE) as usize].1 = ticks,
+            piece => self.pieces[position as usize] = self.encode(piece >> TICK_BITS, ticks),
+        }
     }
 
     /// The row and the ticks of a piece.
@@ -172,7 +183,7 @@ impl Journal {
     /// # Panics
     /// If there is no such piece.
     pub fn piece(&self, position: Position) -> (Row, Ticks) {
-        self.read(&self.pieces[position as usize])
+        self.read(self.pieces[position as usize])
     }
 
     /// The rows and the ticks of some pieces, one after the other.
@@ -180,15 +191,17 @@ impl Journal {
     /// # Panics
     /// If there are no such pieces.
     pub fn pieces(&self, range: Range<Position>) -> impl Iterator<Item = (Row, Ticks)> {
-        self.pieces[range.start as usize..range.end as usize].iter().map(|piece| self.read(piece))
+        self.pieces[range.start as usize..range.end as usize].iter().map(|&piece| self.read(piece))
     }
 
-    #[inline]
-    fn read(&self, &(row, ticks): &(u32, u32)) -> (Row, Ticks) {
-        match row & (LONG | NEGATIVE) {
-            0 => (row, ticks.into()),
-            NEGATIVE => (row & !NEGATIVE, -Ticks::from(ticks)),
-            _ => (row & !LONG, self.long[ticks as usize]),
+    #[inline(always)]
+    fn read(&self, piece: u32) -> (Row, Ticks) {
+        if piece < WIDE {
+            return (piece >> TICK_BITS, (piece & MOST_TICKS).into());
+        }
+        match piece {
+            MARK.. => (piece & !MARK, 0),
+            _ => self.wide[(piece & !WIDE) as usize],
         }
     }
 
@@ -204,17 +217,9 @@ impl Journal {
 
     /// The bytes that it takes when it grows next.
     pub fn growth(&self) -> usize {
-        self.pieces.capacity() * size_of::<(u32, u32)>()
-            + self.long.capacity() * size_of::<Ticks>()
-            + self.ends.capacity() * size_of::<Position>()
+        (self.pieces.capacity() + self.ends.capacity()) * size_of::<u32>()
+            + self.wide.capacity() * size_of::<(Row, Ticks)>()
     }
-}
-
-/// A piece that is not too long.
-#[inline]
-fn short(row: Row, ticks: Ticks) -> Option<(u32, u32)> {
-    let sign = if ticks < 0 { NEGATIVE } else { 0 };
-    Some((row | sign, u32::try_from(ticks.unsigned_abs()).ok()?))
 }
 
 #[cfg(test)]
@@ -224,24 +229,27 @@ mod tests {
     #[test]
     fn pieces_of_any_length_come_back_and_no_time_takes_no_place() {
         let mut journal = Journal::default();
-        journal.spend(3, 7);
-        journal.spend(4, 0);
-        journal.spend(5, 1 << 40);
-        assert_eq!(journal.mark(6), 2);
-        journal.spend(7, -9);
-        assert_eq!([0, 1, 2, 3].map(|at| journal.piece(at)), [(3, 7), (5, 1 << 40), (6, 0), (7, -9)]);
-        for [short, long] in [[-4, 1 << 33], [-1 << 33, 5], [1 << 34, -1 << 35], [0, Ticks::MIN]] {
-            journal.set(2, short);
-            journal.set(3, long);
-            assert_eq!(journal.pieces(1..4).collect::<Vec<_>>(), [(5, 1 << 40), (6, short), (7, long)]);
+        let pieces = [(3, 7), (5, 1 << 40), (8, 1 << 17), (1 << 20, 4), (6, Ticks::MIN), (ROWS - 1, 1), (ROWS, 2)];
+        for (row, ticks) in pieces {
+            journal.spend(row, ticks);
+            journal.spend(4, 0);
         }
-        assert_eq!(journal.len(), 4);
+        let event = journal.mark(1 << 28);
+        journal.spend(7, -9);
+        let expected: Vec<_> = pieces.into_iter().chain([(1 << 28, 0), (7, -9)]).collect();
+        assert_eq!(journal.pieces(0..journal.len()).collect::<Vec<_>>(), expected);
+        assert_eq!((event, journal.piece(event)), (7, (1 << 28, 0)));
+        for (position, ticks) in (0..9).zip([1 << 17, 0, 3, -1, Ticks::MAX, 0, 1 << 20, 0, -5]) {
+            journal.set(position, ticks);
+            assert_eq!(journal.piece(position), (expected[position as usize].0, ticks));
+        }
+        assert_eq!(journal.pieces(1..3).collect::<Vec<_>>(), [(5, 0), (8, 3)]);
     }
 
     #[test]
     fn row_has_one_piece_between_two_events_and_none_before() {
         let mut journal = Journal::default();
-        for ticks in [4, 1 << 33, -4] {
+        for ticks in [4, MOST_TICKS.into(), 1 << 33, -4] {
             journal.spend(2, ticks);
             journal.spend(1, 5);
         }
@@ -250,7 +258,7 @@ mod tests {
         journal.spend(0, 1);
         journal.spend(2, 3);
         let pieces: Vec<_> = journal.pieces(0..journal.len()).collect();
-        assert_eq!(pieces, [(2, 1 << 33), (1, 15), (2, 0), (2, 6), (0, 1)]);
+        assert_eq!(pieces, [(2, (1 << 33) + Ticks::from(MOST_TICKS)), (1, 20), (2, 0), (2, 6), (0, 1)]);
         journal.shrink();
         journal.spend(2, 1);
         assert_eq!(journal.len(), 6);

@@ -114,7 +114,7 @@ pub(super) fn find(
     let mut work = Vec::new();
     for at in (0..lines.len()).filter(|&at| is_thread[at]) {
         lines.all_work(at, &mut work);
-        let (excess, foreign) = excess(&work, path, length, |row| lines.path(at, row));
+        let (excess, foreign) = excess(&work, path, length, lines.paths(at));
         for (list, excess) in [excess, foreign].into_iter().enumerate() {
             match excess.factor() {
                 Some(factor) => {
@@ -153,7 +153,8 @@ pub(super) fn find(
             continue;
         }
         lines.all_work(at, &mut work);
-        for &(row, ticks) in work.iter().rev() {
+        for (row, &ticks) in work.iter().enumerate().rev().filter(|(_, ticks)| **ticks > 0) {
+            let row = row as Row;
             let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;
             lines.add(at, metrics.critical_path_activities, row, whole(on_path.min(ticks).max(0)));
             lines.add(at, metrics.non_critical_path_activities, row, whole((ticks - on_path).max(0)));
@@ -181,19 +182,15 @@ impl Excess {
 }
 
 /// Where the path has more time than a location; and where it has time, and the location none at all (8.4).
-fn excess(
-    work: &[(Row, Ticks)],
-    path: &[i128],
-    length: i128,
-    number: impl Fn(Row) -> u32,
-) -> (Excess, Excess) {
-    let mut own: Vec<(u32, i128)> = work.iter().map(|&(row, ticks)| (number(row), ticks.into())).collect();
-    own.sort_unstable();
-    let mut own = own.into_iter().peekable();
+fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess, Excess) {
+    let mut own = vec![0; path.len()];
+    for (&path, &ticks) in paths.iter().zip(work) {
+        own[path as usize] = ticks;
+    }
     let (mut more, mut foreign) = (Vec::new(), Vec::new());
     let (mut time, mut covered) = (0_i128, 0_i128);
-    for (at, &on_path) in path.iter().enumerate() {
-        let ticks = own.next_if(|&(path, _)| path as usize == at).map_or(0, |(_, ticks)| ticks);
+    for (at, (&on_path, ticks)) in path.iter().zip(own).enumerate() {
+        let ticks = i128::from(ticks);
         time += ticks;
         if on_path > ticks {
             more.push((at as u32, on_path - ticks));
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn location_lacks_what_it_does_less_and_what_it_never_does() {
         // On the path: 10, 20 and 30 ticks. The location has 4 of the first and 25 of the second.
-        let (excess, foreign) = excess(&[(0, 4), (1, 25)], &[10, 20, 30], 60, |row| row);
+        let (excess, foreign) = excess(&[4, 25], &[10, 20, 30], 60, &[0, 1]);
         assert_eq!(excess.of, [(0, 6), (2, 30)]);
         assert_eq!(excess.factor(), Some(31.0 / 36.0));
         assert_eq!((foreign.of, foreign.lacks), (vec![(2, 30)], 60 - 10 - 25));
@@ -265,7 +262,7 @@ mod tests {
 
     #[test]
     fn nothing_in_excess_has_no_factor() {
-        let (excess, foreign) = excess(&[(0, 10)], &[10], 10, |row| row);
+        let (excess, foreign) = excess(&[10], &[10], 10, &[0]);
         assert!(excess.factor().is_none() && foreign.factor().is_none());
     }
 

@@ -103,10 +103,14 @@ impl Lines {
         self.lines[at].time.work(past, spot.position, &mut self.places, into);
     }
 
-    /// What a location did all the time.
-    pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<(Row, Ticks)>) {
-        let time = &self.lines[at].time;
-        time.work(Past::new(None, time.points().len()), time.end(), &mut self.places, into);
+    /// What a location did all the time, by row.
+    pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<Ticks>) {
+        let Line { time, paths, .. } = &self.lines[at];
+        let mut work = Vec::new();
+        time.work(Past::new(None, time.points().len()), time.end(), &mut self.places, &mut work);
+        into.clear();
+        into.resize(paths.len(), 0);
+        work.into_iter().for_each(|(row, ticks)| into[row as usize] = ticks);
     }
 
     /// Charges costs to a row.

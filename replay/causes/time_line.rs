@@ -4,6 +4,8 @@
 //! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
 //! has one piece there, however often others could have been made to wait meanwhile.
 
+use std::ops::Range;
+
 use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
@@ -24,14 +26,18 @@ impl Places {
         self.of_rows.resize(self.of_rows.len().max(rows), 0);
     }
 
+    /// Adds the ticks of rows to sums.
     #[inline]
-    fn add(&mut self, row: Row, ticks: Ticks, sums: &mut Vec<(Row, Ticks)>) {
-        let place = &mut self.of_rows[row as usize];
-        match sums.get_mut(*place as usize) {
-            Some((its_row, sum)) if *its_row == row => *sum = ticks.saturating_add(*sum),
-            _ => {
-                *place = sums.len() as u32;
-                sums.push((row, ticks));
+    fn add(&mut self, pieces: impl IntoIterator<Item = (Row, Ticks)>, sums: &mut Vec<(Row, Ticks)>) {
+        let places = &mut self.of_rows[..];
+        for (row, ticks) in pieces {
+            let place = &mut places[row as usize];
+            match sums.get_mut(*place as usize) {
+                Some((its_row, sum)) if *its_row == row => *sum = ticks.saturating_add(*sum),
+                _ => {
+                    *place = sums.len() as u32;
+                    sums.push((row, ticks));
+                }
             }
         }
     }
@@ -39,7 +45,7 @@ impl Places {
     /// Takes out what a call of a point took. A completion may be longer than the call seems to be, with the reference's sign
     /// (Q7) or wrong clocks.
     fn prune(&mut self, row: Row, taken: Ticks, sums: &mut Vec<(Row, Ticks)>) {
-        self.add(row, 0, sums);
+        self.add([(row, 0)], sums);
         let sum = &mut sums[self.of_rows[row as usize] as usize].1;
         let rest = if *sum > 0 { sum.saturating_sub(taken) } else { taken.saturating_neg() };
         *sum = rest.max(0);
@@ -52,18 +58,18 @@ pub(super) struct TimeLine {
     /// The journal, with all waiting.
     journal: Journal,
     points: Vec<SyncPoint>,
-    /// The journal without waiting, in short.
+    /// The journal without points, in short.
     short: Journal,
-    /// Where each point is in there, and the end.
+    /// Where each point would be in there, and the end.
     places: Vec<Position>,
     /// The row of each point.
     rows_of_points: Vec<Row>,
     /// Sum of the waits of all points before one, by the number of points.
     waited: Vec<Ticks>,
     rows: usize,
-    /// Distance of the sums below, in short pieces.
-    step: usize,
-    /// Time by row before each `step`-th short piece.
+    /// The numbers of some points, far enough from each other.
+    sums_at: Vec<u32>,
+    /// Time by row before each of these.
     sums: Vec<Ticks>,
 }
 
@@ -98,23 +104,29 @@ impl TimeLine {
         let (mut from, mut sum) = (0, 0);
         for point in &points {
             short.spend_all(&journal, from..point.position);
-            // The mark of an event is a piece without time.
-            let (row, _) = journal.piece(point.position);
-            rows_of_points.push(row);
-            places.push(short.mark(row));
-            if point.wait > 0 {
-                short.set(short.len() - 1, -point.wait);
-                sum = point.wait.saturating_add(sum);
-            }
+            short.close();
+            places.push(short.len());
+            rows_of_points.push(journal.piece(point.position).0);
+            sum = point.wait.max(0).saturating_add(sum);
             waited.push(sum);
             from = point.position + 1;
         }
         short.spend_all(&journal, from..journal.len());
-        places.push(short.len());
         short.shrink();
-        let step = (2 * rows).max(16);
-        let sums = sums(&short, rows, step);
-        TimeLine { journal, points, short, places, rows_of_points, waited, rows, step, sums }
+        places.push(short.len());
+        let mut line = TimeLine {
+            journal,
+            points,
+            short,
+            places,
+            rows_of_points,
+            waited,
+            rows,
+            sums_at: Vec::new(),
+            sums: Vec::new(),
+        };
+        line.sum_up();
+        line
     }
 
     /// The location's synchronisation points, by position.
@@ -148,12 +160,14 @@ impl TimeLine {
     /// The same from one piece until another one.
     fn pieces_between(&self, from: Position, to: Position) -> impl Iterator<Item = (Row, Ticks)> {
         let next = self.points.partition_point(|point| point.position < from);
-        let mut points = self.points[next..].iter().peekable();
-        (from..to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| {
-            match points.next_if(|point| point.position == position) {
-                Some(point) => (row, -point.wait.max(0)),
-                None => (row, ticks),
+        let mut points = self.points[next..].iter();
+        let mut next = points.next();
+        (from..to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| match next {
+            Some(point) if point.position == position => {
+                next = points.next();
+                (row, -point.wait.max(0))
             }
+            _ => (row, ticks),
         })
     }
 
@@ -170,13 +184,18 @@ impl TimeLine {
         let mut current = vec![0; rows.len() + 1];
         let mut sums = Vec::with_capacity((self.points.len() + 1) * rows.len());
         let mut from = 0;
-        for &end in &self.places {
-            for (row, ticks) in self.short.pieces(from..end) {
+        for (number, &place) in self.places.iter().enumerate() {
+            let mut add = |row: Row, ticks: Ticks| {
                 let sum: &mut Ticks = &mut current[column[row as usize]];
                 *sum = ticks.saturating_add(*sum);
+            };
+            if let Some(before) = number.checked_sub(1) {
+                let (row, ticks) = self.point_piece(before);
+                add(row, ticks);
             }
-            from = end;
+            self.short.pieces(from..place).for_each(|(row, ticks)| add(row, ticks));
             sums.extend(current[..rows.len()].iter().copied());
+            from = place;
         }
         sums
     }
@@ -240,16 +259,17 @@ impl TimeLine {
     /// Sums up the past of an event.
     fn sum(&self, past: Past, event: Position, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
         into.clear();
-        let first = past.after().map_or(0, |after| self.places[after] as usize + 1);
-        let end = past.points().end;
-        let event_of_end = self.points.get(end).map_or(self.end(), |point| point.position);
+        let points = past.points();
+        let event_of_end = self.points.get(points.end).map_or(self.end(), |point| point.position);
         if event == event_of_end {
-            return self.sum_short(first, self.places[end] as usize, places, into);
+            let until = self.places[points.end];
+            return self.sum_points(points, until, places, into);
         }
         // An event that is no point.
-        let last = end.checked_sub(1);
-        self.sum_short(first, last.map_or(0, |last| self.places[last] as usize + 1), places, into);
-        self.sum_pieces(last.map(|last| self.points[last].position), event, places, into);
+        let last = points.end.checked_sub(1).map(|last| self.points[last].position);
+        let until = self.behind(points.end);
+        self.sum_points(points, until, places, into);
+        self.sum_pieces(last, event, places, into);
     }
 
     fn sum_pieces(
@@ -260,48 +280,76 @@ impl TimeLine {
         into: &mut Vec<(Row, Ticks)>,
     ) {
         let first = since.map_or(0, |since| since + 1);
-        self.pieces_between(first, before.max(first)).for_each(|(row, ticks)| places.add(row, ticks, into));
+        let pieces = self.pieces_between(first, before.max(first));
+        places.add(pieces, into);
     }
 
-    fn sum_short(&self, first: usize, end: usize, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
-        let mut direct = |from: usize, to: usize| {
-            let pieces = self.short.pieces(from as Position..to as Position);
-            pieces.for_each(|(row, ticks)| places.add(row, ticks, into));
+    /// Sums up some points with what is before them and, in short, behind them until a place.
+    fn sum_points(
+        &self,
+        points: Range<usize>,
+        until: Position,
+        places: &mut Places,
+        into: &mut Vec<(Row, Ticks)>,
+    ) {
+        let Range { start, end } = points;
+        let mut directly = |points: Range<usize>, until: Position| {
+            let pieces = self.short.pieces(self.behind(points.start)..until);
+            places.add(pieces, into);
+            places.add(points.map(|point| self.point_piece(point)), into);
         };
-        if end - first <= 2 * self.step {
-            return direct(first, end);
-        }
-        let (next, last) = (first.div_ceil(self.step), end / self.step);
-        direct(first, next * self.step);
-        direct(last * self.step, end);
-        for row in 0..self.rows {
-            let before = |number: usize| match number {
-                0 => 0,
-                number => self.sums[(number - 1) * self.rows + row],
-            };
-            let ticks: Ticks = before(last);
-            let ticks = ticks.saturating_sub(before(next));
-            if ticks != 0 {
-                places.add(row as Row, ticks, into);
+        let sums = match until - self.behind(start) > 2 * distance(self.rows) {
+            true => {
+                let first = self.sums_at.partition_point(|&at| (at as usize) < start);
+                first..self.sums_at.partition_point(|&at| at as usize <= end)
             }
+            false => 0..0,
+        };
+        if sums.len() < 2 {
+            return directly(start..end, until);
         }
+        let (first, last) = (sums.start, sums.end - 1);
+        let [next, before] = [first, last].map(|number| self.sums_at[number] as usize);
+        directly(start..next, self.behind(next));
+        directly(before..end, until);
+        let [first, last] = [first, last].map(|number| &self.sums[number * self.rows..][..self.rows]);
+        let differences = first.iter().zip(last).map(|(before, ticks)| ticks.saturating_sub(*before));
+        places.add((0..).zip(differences).filter(|(_, ticks)| *ticks != 0), into);
+    }
+
+    /// The place in short behind all points before one.
+    fn behind(&self, point: usize) -> Position {
+        point.checked_sub(1).map_or(0, |last| self.places[last])
+    }
+
+    /// Sums up the time by row before some points.
+    fn sum_up(&mut self) {
+        let mut current = vec![0; self.rows];
+        let mut before = 0;
+        for number in 0..self.points.len() {
+            let from = self.behind(number);
+            if from - before >= distance(self.rows) {
+                self.sums_at.push(number as u32);
+                self.sums.extend_from_slice(&current);
+                before = from;
+            }
+            let mut add = |row: Row, ticks: Ticks| {
+                let sum: &mut Ticks = &mut current[row as usize];
+                *sum = ticks.saturating_add(*sum);
+            };
+            self.short.pieces(from..self.places[number]).for_each(|(row, ticks)| add(row, ticks));
+            let (row, ticks) = self.point_piece(number);
+            add(row, ticks);
+        }
+        self.sums_at.shrink_to_fit();
+        self.sums.shrink_to_fit();
     }
 }
 
-/// The time by row before each `step`-th piece. Half as many sums as there are pieces, at most: a stretch of time takes
-/// about as long to sum up as this distance.
-fn sums(journal: &Journal, rows: usize, step: usize) -> Vec<Ticks> {
-    let steps = journal.len() as usize / step;
-    let mut sums = Vec::with_capacity(steps * rows);
-    let mut current = vec![0; rows];
-    for at in 0..steps {
-        for (row, ticks) in journal.pieces((at * step) as Position..((at + 1) * step) as Position) {
-            let time: &mut Ticks = &mut current[row as usize];
-            *time = ticks.saturating_add(*time);
-        }
-        sums.extend_from_slice(&current);
-    }
-    sums
+/// How far apart sums by row are, in pieces of the journal in short. They take half as much memory as that, at most, and a
+/// stretch of time takes about as long to sum up as this distance.
+fn distance(rows: usize) -> Position {
+    (4 * rows).max(32) as Position
 }
 
 #[cfg(test)]
@@ -330,7 +378,7 @@ mod tests {
             line.work(Past::new(None, before), end, &mut places, &mut sums);
             sums.sort_unstable();
             let mut expected = [0; 5];
-            (0..end).for_each(|at| expected[journal.piece(at).0 as usize] += journal.piece(at).1);
+            journal.pieces(0..end).for_each(|(row, ticks)| expected[row as usize] += ticks);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
             assert_eq!(sums, expected, "until {end}");
         }

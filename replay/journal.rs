@@ -8,7 +8,7 @@
 //! Pieces take most of the memory that an event leaves, so each is one word, and few have to be more:
 //!
 //! ```text
-//!     0 rrrrrrrrrrrrrr ttttttttttttttttt    a piece: its row, its ticks
+//!     0 rrrrrrrrrrrr ttttttttttttttttttt    a piece: its row, its ticks
 //!     10 nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn     a larger row or other ticks: the number of a piece elsewhere
 //!     11 rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr     an event, and the row that it is in
 //! ```
@@ -49,7 +49,7 @@ impl Spot {
 }
 
 /// Bits of the ticks in a word, the most that it holds, and the rows that it may have.
-const TICK_BITS: u32 = 17;
+const TICK_BITS: u32 = 19;
 const MOST_TICKS: u32 = (1 << TICK_BITS) - 1;
 const ROWS: Row = WIDE >> TICK_BITS;
 
@@ -61,12 +61,19 @@ const MARK: u32 = WIDE | 1 << 30;
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pieces: Vec<u32>,
-    /// Pieces that do not fit into a word.
-    wide: Vec<(Row, Ticks)>,
+    wide: Vec<Wide>,
     /// By row: the position behind its last piece; 0 without one.
     ends: Vec<Position>,
     /// Position behind the last event: pieces from there on can grow.
     open: Position,
+}
+
+/// A piece that does not fit into a word.
+#[derive(Clone, Copy, Debug)]
+#[repr(Rust, packed(4))]
+struct Wide {
+    row: Row,
+    ticks: Ticks,
 }
 
 impl Journal {
@@ -137,7 +144,7 @@ impl Journal {
         match u32::try_from(ticks) {
             Ok(ticks) if row < ROWS && ticks <= MOST_TICKS => row << TICK_BITS | ticks,
             _ => {
-                self.wide.push((row, ticks));
+                self.wide.push(Wide { row, ticks });
                 WIDE | (self.wide.len() - 1) as u32
             }
         }
@@ -173,7 +180,7 @@ impl Journal {
     pub fn set(&mut self, position: Position, ticks: Ticks) {
         match self.pieces[position as usize] {
             MARK.. => {}
-            piece @ WIDE.. => self.wide[(piece & !WIDE) as usize].1 = ticks,
+            piece @ WIDE.. => self.wide[(piece & !WIDE) as usize].ticks = ticks,
             piece => self.pieces[position as usize] = self.encode(piece >> TICK_BITS, ticks),
         }
     }
@@ -201,7 +208,10 @@ impl Journal {
         }
         match piece {
             MARK.. => (piece & !MARK, 0),
-            _ => self.wide[(piece & !WIDE) as usize],
+            _ => {
+                let Wide { row, ticks } = self.wide[(piece & !WIDE) as usize];
+                (row, ticks)
+            }
         }
     }
 
@@ -218,7 +228,7 @@ impl Journal {
     /// The bytes that it takes when it grows next.
     pub fn growth(&self) -> usize {
         (self.pieces.capacity() + self.ends.capacity()) * size_of::<u32>()
-            + self.wide.capacity() * size_of::<(Row, Ticks)>()
+            + self.wide.capacity() * size_of::<Wide>()
     }
 }
 
@@ -229,7 +239,15 @@ mod tests {
     #[test]
     fn pieces_of_any_length_come_back_and_no_time_takes_no_place() {
         let mut journal = Journal::default();
-        let pieces = [(3, 7), (5, 1 << 40), (8, 1 << 17), (1 << 20, 4), (6, Ticks::MIN), (ROWS - 1, 1), (ROWS, 2)];
+        let pieces = [
+            (3, 7),
+            (5, 1 << 40),
+            (8, 1 << TICK_BITS),
+            (1 << 20, 4),
+            (6, Ticks::MIN),
+            (ROWS - 1, 1),
+            (ROWS, 2),
+        ];
         for (row, ticks) in pieces {
             journal.spend(row, ticks);
             journal.spend(4, 0);
@@ -239,7 +257,7 @@ mod tests {
         let expected: Vec<_> = pieces.into_iter().chain([(1 << 28, 0), (7, -9)]).collect();
         assert_eq!(journal.pieces(0..journal.len()).collect::<Vec<_>>(), expected);
         assert_eq!((event, journal.piece(event)), (7, (1 << 28, 0)));
-        for (position, ticks) in (0..9).zip([1 << 17, 0, 3, -1, Ticks::MAX, 0, 1 << 20, 0, -5]) {
+        for (position, ticks) in (0..9).zip([1 << TICK_BITS, 0, 3, -1, Ticks::MAX, 0, 1 << 20, 0, -5]) {
             journal.set(position, ticks);
             assert_eq!(journal.piece(position), (expected[position as usize].0, ticks));
         }

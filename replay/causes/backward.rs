@@ -86,9 +86,9 @@ impl Items {
             }
             let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
             let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
-            keys.extend(of_causes.clone().map(|(place, cause)| {
-                key(cause.delay.causing.position, Kind::Cause, place)
-            }));
+            keys.extend(
+                of_causes.clone().map(|(place, cause)| key(cause.delay.causing.position, Kind::Cause, place)),
+            );
             keys.extend(of_causes.filter_map(|(place, cause)| {
                 let last = cause.reach?.checked_sub(1)?;
                 Some(key(points[last as usize].position, Kind::End, place))

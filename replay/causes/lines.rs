@@ -34,13 +34,7 @@ pub(super) struct Lines {
 impl Lines {
     /// No location yet: those that come are consecutive, from `first` on. `paths` is the number of the report's call paths.
     pub(super) fn new(first: usize, paths: usize) -> Self {
-        Lines {
-            lines: Vec::new(),
-            first,
-            places: Places::default(),
-            noted: vec![0; paths],
-            used: Vec::new(),
-        }
+        Lines { lines: Vec::new(), first, places: Places::default(), noted: vec![0; paths], used: Vec::new() }
     }
 
     /// Adds the next location: its journal and its points, in order, and the report's call paths by row.

@@ -157,7 +157,8 @@ fn tell<'n>(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Batch>, Error> {
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for (worker, batch) in outgoing.iter_mut().enumerate().filter(|(worker, _)| *worker != exchange.worker()) {
+    for (worker, batch) in outgoing.iter_mut().enumerate().filter(|(worker, _)| *worker != exchange.worker())
+    {
         batch.reserve_exact(of_worker(worker).len() * Notice::WORDS);
         batch.extend(of_worker(worker).iter().flat_map(|at| notice(at).encode()));
     }

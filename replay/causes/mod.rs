@@ -49,7 +49,7 @@ use sides::{Cause, Causes, Waits};
 /// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
 fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
     let locations = profiles.iter().flat_map(|profile| &profile.locations);
-    let journals: u64 = locations.map(|location| 12 * u64::from(location.journal.len())).sum();
+    let journals: u64 = locations.map(|location| location.journal.growth() as u64 * 3 / 2).sum();
     let points: usize = points.iter().map(Vec::len).sum();
     journals + 600 * sides as u64 + 200 * points as u64
 }

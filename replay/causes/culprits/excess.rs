@@ -57,22 +57,25 @@ impl Excess {
         causes: &Causes,
         exchange: &mut dyn Exchange,
     ) -> Result<Excess, Error> {
-        let at = |location: u32| {
-            culprits.iter().enumerate().filter(move |(_, culprit)| culprit.location == location)
-        };
         let mut paths: Vec<u32> = culprits.iter().map(|culprit| culprit.path).collect();
         paths.sort_unstable();
         paths.dedup();
         let column = |culprit: &Culprit| paths.partition_point(|&path| path < culprit.path);
+        let columns: Vec<usize> = culprits.iter().map(column).collect();
+        // Most delays are caused where no culprit is, or a few are.
+        let mut here: Vec<Vec<usize>> = vec![Vec::new(); tools.trace.locations.len()];
+        for (which, culprit) in culprits.iter().enumerate() {
+            here[culprit.location as usize].push(which);
+        }
 
         let mut outgoing = vec![Batch::new(); exchange.workers()];
         let mut sums: Vec<Option<Sums>> = vec![None; lines.len()];
         for (ends, batch) in waits.firsts.windows(2).zip(&mut outgoing) {
             for wait in &waits.list[ends[0]..ends[1]] {
-                for (_, culprit) in at(wait.delay.causing.location) {
+                for &which in &here[wait.delay.causing.location as usize] {
                     let line = lines.at(wait.delay.waiting.location);
                     let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
-                    let ticks = sums.pruned(lines.line(line), column(culprit), wait.past);
+                    let ticks = sums.pruned(lines.line(line), columns[which], wait.past);
                     batch.push(ticks.cast_unsigned());
                 }
             }
@@ -92,14 +95,14 @@ impl Excess {
         for (ends, batch) in causes.firsts.windows(2).zip(&incoming) {
             let mut theirs = batch.iter();
             for (number, cause) in causes.list.iter().enumerate().take(ends[1]).skip(ends[0]) {
-                for (which, culprit) in at(cause.delay.causing.location) {
+                for &which in &here[cause.delay.causing.location as usize] {
                     let theirs = theirs.next().map_or(0, |word| word.cast_signed());
                     if cause.denominator <= 0.0 {
                         continue;
                     }
-                    let line = lines.at(culprit.location);
+                    let line = lines.at(cause.delay.causing.location);
                     let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
-                    let mine = sums.pruned(lines.line(line), column(culprit), cause.past);
+                    let mine = sums.pruned(lines.line(line), columns[which], cause.past);
                     // Nobody is charged for what it did not do.
                     let more = if mine > 0 { mine.saturating_sub(theirs).max(0) } else { 0 };
                     work[which][places[number] as usize] = Work { all: mine, more };
@@ -111,10 +114,11 @@ impl Excess {
             causes.list.iter().enumerate().filter(|(_, cause)| cause.delay.class == Class::IdleThreads);
         for (number, cause) in idle {
             let spot = cause.delay.causing;
-            for (which, culprit) in at(spot.location) {
+            for &which in &here[spot.location as usize] {
                 let line = lines.at(spot.location);
                 lines.work_since(line, causes.since(number, lines.line(line)), spot.position, &mut alone);
-                let own = alone.iter().find(|&&(row, _)| lines.path(line, row) == culprit.path);
+                let path = culprits[which].path;
+                let own = alone.iter().find(|&&(row, _)| lines.path(line, row) == path);
                 let ticks = own.map_or(0, |own| own.1);
                 work[which][places[number] as usize] = Work { all: ticks, more: ticks };
             }

@@ -60,17 +60,23 @@ pub(super) struct TimeLine {
     points: Vec<SyncPoint>,
     /// The journal without points, in short.
     short: Journal,
-    /// Where each point would be in there, and the end.
-    places: Vec<Position>,
-    /// The row of each point.
-    rows_of_points: Vec<Row>,
-    /// Sum of the waits of all points before one, by the number of points.
-    waited: Vec<Ticks>,
+    /// Of each point, and of the end.
+    stops: Vec<Stop>,
     rows: usize,
     /// The numbers of some points, far enough from each other.
     sums_at: Vec<u32>,
     /// Time by row before each of these.
     sums: Vec<Ticks>,
+}
+
+/// What is known of a point; of the end, too, but for the row.
+#[derive(Clone, Debug)]
+struct Stop {
+    /// Where it would be in the journal in short.
+    place: Position,
+    row: Row,
+    /// Sum of the waits of all points before.
+    waited: Ticks,
 }
 
 impl TimeLine {
@@ -96,35 +102,21 @@ impl TimeLine {
             }
         }
         room.reach(rows);
-        let mut places = Vec::with_capacity(points.len() + 1);
-        let mut rows_of_points = Vec::with_capacity(points.len());
-        let mut waited = Vec::with_capacity(points.len() + 1);
-        waited.push(0);
+        let mut stops = Vec::with_capacity(points.len() + 1);
         let mut short = Journal::with_room(journal.len());
-        let (mut from, mut sum) = (0, 0);
+        let (mut from, mut waited) = (0, 0);
         for point in &points {
             short.spend_all(&journal, from..point.position);
             short.close();
-            places.push(short.len());
-            rows_of_points.push(journal.piece(point.position).0);
-            sum = point.wait.max(0).saturating_add(sum);
-            waited.push(sum);
+            stops.push(Stop { place: short.len(), row: journal.piece(point.position).0, waited });
+            waited = point.wait.max(0).saturating_add(waited);
             from = point.position + 1;
         }
         short.spend_all(&journal, from..journal.len());
         short.shrink();
-        places.push(short.len());
-        let mut line = TimeLine {
-            journal,
-            points,
-            short,
-            places,
-            rows_of_points,
-            waited,
-            rows,
-            sums_at: Vec::new(),
-            sums: Vec::new(),
-        };
+        stops.push(Stop { place: short.len(), row: Row::MAX, waited });
+        let mut line =
+            TimeLine { journal, points, short, stops, rows, sums_at: Vec::new(), sums: Vec::new() };
         line.sum_up();
         line
     }
@@ -142,14 +134,14 @@ impl TimeLine {
     /// The row of the event behind a past.
     pub(super) fn row(&self, past: Past, event: Position) -> Row {
         match self.point_behind(past, event) {
-            Some(_) => self.rows_of_points[past.points().end],
+            Some(_) => self.stops[past.points().end].row,
             None => self.journal.piece(event).0,
         }
     }
 
     /// The row of a point, and its ticks without waiting.
     pub(super) fn point_piece(&self, point: usize) -> (Row, Ticks) {
-        (self.rows_of_points[point], -self.points[point].wait.max(0))
+        (self.stops[point].row, -self.points[point].wait.max(0))
     }
 
     /// The rows of all pieces, and their ticks without waiting.
@@ -184,7 +176,7 @@ impl TimeLine {
         let mut current = vec![0; rows.len() + 1];
         let mut sums = Vec::with_capacity((self.points.len() + 1) * rows.len());
         let mut from = 0;
-        for (number, &place) in self.places.iter().enumerate() {
+        for (number, &Stop { place, .. }) in self.stops.iter().enumerate() {
             let mut add = |row: Row, ticks: Ticks| {
                 let sum: &mut Ticks = &mut current[column[row as usize]];
                 *sum = ticks.saturating_add(*sum);
@@ -213,7 +205,7 @@ impl TimeLine {
     /// The waiting in a past.
     pub(super) fn waiting(&self, past: Past) -> Ticks {
         let points = past.points();
-        self.waited[points.end].saturating_sub(self.waited[points.start])
+        self.stops[points.end].waited.saturating_sub(self.stops[points.start].waited)
     }
 
     /// The time that was not waiting, by row in no order, in the past of an event.
@@ -251,7 +243,7 @@ impl TimeLine {
     ) {
         self.sum(past, event, places, into);
         if let Some(after) = past.after() {
-            places.prune(self.rows_of_points[after], self.points[after].taken, into);
+            places.prune(self.stops[after].row, self.points[after].taken, into);
         }
         into.retain(|&(_, ticks)| ticks > 0);
     }
@@ -262,7 +254,7 @@ impl TimeLine {
         let points = past.points();
         let event_of_end = self.points.get(points.end).map_or(self.end(), |point| point.position);
         if event == event_of_end {
-            let until = self.places[points.end];
+            let until = self.stops[points.end].place;
             return self.sum_points(points, until, places, into);
         }
         // An event that is no point.
@@ -319,7 +311,7 @@ impl TimeLine {
 
     /// The place in short behind all points before one.
     fn behind(&self, point: usize) -> Position {
-        point.checked_sub(1).map_or(0, |last| self.places[last])
+        point.checked_sub(1).map_or(0, |last| self.stops[last].place)
     }
 
     /// Sums up the time by row before some points.
@@ -337,7 +329,7 @@ impl TimeLine {
                 let sum: &mut Ticks = &mut current[row as usize];
                 *sum = ticks.saturating_add(*sum);
             };
-            self.short.pieces(from..self.places[number]).for_each(|(row, ticks)| add(row, ticks));
+            self.short.pieces(from..self.stops[number].place).for_each(|(row, ticks)| add(row, ticks));
             let (row, ticks) = self.point_piece(number);
             add(row, ticks);
         }

@@ -13,6 +13,7 @@ use crate::causes::sides::{Causes, Waits};
 use crate::causes::time_line::TimeLine;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
+use crate::groups::Groups;
 use crate::severity::Row;
 use crate::tools::Tools;
 
@@ -63,16 +64,15 @@ impl Excess {
         let column = |culprit: &Culprit| paths.partition_point(|&path| path < culprit.path);
         let columns: Vec<usize> = culprits.iter().map(column).collect();
         // Most delays are caused where no culprit is, or a few are.
-        let mut here: Vec<Vec<usize>> = vec![Vec::new(); tools.trace.locations.len()];
-        for (which, culprit) in culprits.iter().enumerate() {
-            here[culprit.location as usize].push(which);
-        }
+        let locations = culprits.iter().map(|culprit| Some(culprit.location as usize));
+        let by_location = Groups::new(tools.trace.locations.len(), locations);
+        let here = |location: u32| by_location.of(location as usize).iter().map(|&which| which as usize);
 
         let mut outgoing = vec![Batch::new(); exchange.workers()];
         let mut sums: Vec<Option<Sums>> = vec![None; lines.len()];
         for (ends, batch) in waits.firsts.windows(2).zip(&mut outgoing) {
             for wait in &waits.list[ends[0]..ends[1]] {
-                for &which in &here[wait.delay.causing.location as usize] {
+                for which in here(wait.delay.causing.location) {
                     let line = lines.at(wait.delay.waiting.location);
                     let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
                     let ticks = sums.pruned(lines.line(line), columns[which], wait.past);
@@ -95,7 +95,7 @@ impl Excess {
         for (ends, batch) in causes.firsts.windows(2).zip(&incoming) {
             let mut theirs = batch.iter();
             for (number, cause) in causes.list.iter().enumerate().take(ends[1]).skip(ends[0]) {
-                for &which in &here[cause.delay.causing.location as usize] {
+                for which in here(cause.delay.causing.location) {
                     let theirs = theirs.next().map_or(0, |word| word.cast_signed());
                     if cause.denominator <= 0.0 {
                         continue;
@@ -114,7 +114,7 @@ impl Excess {
             causes.list.iter().enumerate().filter(|(_, cause)| cause.delay.class == Class::IdleThreads);
         for (number, cause) in idle {
             let spot = cause.delay.causing;
-            for &which in &here[spot.location as usize] {
+            for which in here(spot.location) {
                 let line = lines.at(spot.location);
                 lines.work_since(line, causes.since(number, lines.line(line)), spot.position, &mut alone);
                 let path = culprits[which].path;

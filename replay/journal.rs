@@ -82,8 +82,8 @@ impl Journal {
         Journal { pieces: Vec::with_capacity(pieces as usize), ..Journal::default() }
     }
 
-    /// Adds time that was spent in a row.
-    #[inline(always)]
+    /// Adds time that was spent in a row. A call: the walk has no registers left for what is in here.
+    #[inline(never)]
     pub fn spend(&mut self, row: Row, ticks: Ticks) {
         if let Ok(ticks) = u32::try_from(ticks)
             && self.spend_short(row, ticks)

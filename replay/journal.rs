@@ -55,7 +55,10 @@ const ROWS: Row = WIDE >> TICK_BITS;
 
 /// Set in a word that is a place among what does not fit into one; and with it in an event.
 const WIDE: u32 = 1 << 31;
-const MARK: u32 = WIDE | 1 << 30;
+const MARK: u32 = WIDE | ELSEWHERE;
+
+/// So many pieces may be elsewhere, which take 16 GiB. There are fewer rows: each is a call path, which takes more.
+const ELSEWHERE: u32 = 1 << 30;
 
 /// Pieces of exclusive time in the order in which they were begun.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +86,9 @@ impl Journal {
     }
 
     /// Adds time that was spent in a row. A call: the walk has no registers left for what is in here.
+    ///
+    /// # Panics
+    /// If there are 2^30 pieces that do not fit into a word.
     #[inline(never)]
     pub fn spend(&mut self, row: Row, ticks: Ticks) {
         if let Ok(ticks) = u32::try_from(ticks)
@@ -144,8 +150,10 @@ impl Journal {
         match u32::try_from(ticks) {
             Ok(ticks) if row < ROWS && ticks <= MOST_TICKS => row << TICK_BITS | ticks,
             _ => {
+                let at = self.wide.len() as u32;
+                assert!(at < ELSEWHERE, "a location has too many long pieces of time");
                 self.wide.push(Wide { row, ticks });
-                WIDE | (self.wide.len() - 1) as u32
+                WIDE | at
             }
         }
     }

@@ -37,8 +37,8 @@ fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, owed: &[Owed], exce
     }
 }
 
-/// Charges all that is owed, to one cause after the other. Where the excess work was too much to keep, asks for the work of those that waited, and compares it
-/// again.
+/// Charges all that is owed, to one cause after the other. Where the excess work was too much to keep, asks for the work of
+/// those that waited, and compares it again.
 ///
 /// # Errors
 /// If a worker failed.

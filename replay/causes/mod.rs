@@ -103,7 +103,7 @@ pub fn find(
         }
     }
     causes.firsts.push(causes.list.len());
-    drop((told, notices));
+    drop((told, notices, order));
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
     let mut points = points.into_iter();
     for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {

@@ -13,12 +13,13 @@ export MPICC
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Whether there is a library that bindgen will find.
+# Whether there is a library that bindgen will find. LLVM alone comes with libclang-cpp, which is another one.
 has_libclang() {
-    for library in "${LIBCLANG_PATH:-/nowhere}"/libclang*.so* \
-        /usr/lib/llvm*/lib/libclang[-.]*so* /usr/lib*/libclang[-.]*so* /usr/lib*/*/libclang[-.]*so* \
-        /usr/local/lib*/libclang[-.]*so* /usr/local/llvm*/lib*/libclang[-.]*so*; do
-        [ -e "$library" ] && return
+    for directory in "${LIBCLANG_PATH:-/nowhere}" /usr/lib/llvm*/lib /usr/lib* /usr/lib*/* \
+        /usr/local/lib* /usr/local/llvm*/lib*; do
+        for library in "$directory"/libclang.so* "$directory"/libclang-[0-9]*.so*; do
+            [ -e "$library" ] && return
+        done
     done
     return 1
 }

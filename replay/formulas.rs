@@ -17,22 +17,39 @@ use crate::trace::{Artificial, Trace};
 pub struct Formulas {
     /// By metric.
     list: Vec<Formula>,
-    /// The position that stands for regions of programs.
-    program: usize,
+    /// By metric, whether it is made of shares of ticks.
+    has_fractions: Vec<bool>,
 }
 
+/// How a metric follows from others.
 #[derive(Clone, Debug)]
-enum Formula {
+pub enum Formula {
     /// It is counted itself, or nothing of it is known at a location by itself.
     Measured,
     /// It is made of shares of ticks.
     Shares,
-    /// Another metric in these regions, by position.
-    Selected(MetricId, Vec<bool>),
+    /// Another metric in some regions.
+    Selected(MetricId, Selection),
     /// The sum of these.
     Sum(Vec<MetricId>),
     /// The first without all others.
     Rest(MetricId, Vec<MetricId>),
+}
+
+/// Some regions of a trace.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// By region, whether it is one of them.
+    regions: Vec<bool>,
+    /// The position that stands for regions of programs.
+    program: usize,
+}
+
+impl Selection {
+    /// Whether severities in call paths of a region count.
+    pub fn holds(&self, region: u32) -> bool {
+        *self.regions.get(region as usize).unwrap_or(&self.regions[self.program])
+    }
 }
 
 impl Formulas {
@@ -42,11 +59,15 @@ impl Formulas {
     /// If a metric is the rest of one that does not exist.
     pub fn new(trace: &Trace, metrics: &Metrics) -> Formulas {
         let number = |id: &str| metrics.find(id).expect("a metric of the tree");
+        let program = trace.artificial(Artificial::Program) as usize;
         let select = |of: MetricId, select: fn(&model::Region) -> bool| {
             let regions: Vec<bool> =
                 (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect();
             // Nothing is counted for a metric whose regions the trace does not have.
-            if regions.contains(&true) { Formula::Selected(of, regions) } else { Formula::Measured }
+            match regions.contains(&true) {
+                true => Formula::Selected(of, Selection { regions, program }),
+                false => Formula::Measured,
+            }
         };
         let formula = |metric: &patterns::Metric| match metric.source {
             Source::Measured => Formula::Measured,
@@ -61,20 +82,19 @@ impl Formulas {
                 Formula::Rest(number(of), without.iter().map(|id| number(id)).collect())
             }
         };
-        Formulas {
-            list: metrics.list.iter().map(formula).collect(),
-            program: trace.artificial(Artificial::Program) as usize,
-        }
+        let list: Vec<Formula> = metrics.list.iter().map(formula).collect();
+        let has_fractions = (0..list.len()).map(|metric| has_fractions(&list, metric)).collect();
+        Formulas { list, has_fractions }
+    }
+
+    /// How a metric follows from others.
+    pub fn of(&self, metric: MetricId) -> &Formula {
+        &self.list[metric]
     }
 
     /// Whether a metric's severities are shares of ticks (see [`crate::fraction`]), not whole numbers.
     pub fn has_fractions(&self, metric: MetricId) -> bool {
-        match &self.list[metric] {
-            Formula::Shares => true,
-            Formula::Measured | Formula::Selected(..) => false,
-            Formula::Sum(parts) => parts.iter().any(|&part| self.has_fractions(part)),
-            Formula::Rest(of, without) => without.iter().chain([of]).any(|&part| self.has_fractions(part)),
-        }
+        self.has_fractions[metric]
     }
 
     /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
@@ -85,43 +105,39 @@ impl Formulas {
         severities: &'s Severities,
         paths: &[CallPath],
     ) -> Cow<'s, [i64]> {
-        self.evaluate(metric, &|leaf: Leaf<'_>| {
-            let column = severities.column(leaf.column);
-            if leaf.selected.is_none() {
-                return column.into();
-            }
-            let rows = column.iter().zip(severities.paths());
-            let value = |(&value, &path)| if leaf.holds(paths[path as usize].region) { value } else { 0 };
-            rows.map(value).collect()
-        })
-    }
-
-    /// A metric by what `leaf` has for those that it is made of, which are no sums or rests. Lists may be shorter than
-    /// others: the rest is zero.
-    pub fn evaluate<'s, T: Number>(
-        &self,
-        metric: MetricId,
-        leaf: &dyn Fn(Leaf<'_>) -> Cow<'s, [T]>,
-    ) -> Cow<'s, [T]> {
-        let of = |part| self.evaluate(part, leaf);
+        let of = |part| self.column(part, severities, paths);
         let mut column = Vec::new();
         match &self.list[metric] {
+            Formula::Measured | Formula::Shares => return severities.column(metric),
+            Formula::Selected(of, regions) => {
+                column = severities.column(*of).into_owned();
+                for (value, &path) in column.iter_mut().zip(severities.paths()) {
+                    if !regions.holds(paths[path as usize].region) {
+                        *value = 0;
+                    }
+                }
+            }
             Formula::Sum(parts) => parts.iter().for_each(|&part| match column.is_empty() {
                 true => column = of(part).into_owned(),
-                false => combine(&mut column, &of(part), T::plus),
+                false => combine(&mut column, &of(part), i64::saturating_add),
             }),
             Formula::Rest(all, without) => {
                 column = of(*all).into_owned();
-                without.iter().for_each(|&part| combine(&mut column, &of(part), T::minus));
-            }
-            Formula::Measured => return leaf(Leaf { column: metric, is_shares: false, selected: None }),
-            Formula::Shares => return leaf(Leaf { column: metric, is_shares: true, selected: None }),
-            Formula::Selected(of, regions) => {
-                let selected = Some((&regions[..], self.program));
-                return leaf(Leaf { column: *of, is_shares: false, selected });
+                without.iter().for_each(|&part| combine(&mut column, &of(part), i64::saturating_sub));
             }
         }
         column.into()
+    }
+
+    /// How often a metric counts another one, in a region if that matters.
+    pub fn weight(&self, metric: MetricId, of: MetricId, region: u32) -> i64 {
+        let weight = |part: &MetricId| self.weight(*part, of, region);
+        match &self.list[metric] {
+            Formula::Measured | Formula::Shares => i64::from(metric == of),
+            Formula::Selected(from, regions) => i64::from(*from == of && regions.holds(region)),
+            Formula::Sum(parts) => parts.iter().map(weight).sum(),
+            Formula::Rest(all, without) => weight(all) - without.iter().map(weight).sum::<i64>(),
+        }
     }
 
     /// The metrics that a metric is made of, which are no sums or rests, and whether each is taken away.
@@ -136,66 +152,20 @@ impl Formulas {
             Formula::Measured | Formula::Shares | Formula::Selected(..) => vec![(metric, false)],
         }
     }
+}
 
-    /// What a metric selects in which regions, if it does.
-    pub fn selection(&self, metric: MetricId) -> Option<Leaf<'_>> {
-        let Formula::Selected(of, regions) = &self.list[metric] else { return None };
-        Some(Leaf { column: *of, is_shares: false, selected: Some((regions, self.program)) })
+fn has_fractions(list: &[Formula], metric: MetricId) -> bool {
+    match &list[metric] {
+        Formula::Shares => true,
+        Formula::Measured | Formula::Selected(..) => false,
+        Formula::Sum(parts) => parts.iter().any(|&part| has_fractions(list, part)),
+        Formula::Rest(of, without) => without.iter().chain([of]).any(|&part| has_fractions(list, part)),
     }
 }
 
-/// What formulas are made of: severities that locations have by themselves.
-#[derive(Clone, Copy, Debug)]
-pub struct Leaf<'f> {
-    /// The metric that they are severities of.
-    pub column: MetricId,
-    /// Whether they are shares of ticks, not whole numbers.
-    pub is_shares: bool,
-    /// The regions that count, if not all do, and the position that stands for regions of programs.
-    selected: Option<(&'f [bool], usize)>,
-}
-
-impl Leaf<'_> {
-    /// Whether severities in call paths of a region count.
-    pub fn holds(&self, region: u32) -> bool {
-        self.selected
-            .is_none_or(|(regions, program)| *regions.get(region as usize).unwrap_or(&regions[program]))
-    }
-}
-
-/// A number that severities are.
-pub trait Number: Copy + Default + 'static {
-    /// The sum of two; the largest number there is instead of a larger one.
-    #[must_use]
-    fn plus(self, other: Self) -> Self;
-    /// The difference of two, in the same way.
-    #[must_use]
-    fn minus(self, other: Self) -> Self;
-}
-
-impl Number for i64 {
-    fn plus(self, other: i64) -> i64 {
-        self.saturating_add(other)
-    }
-
-    fn minus(self, other: i64) -> i64 {
-        self.saturating_sub(other)
-    }
-}
-
-impl Number for i128 {
-    fn plus(self, other: i128) -> i128 {
-        self.saturating_add(other)
-    }
-
-    fn minus(self, other: i128) -> i128 {
-        self.saturating_sub(other)
-    }
-}
-
-fn combine<T: Number>(column: &mut Vec<T>, other: &[T], operation: impl Fn(T, T) -> T) {
+fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) -> i64) {
     if column.len() < other.len() {
-        column.resize(other.len(), T::default());
+        column.resize(other.len(), 0);
     }
     for (value, &other) in column.iter_mut().zip(other) {
         *value = operation(*value, other);
@@ -246,10 +216,9 @@ mod tests {
         let [execution, mpi] = ["execution", "mpi"].map(|id| metrics.find(id).unwrap());
         let parts = formulas.parts(metrics.computation);
         assert!(parts.contains(&(execution, false)) && parts.contains(&(mpi, true)));
-        let selected = formulas.selection(mpi).unwrap();
-        assert_eq!(
-            (selected.column, [0, 1, 2].map(|it| selected.holds(it))),
-            (metrics.time, [false, true, true])
-        );
+        assert_eq!([0, 1, 2].map(|it| formulas.weight(metrics.computation, metrics.time, it)), [1, 0, 0]);
+        assert_eq!([0, 1, 2].map(|it| formulas.weight(mpi, metrics.time, it)), [0, 1, 1]);
+        let Formula::Selected(of, regions) = formulas.of(mpi) else { panic!("MPI time is selected") };
+        assert_eq!((*of, [0, 1, 2].map(|it| regions.holds(it))), (metrics.time, [false, true, true]));
     }
 }

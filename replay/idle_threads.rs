@@ -46,7 +46,7 @@ impl IdleThreads {
             return None;
         }
         let parallel = parallel_regions(trace, &profile.paths);
-        let times = main.severities.column(metrics.time).iter().zip(main.severities.paths());
+        let times = main.severities.dense(metrics.time).iter().zip(main.severities.paths());
         let outside = times
             .filter(|&(&time, &path)| time > 0 && parallel[path as usize] == NO_PATH)
             .map(|(&time, &path)| (path, time))
@@ -73,7 +73,7 @@ impl IdleThreads {
 
 /// A location's time in each outermost parallel region, in the order of the regions.
 fn sums(parallel: &[PathId], metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
-    let times = severities.column(metrics.time).iter().zip(severities.paths());
+    let times = severities.dense(metrics.time).iter().zip(severities.paths());
     let mut sums: Vec<(PathId, i64)> =
         times.map(|(&time, &path)| (parallel[path as usize], time)).filter(|sum| sum.0 != NO_PATH).collect();
     sums.sort_unstable();

@@ -62,6 +62,40 @@ pub struct Own {
     pub comes: bool,
 }
 
+/// The least and the most that any of a worker's participants did at a call path where they have been, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spread {
+    least: i64,
+    most: i64,
+    /// How many of them have been there.
+    count: u64,
+}
+
+impl Spread {
+    /// Adds what one of them did.
+    pub fn add(&mut self, ticks: i64) {
+        self.merge(Spread { least: ticks, most: ticks, count: 1 });
+    }
+
+    /// Adds what others did.
+    pub fn merge(&mut self, others: Spread) {
+        if others.count > 0 {
+            let is_first = self.count == 0;
+            self.least = if is_first { others.least } else { self.least.min(others.least) };
+            self.most = if is_first { others.most } else { self.most.max(others.most) };
+            self.count += others.count;
+        }
+    }
+
+    /// The same of so many of them: who has not been there did nothing. `None` if there are none.
+    pub fn of_all(mut self, participants: u64) -> Option<[i64; 2]> {
+        if self.count < participants {
+            self.add(0);
+        }
+        (participants > 0).then_some([self.least, self.most])
+    }
+}
+
 /// What participants did at a call path. There is one for each call path of the report, so it is kept small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Total {
@@ -151,6 +185,11 @@ impl Totals {
             Part::Singularity if is_alone && !own.comes => (-above).max(0),
             _ => 0,
         }
+    }
+
+    /// Whether all participants come to a call path.
+    pub fn is_visited_by_all(&self, path: u32, is_parallel: bool) -> bool {
+        i128::from(self.paths[path as usize].visitors) >= self.count(is_parallel)
     }
 
     /// The number of participants where threads are compared, or processes.

@@ -1,5 +1,7 @@
 //! Severities of one location: integers by metric and call path, until the report is written.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::PathId;
@@ -15,74 +17,155 @@ pub fn amount(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// Severities by metric and row.
+/// Metrics in a record.
+const LENGTH: usize = 4;
+
+/// Severities of few rows and metrics: those to which any was added. Metrics share records in the order of their first use,
+/// so that those of one kind come together. Without any this is one word: there may be very many locations.
 #[derive(Clone, Debug)]
-pub struct Columns<T> {
-    /// By metric: the position of its column, from 1; 0 without one. Most locations have few columns.
+pub struct Records<T> {
+    list: Option<Box<List<T>>>,
+}
+
+#[derive(Clone, Debug)]
+struct List<T> {
+    /// By row: its last record, from 1; 0 without one. Reaches as far as the last row that has one.
+    last: Vec<u32>,
+    records: Vec<Record<T>>,
+    /// By metric: its position, from 1; 0 without one. Most locations have few metrics.
     positions: Vec<u16>,
-    /// Severities by row; each column reaches as far as the last row that has a value.
-    columns: Vec<Vec<T>>,
+    /// The metric at each position.
+    metrics: Vec<MetricId>,
 }
 
-impl<T> Default for Columns<T> {
-    fn default() -> Columns<T> {
-        Columns { positions: Vec::new(), columns: Vec::new() }
+/// Severities of a row.
+#[derive(Clone, Copy, Debug)]
+struct Record<T> {
+    row: Row,
+    /// Another record of the row, from 1; 0 if there is none.
+    other: u32,
+    /// The position of the first metric.
+    first: usize,
+    values: [T; LENGTH],
+}
+
+impl<T> Default for Records<T> {
+    fn default() -> Records<T> {
+        Records { list: None }
     }
 }
 
-impl<T: Copy + Default> Columns<T> {
-    /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
-    pub fn column(&self, metric: MetricId) -> &[T] {
-        self.columns.get(self.position(metric)).map_or(&[], Vec::as_slice)
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        let (last, positions, metrics) = Default::default();
+        List { last, records: Vec::new(), positions, metrics }
+    }
+}
+
+impl<T: Copy + Default> Records<T> {
+    /// The severity of a metric in a row.
+    pub fn value(&self, metric: MetricId, row: Row) -> T {
+        let found = self.list.as_deref().and_then(|list| {
+            let position = list.position(metric)?;
+            let first = position - position % LENGTH;
+            Some(list.records[list.find(row, first)?].values[position - first])
+        });
+        found.unwrap_or_default()
     }
 
-    /// The metrics that have a column, with it.
-    pub fn iter(&self) -> impl Iterator<Item = (MetricId, &[T])> {
-        let column =
-            |&position: &u16| self.columns.get(usize::from(position).checked_sub(1)?).map(Vec::as_slice);
-        self.positions
-            .iter()
-            .enumerate()
-            .filter_map(move |(metric, position)| Some((metric, column(position)?)))
+    /// The metrics that occur.
+    pub fn metrics(&self) -> &[MetricId] {
+        self.list.as_deref().map_or(&[], |list| &list.metrics)
+    }
+
+    /// The rows that have severities.
+    pub fn rows(&self) -> impl Iterator<Item = Row> {
+        self.records().filter(|record| record.other == 0).map(|record| record.row)
+    }
+
+    /// Calls `with` for all severities: row, metric, and value. Some are zero.
+    #[inline]
+    pub fn each(&self, mut with: impl FnMut(Row, MetricId, T)) {
+        for record in self.records() {
+            for (&metric, value) in self.metrics()[record.first..].iter().zip(record.values) {
+                with(record.row, metric, value);
+            }
+        }
+    }
+
+    /// The severities of a metric: rows and values.
+    pub fn of_metric(&self, metric: MetricId) -> impl Iterator<Item = (Row, T)> {
+        let position = self.list.as_deref().and_then(|list| list.position(metric));
+        position.into_iter().flat_map(|position| {
+            let first = position - position % LENGTH;
+            let records = self.records().filter(move |record| record.first == first);
+            records.map(move |record| (record.row, record.values[position - first]))
+        })
+    }
+
+    fn records(&self) -> impl Iterator<Item = &Record<T>> {
+        self.list.as_deref().map_or(&[][..], |list| &list.records).iter()
     }
 
     /// The severity of a metric in a row.
     #[inline]
     fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
-        let (mut column, at) = (self.position(metric), row as usize);
-        if self.columns.get(column).is_none_or(|column| at >= column.len()) {
-            self.column_mut(metric).resize(at + 1, T::default());
-            column = self.position(metric);
-        }
-        &mut self.columns[column][at]
-    }
-
-    /// Where the column of a metric is; nowhere if there is none.
-    #[inline]
-    fn position(&self, metric: MetricId) -> usize {
-        usize::from(self.positions.get(metric).copied().unwrap_or(0)).wrapping_sub(1)
-    }
-
-    #[cold]
-    fn column_mut(&mut self, metric: MetricId) -> &mut Vec<T> {
-        match self.position(metric) {
-            usize::MAX => self.add_column(metric),
-            position => &mut self.columns[position],
-        }
-    }
-
-    fn add_column(&mut self, metric: MetricId) -> &mut Vec<T> {
-        if metric >= self.positions.len() {
-            self.positions.resize(metric + 1, 0);
-        }
-        self.columns.push(Vec::new());
-        self.positions[metric] = self.columns.len() as u16;
-        let last = self.columns.len() - 1;
-        &mut self.columns[last]
+        self.list.get_or_insert_default().value_mut(metric, row)
     }
 }
 
-impl Columns<i128> {
+impl<T: Copy + Default> List<T> {
+    #[inline]
+    fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
+        let position = self.position(metric).unwrap_or_else(|| self.add_metric(metric));
+        let first = position - position % LENGTH;
+        let at = self.find(row, first).unwrap_or_else(|| self.add_record(row, first));
+        &mut self.records[at].values[position - first]
+    }
+
+    /// The record of a row with the metrics from a position on, if it has one.
+    #[inline]
+    fn find(&self, row: Row, first: usize) -> Option<usize> {
+        let mut number = self.last.get(row as usize).copied().unwrap_or(0);
+        while number > 0 {
+            let record = &self.records[number as usize - 1];
+            if record.first == first {
+                return Some(number as usize - 1);
+            }
+            number = record.other;
+        }
+        None
+    }
+
+    #[cold]
+    fn add_record(&mut self, row: Row, first: usize) -> usize {
+        if self.last.len() <= row as usize {
+            self.last.resize(row as usize + 1, 0);
+        }
+        let other = self.last[row as usize];
+        self.records.push(Record { row, other, first, values: [T::default(); LENGTH] });
+        self.last[row as usize] = self.records.len() as u32;
+        self.records.len() - 1
+    }
+
+    /// The position of a metric, if it occurs.
+    #[inline]
+    fn position(&self, metric: MetricId) -> Option<usize> {
+        usize::from(self.positions.get(metric).copied().unwrap_or(0)).checked_sub(1)
+    }
+
+    #[cold]
+    fn add_metric(&mut self, metric: MetricId) -> usize {
+        if metric >= self.positions.len() {
+            self.positions.resize(metric + 1, 0);
+        }
+        self.metrics.push(metric);
+        self.positions[metric] = self.metrics.len() as u16;
+        self.metrics.len() - 1
+    }
+}
+
+impl Records<i128> {
     /// Adds to the severity of a metric in a row.
     pub fn add(&mut self, metric: MetricId, row: Row, value: i128) {
         let sum = self.value_mut(metric, row);
@@ -101,10 +184,12 @@ pub struct Severities {
     paths: Vec<PathId>,
     /// Rows by call path; empty as long as every path is its own row, as in a process with one thread.
     rows: FxHashMap<PathId, Row>,
-    /// Whole numbers.
-    whole: Columns<i64>,
+    /// Whole numbers of metrics that most rows have, by row.
+    dense: Vec<(MetricId, Vec<i64>)>,
+    /// All other whole numbers.
+    whole: Records<i64>,
     /// Shares of ticks, with [`FRACTION`](crate::fraction::FRACTION) bits behind the point.
-    shares: Columns<i128>,
+    shares: Records<i128>,
 }
 
 impl Severities {
@@ -149,38 +234,51 @@ impl Severities {
         &self.paths
     }
 
-    /// Adds to the severity of a metric in a row.
+    /// Adds to the severity of a metric in a row. Nothing is added to a metric that was [set](Severities::set_column).
     #[inline]
     pub fn add(&mut self, metric: MetricId, row: Row, value: i64) {
         let sum = self.whole.value_mut(metric, row);
         *sum = sum.saturating_add(value);
     }
 
-    /// Replaces all severities of a metric; position in `column` is the row.
+    /// Sets all severities of a metric that most rows have; position in `column` is the row.
     pub fn set_column(&mut self, metric: MetricId, column: Vec<i64>) {
-        if !column.is_empty() {
-            *self.whole.column_mut(metric) = column;
-        }
+        self.dense.retain(|(of, _)| *of != metric);
+        self.dense.push((metric, column));
     }
 
     /// Replaces all shares of ticks.
-    pub fn set_shares(&mut self, shares: Columns<i128>) {
+    pub fn set_shares(&mut self, shares: Records<i128>) {
         self.shares = shares;
     }
 
-    /// The severities of a metric by row. May be shorter than the list of rows: the rest is zero.
-    pub fn column(&self, metric: MetricId) -> &[i64] {
-        self.whole.column(metric)
+    /// The severities of a metric of whole numbers by row. May be shorter than the list of rows: the rest is zero.
+    pub fn column(&self, metric: MetricId) -> Cow<'_, [i64]> {
+        if self.dense.iter().any(|(of, _)| *of == metric) {
+            return self.dense(metric).into();
+        }
+        let mut column = Vec::new();
+        for (row, value) in self.whole.of_metric(metric) {
+            column.resize(self.paths.len(), 0);
+            column[row as usize] = value;
+        }
+        column.into()
     }
 
-    /// All severities that are whole numbers, and all that are shares of ticks.
-    pub fn columns(&self) -> (&Columns<i64>, &Columns<i128>) {
+    /// The severities by row of a metric that most rows have; none if they were not set. May be shorter than the list of
+    /// rows: the rest is zero.
+    pub fn dense(&self, metric: MetricId) -> &[i64] {
+        self.dense.iter().find(|(of, _)| *of == metric).map_or(&[], |(_, column)| column)
+    }
+
+    /// The metrics that most rows have, with their severities by row.
+    pub fn dense_columns(&self) -> impl Iterator<Item = (MetricId, &[i64])> {
+        self.dense.iter().map(|(metric, column)| (*metric, column.as_slice()))
+    }
+
+    /// All other severities that are whole numbers, and all that are shares of ticks.
+    pub fn records(&self) -> (&Records<i64>, &Records<i128>) {
         (&self.whole, &self.shares)
-    }
-
-    /// The shares of ticks of a metric by row. May be shorter than the list of rows: the rest is zero.
-    pub fn shares(&self, metric: MetricId) -> &[i128] {
-        self.shares.column(metric)
     }
 }
 
@@ -191,14 +289,47 @@ mod tests {
     #[test]
     fn values_add_up_in_their_row() {
         let mut severities = Severities::default();
+        (0..4).for_each(|path| assert_eq!(severities.row(path), path));
         severities.add(1, 3, 5);
         severities.add(1, 3, 2);
         severities.add(1, 0, 1);
-        assert_eq!(severities.column(1), [1, 0, 0, 7]);
+        assert_eq!(*severities.column(1), [1, 0, 0, 7]);
         assert!(severities.column(0).is_empty() && severities.column(9).is_empty());
         severities.add(4, 1, 3);
-        let columns: Vec<_> = severities.columns().0.iter().collect();
-        assert_eq!(columns, [(1, &[1, 0, 0, 7][..]), (4, &[0, 3][..])]);
+        let whole = severities.records().0;
+        assert_eq!(whole.rows().collect::<Vec<_>>(), [3, 0, 1]);
+        let mut all = Vec::new();
+        whole.each(|row, metric, value| all.push((row, metric, value)));
+        assert_eq!(all, [(3, 1, 7), (3, 4, 0), (0, 1, 1), (0, 4, 0), (1, 1, 0), (1, 4, 3)]);
+        assert_eq!([0, 1, 2, 9].map(|row| whole.value(4, row)), [0, 3, 0, 0]);
+        assert_eq!(whole.of_metric(1).collect::<Vec<_>>(), [(3, 7), (0, 1), (1, 0)]);
+        assert_eq!(whole.of_metric(2).count(), 0);
+    }
+
+    #[test]
+    fn rows_have_as_many_records_as_their_metrics_need() {
+        let mut records = Records::default();
+        let metrics = 3 * LENGTH;
+        for (metric, row) in (0..metrics).flat_map(|metric| [(metric, metric as Row % 3), (metric, 7)]) {
+            records.add(metric, row, 1 + metric as i128);
+        }
+        for metric in 0..metrics {
+            let expected = |row| if row == metric % 3 || row == 7 { 1 + metric as i128 } else { 0 };
+            (0..9).for_each(|row| assert_eq!(records.value(metric, row as Row), expected(row)));
+        }
+        let mut rows: Vec<Row> = records.rows().collect();
+        rows.sort_unstable();
+        assert_eq!(rows, [0, 1, 2, 7]);
+    }
+
+    #[test]
+    fn columns_that_are_set_replace_what_was_there() {
+        let mut severities = Severities::default();
+        severities.set_column(2, vec![1]);
+        severities.set_column(2, vec![3, 4]);
+        assert_eq!((severities.dense(2), severities.dense(1)), (&[3, 4][..], &[][..]));
+        assert_eq!(severities.dense_columns().count(), 1);
+        assert_eq!(*severities.column(2), [3, 4]);
     }
 
     #[test]

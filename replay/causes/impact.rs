@@ -8,7 +8,7 @@ use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, wide};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
-use crate::fraction::{fixed, float, whole};
+use crate::fraction::{fixed, float};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
@@ -80,7 +80,7 @@ impl Sums {
 /// If a worker failed.
 pub(super) fn find(
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    profiles: &mut [ProcessProfile],
     paths: &ReportPaths,
     lines: &mut Lines,
     critical: &[Vec<i64>],
@@ -134,12 +134,12 @@ pub(super) fn find(
         }
     }
 
-    for (at, rows) in critical.iter().enumerate() {
-        // The last row first: room for all is made at once.
-        let own = rows.iter().enumerate().rev().filter(|(_, ticks)| **ticks > 0);
-        for (row, &ticks) in own {
-            let (row, number) = (row as Row, lines.path(at, row as Row) as usize);
-            lines.add(at, metrics.critical_path, row, whole(ticks));
+    let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
+    for ((at, location), rows) in locations.enumerate().zip(critical) {
+        let severities = &mut location.severities;
+        for (row, &ticks) in (0..).zip(rows).filter(|(_, ticks)| **ticks > 0) {
+            let number = lines.path(at, row) as usize;
+            severities.add(metrics.critical_path, row, ticks);
             let share = ticks as f64 / path[number] as f64;
             for (list, metric) in metrics.imbalance_impact.into_iter().enumerate() {
                 let value = share * float(impact.lists[list][number]);
@@ -153,12 +153,15 @@ pub(super) fn find(
             continue;
         }
         lines.all_work(at, &mut work);
-        for (row, &ticks) in work.iter().enumerate().rev().filter(|(_, ticks)| **ticks > 0) {
-            let row = row as Row;
+        let mut activities = vec![0; work.len()];
+        for (row, &ticks) in (0..).zip(&work).filter(|(_, ticks)| **ticks > 0) {
             let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;
-            lines.add(at, metrics.critical_path_activities, row, whole(on_path.min(ticks).max(0)));
-            lines.add(at, metrics.non_critical_path_activities, row, whole((ticks - on_path).max(0)));
+            activities[row as usize] = on_path.min(ticks).max(0);
+            if ticks > on_path {
+                severities.add(metrics.non_critical_path_activities, row, ticks - on_path);
+            }
         }
+        severities.set_column(metrics.critical_path_activities, activities);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::previous::Past;
 use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
 use crate::journal::{Journal, Position, Spot};
-use crate::severity::{Columns, MetricId, Row};
+use crate::severity::{MetricId, Records, Row};
 
 /// A location of this worker.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ struct Line {
     /// The report's call path by row.
     paths: Vec<u32>,
     /// What was charged to it.
-    shares: Columns<i128>,
+    shares: Records<i128>,
 }
 
 /// All locations of a worker.
@@ -46,7 +46,7 @@ impl Lines {
         is_worker: bool,
     ) {
         let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.places);
-        self.lines.push(Line { time, paths, shares: Columns::default() });
+        self.lines.push(Line { time, paths, shares: Records::default() });
     }
 
     /// The number of locations.
@@ -140,7 +140,7 @@ impl Lines {
     }
 
     /// What was charged to a location so far.
-    pub(super) fn shares(&self, at: usize) -> &Columns<i128> {
+    pub(super) fn shares(&self, at: usize) -> &Records<i128> {
         &self.lines[at].shares
     }
 
@@ -150,7 +150,7 @@ impl Lines {
     }
 
     /// What was charged to each location.
-    pub(super) fn into_shares(self) -> impl Iterator<Item = Columns<i128>> {
+    pub(super) fn into_shares(self) -> impl Iterator<Item = Records<i128>> {
         self.lines.into_iter().map(|line| line.shares)
     }
 }

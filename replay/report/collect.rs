@@ -1,7 +1,7 @@
-//! Brings rows to worker 0, in the order of metrics, a bounded amount at a time.
+//! Brings rows to worker 0, a band at a time.
 //!
 //! Every worker makes the values of its locations as they will be in the file. The others send the rows in which they have
-//! something; worker 0 makes its own while they are at the next ones.
+//! something; worker 0 makes its own while they are at the next ones, and puts them into their places in the file.
 
 use std::ops::Range;
 use std::vec::IntoIter;
@@ -10,17 +10,17 @@ use cubex::{CnodeId, MetricId, Writer};
 use model::ClockProperties;
 use patterns::Unit;
 
-use super::blocks::Row;
+use super::bands::{Band, BandRow, Piece, bands, pieces};
+use super::cells::{Numbers, Value};
 use super::remarks::Remarks;
-use super::rows::{Piece, RowSets};
+use super::rows::RowSets;
+use super::sheets::Sheet;
 use super::source::Sources;
+use super::tiles::Tile;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
 use crate::fraction;
 use crate::tools::Tools;
-
-/// A value as it is in the file: seconds, or a number of occurrences or bytes.
-type Value = [u8; 8];
 
 /// What a worker makes of its rows.
 #[derive(Debug)]
@@ -31,24 +31,28 @@ pub(super) struct Collector<'c> {
     own: Option<RowSets>,
     /// The rows of all.
     all: RowSets,
-    groups: Vec<Vec<Piece>>,
+    bands: Vec<Band>,
     pub(super) remarks: Remarks,
 }
 
 impl<'c> Collector<'c> {
+    /// The sets are those of the survey of the locations.
+    ///
     /// # Errors
     /// If a worker failed.
     pub(super) fn new(
         tools: &'c Tools<'c>,
         sources: &'c Sources<'c>,
+        present: RowSets,
+        negative: RowSets,
         remarks: Remarks,
         exchange: &mut dyn Exchange,
     ) -> Result<Collector<'c>, Error> {
-        let all = RowSets::new(sources);
+        let all = RowSets::new(sources, present, negative);
         let own = (exchange.worker() > 0).then(|| all.clone());
         let all = all.of_all(exchange)?;
-        let groups = all.groups(tools.trace.locations.len());
-        Ok(Collector { tools, sources, own, all, groups, remarks })
+        let bands = bands(&all, sources.met, tools.trace.locations.len(), exchange.workers());
+        Ok(Collector { tools, sources, own, all, bands, remarks })
     }
 
     /// Brings the rows of a worker to worker 0.
@@ -56,24 +60,37 @@ impl<'c> Collector<'c> {
     /// # Errors
     /// If a worker failed.
     pub(super) fn send(&mut self, exchange: &mut dyn Exchange) -> Result<(), Error> {
-        let width = self.sources.list.len();
         let mut values = Vec::new();
-        for group in self.groups.clone() {
-            let mut batch = vec![self.sources.first as u64, width as u64];
-            for Piece { metric, rows } in group {
-                let paths = &self.all.rows(metric)[rows];
-                let is_own = |path| self.own.as_ref().is_some_and(|own| own.contains(metric, path));
-                let (slots, own): (Vec<u64>, Vec<u32>) =
-                    (0..).zip(paths).filter(|&(_, &path)| is_own(path)).unzip();
-                values.resize(own.len() * width, Value::default());
-                self.fill(metric, &own, width, 0, &mut values);
-                batch.push(own.len() as u64);
-                for (slot, row) in slots.into_iter().zip(values.chunks_exact(width.max(1))) {
-                    batch.push(slot);
-                    batch.extend(row.iter().map(|&value| u64::from_le_bytes(value)));
+        let (sources, bands) = (self.sources, std::mem::take(&mut self.bands));
+        for bands in bands.chunk_by(Band::share_a_sheet) {
+            let own = sources.own(&bands[0].locations);
+            let sheets = sources.sheets(&bands[0].sheet, &own);
+            for band in bands {
+                let paths = &sources.met[band.paths.clone()];
+                let mut pieces = pieces(&self.all, paths);
+                for Piece { metric, rows } in &mut pieces {
+                    rows.retain(|row| {
+                        self.own.as_ref().is_some_and(|own| own.contains(*metric, paths[row.at as usize]))
+                    });
                 }
+                // The rows are sent without those between them.
+                let mut slots = Vec::new();
+                for row in pieces.iter_mut().flat_map(|piece| &mut piece.rows) {
+                    slots.push(row.slot.into());
+                    row.slot = slots.len() as u32 - 1;
+                }
+                let mut batch = Batch::new();
+                if !own.is_empty() {
+                    values.resize(slots.len() * own.len(), Value::default());
+                    self.fill(&sheets, band, &pieces, &own, &mut values);
+                    batch.extend([own.start as u64, own.len() as u64]);
+                    for (slot, row) in slots.into_iter().zip(values.chunks_exact(own.len())) {
+                        batch.push(slot);
+                        batch.extend(row.iter().map(|&value| u64::from_le_bytes(value)));
+                    }
+                }
+                gather(exchange, batch)?;
             }
-            gather(exchange, batch)?;
         }
         Ok(())
     }
@@ -84,64 +101,113 @@ impl<'c> Collector<'c> {
     /// If the file cannot be written, or a worker failed.
     pub(super) fn write(&mut self, writer: &mut Writer, exchange: &mut dyn Exchange) -> Result<(), Error> {
         let width = self.tools.trace.locations.len();
-        let (mut told, mut values) = (Vec::new(), Vec::new());
-        let groups = std::mem::take(&mut self.groups);
-        let pieces = groups.iter().flat_map(|group| group.iter().zip(0..));
-        let mut pieces = pieces.peekable();
-        while let Some(&(&Piece { metric, .. }, _)) = pieces.peek() {
-            let paths = self.all.rows(metric);
-            let cnodes: Vec<CnodeId> = paths.iter().map(|&path| CnodeId(path as usize)).collect();
-            let mut row_writer = writer.metric(MetricId(metric), &cnodes)?;
-            while let Some((piece, at)) = pieces.next_if(|(piece, _)| piece.metric == metric) {
-                if at == 0 {
-                    told = gather(exchange, Batch::new())?.into_iter().filter_map(Told::new).collect();
-                }
-                let rows = piece.rows.clone();
-                values.resize(values.len().max(rows.len() * width), Value::default());
-                let values = &mut values[..rows.len() * width];
+        for metric in 0..self.all.metrics() {
+            let cnodes: Vec<CnodeId> =
+                self.all.rows(metric).into_iter().map(|path| CnodeId(path as usize)).collect();
+            debug_assert_eq!(writer.order(MetricId(metric), &cnodes)?, cnodes);
+            writer.reserve(MetricId(metric), &cnodes)?;
+        }
+        let mut values = Vec::new();
+        let (sources, bands) = (self.sources, std::mem::take(&mut self.bands));
+        for bands in bands.chunk_by(Band::share_a_sheet) {
+            let sheets = sources.sheets(&bands[0].sheet, &sources.own(&bands[0].locations));
+            for band in bands {
+                let pieces = pieces(&self.all, &sources.met[band.paths.clone()]);
+                let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
+                values.resize(values.len().max(rows * band.locations.len()), Value::default());
+                let values = &mut values[..rows * band.locations.len()];
+                let mut told: Vec<Told> =
+                    gather(exchange, Batch::new())?.into_iter().filter_map(Told::new).collect();
                 if !told.is_empty() {
                     values.fill(Value::default());
                 }
-                self.fill(metric, &paths[rows.clone()], width, self.sources.first, values);
-                told.iter_mut().for_each(|told: &mut Told| told.fill(width, values));
-                row_writer.push_rows(&cnodes[rows], values)?;
+                self.fill(&sheets, band, &pieces, &band.locations, values);
+                told.iter_mut().for_each(|told| told.fill(&band.locations, values));
+                for piece in &pieces {
+                    put(writer, piece, &band.locations, width, values)?;
+                }
             }
-            row_writer.finish()?;
         }
         Ok(())
     }
 
-    /// Makes rows of a worker: `width` values each, of which the locations have those from `first` on.
-    fn fill(&mut self, metric: usize, paths: &[u32], width: usize, first: usize, values: &mut [Value]) {
+    /// Makes the rows of the locations of some sheets, in a place for those of `locations`.
+    fn fill(
+        &mut self,
+        sheets: &[Sheet<'_>],
+        band: &Band,
+        pieces: &[Piece],
+        locations: &Range<usize>,
+        values: &mut [Value],
+    ) {
         let Collector { tools, sources, remarks, .. } = self;
         let clock = &tools.trace.definitions.clock;
-        let unit = tools.metrics.list[metric].unit;
-        let has_fractions = tools.formulas.has_fractions(metric);
-        let is_remarkable = remarks.are_about(metric);
-        sources.blocks(metric, paths, 0..sources.list.len(), |block| {
-            let cells = block.cells(metric);
-            for (at, (path, row)) in block.at.clone().zip(cells.rows(&block)) {
-                let start = at * width + first + block.locations.start;
-                let values = &mut values[start..start + row.len()];
-                match (row, unit) {
-                    (Row::Whole(row), Unit::Seconds) => {
-                        put(values, row, |ticks| clock.seconds(ticks.into()).to_le_bytes());
+        let first_path = band.paths.start - band.sheet.start;
+        let at = first_path..band.paths.end - band.sheet.start;
+        let mut fill = |tile: &Tile<'_>| {
+            let width = tile.width();
+            let first = sources.first + tile.locations().start;
+            let is_in = |row: &&BandRow| tile.at.contains(&(first_path + row.at as usize));
+            for Piece { metric, rows } in
+                pieces.iter().filter(|piece| piece.rows.iter().any(|row| is_in(&row)))
+            {
+                let is_remarkable = remarks.are_about(*metric);
+                let are_shares = tools.formulas.has_fractions(*metric);
+                let unit = tools.metrics.list[*metric].unit;
+                let cells = tile.cells(*metric);
+                let made = cells.values(|numbers| converted(numbers, clock, unit, are_shares));
+                for row in rows.iter().filter(is_in) {
+                    let start = row.slot as usize * locations.len() + first - locations.start;
+                    let values = &mut values[start..start + width];
+                    let at = first_path + row.at as usize - tile.at.start;
+                    match made {
+                        Some(made) => values.copy_from_slice(&made[at * width..(at + 1) * width]),
+                        None => values.fill(Value::default()),
                     }
-                    (Row::Wide(row), Unit::Seconds) if has_fractions => {
-                        put(values, row, |shares| seconds(clock, shares).to_le_bytes());
+                    if is_remarkable && let Some(numbers) = cells.row(at, width, are_shares) {
+                        remarks.add(*metric, tile.paths[at], first, numbers);
                     }
-                    (Row::Wide(row), Unit::Seconds) => {
-                        put(values, row, |ticks| clock.seconds(ticks).to_le_bytes());
-                    }
-                    (Row::Whole(row), _) => put(values, row, |count| count.to_le_bytes()),
-                    (Row::Wide(row), _) => put(values, row, |count| (count as u64).to_le_bytes()),
-                }
-                if is_remarkable {
-                    remarks.add(metric, path, sources.first + block.locations.start, row);
                 }
             }
-        });
+        };
+        sheets.iter().for_each(|sheet| sheet.tiles(at.clone(), &mut fill));
     }
+}
+
+/// Puts rows of a metric at some of all locations into the report, whose rows have `width` values.
+fn put(
+    writer: &mut Writer,
+    Piece { metric, rows }: &Piece,
+    locations: &Range<usize>,
+    width: usize,
+    values: &[Value],
+) -> Result<(), Error> {
+    // Rows that follow each other in the file are put there together.
+    let follow = |one: &BandRow, next: &BandRow| next.number == one.number + 1 && locations.len() == width;
+    for rows in rows.chunk_by(follow) {
+        let first = rows[0].number as usize * width + locations.start;
+        let values = &values[rows[0].slot as usize * locations.len()..][..rows.len() * locations.len()];
+        writer.put(MetricId(*metric), first as u64, values)?;
+    }
+    Ok(())
+}
+
+/// Severities as they are in the file.
+fn converted(numbers: &Numbers, clock: &ClockProperties, unit: Unit, are_shares: bool) -> Vec<Value> {
+    match (numbers, unit) {
+        (Numbers::Zero, _) => Vec::new(),
+        (Numbers::Whole(ticks), Unit::Seconds) => made(ticks, |ticks| clock.word(ticks).to_le_bytes()),
+        (Numbers::Wide(shares), Unit::Seconds) if are_shares => {
+            made(shares, |shares| seconds(clock, shares).to_le_bytes())
+        }
+        (Numbers::Wide(ticks), Unit::Seconds) => made(ticks, |ticks| clock.seconds(ticks).to_le_bytes()),
+        (Numbers::Whole(counts), _) => made(counts, i64::to_le_bytes),
+        (Numbers::Wide(counts), _) => made(counts, |count| (count as u64).to_le_bytes()),
+    }
+}
+
+fn made<T: Copy>(numbers: &[T], value: impl Fn(T) -> Value) -> Vec<Value> {
+    numbers.iter().map(|&number| value(number)).collect()
 }
 
 /// A share of ticks in seconds. Most are whole ticks, which take no long division; the result is the same.
@@ -152,11 +218,7 @@ fn seconds(clock: &ClockProperties, shares: i128) -> f64 {
     }
 }
 
-fn put<T: Copy>(values: &mut [Value], row: &[T], value: impl Fn(T) -> Value) {
-    values.iter_mut().zip(row).for_each(|(to, &number)| *to = value(number));
-}
-
-/// Rows of another worker, which it has sent for a group.
+/// Rows of another worker, which it has sent for a band.
 #[derive(Debug)]
 struct Told {
     locations: Range<usize>,
@@ -164,18 +226,18 @@ struct Told {
 }
 
 impl Told {
-    /// `None` from a worker that has no locations, or from worker 0.
+    /// `None` from a worker that has no locations in the band, or from worker 0.
     fn new(batch: Batch) -> Option<Told> {
         let mut words = batch.into_iter();
         let (first, count) = (words.next()? as usize, words.next()? as usize);
         Some(Told { locations: first..first + count, words })
     }
 
-    /// Puts the values of the next piece into rows of all locations.
-    fn fill(&mut self, width: usize, values: &mut [Value]) {
-        for _ in 0..self.words.next().unwrap_or(0) {
-            let start = self.words.next().unwrap_or(0) as usize * width;
-            let values = &mut values[start + self.locations.start..start + self.locations.end];
+    /// Puts the values into rows of some locations.
+    fn fill(&mut self, locations: &Range<usize>, values: &mut [Value]) {
+        while let Some(slot) = self.words.next() {
+            let start = slot as usize * locations.len() + self.locations.start - locations.start;
+            let values = &mut values[start..start + self.locations.len()];
             values.iter_mut().zip(self.words.by_ref()).for_each(|(to, word)| *to = word.to_le_bytes());
         }
     }
@@ -199,13 +261,11 @@ mod tests {
     #[test]
     fn rows_of_another_worker_come_to_their_places() {
         assert!(Told::new(Batch::new()).is_none());
-        // Two locations from the second one on; two rows of a piece, none of the next.
-        let mut told = Told::new(vec![1, 2, 2, 0, 7, 8, 2, 9, 10, 0]).unwrap();
+        // Two rows of two locations; those of the band are one before, and three.
+        let mut told = Told::new(vec![11, 2, 0, 7, 8, 2, 9, 10]).unwrap();
         let mut values = vec![Value::default(); 9];
-        told.fill(3, &mut values);
+        told.fill(&(10..13), &mut values);
         let numbers: Vec<u64> = values.iter().map(|&value| u64::from_le_bytes(value)).collect();
         assert_eq!(numbers, [0, 7, 8, 0, 0, 0, 0, 9, 10]);
-        told.fill(3, &mut values);
-        assert!(told.words.next().is_none());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::Paradigm;
 
-use super::blocks::Row;
+use super::cells::Row;
 use super::ranges::list;
 use super::summary::Part;
 use crate::causes::{Class, Named, Stretch, Victims};

@@ -1,17 +1,20 @@
 //! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
 
 mod accounts;
-mod blocks;
+mod bands;
+mod cells;
 mod collect;
 mod cube;
 mod culprits;
 mod ranges;
 mod remarks;
 mod rows;
+mod sheets;
 mod source;
 mod statistics;
 mod summary;
 mod target;
+mod tiles;
 mod write;
 
 pub use summary::{Summary, WaitState};

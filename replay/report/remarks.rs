@@ -1,6 +1,6 @@
 //! What the summary says of rows, collected on the way.
 
-use super::blocks::Row;
+use super::cells::Row;
 use super::culprits::Culprits;
 use super::summary::Waiting;
 use crate::error::Error;

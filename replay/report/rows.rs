@@ -3,16 +3,15 @@
 //! What is measured is looked at once. What follows from it mostly follows by sets: a sum has a row where one of its parts
 //! has. Only where parts may cancel each other are values made to see.
 
-use std::ops::{BitOrAssign, Range};
-
-use super::source::Sources;
+use super::source::{Compared, Sources};
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
+use crate::formulas::Formula;
 use crate::imbalance::Part;
 use crate::severity::MetricId;
 
-/// Values that worker 0 has at a time, about: 8 MiB of them, and as many again on their way.
-const VALUES_AT_A_TIME: usize = 1 << 20;
+/// Locations that are looked at to see whether any of them has a row.
+const LOCATIONS_AT_A_TIME: usize = 64;
 
 /// Which call paths have a row, by metric.
 #[derive(Clone, Debug)]
@@ -20,25 +19,27 @@ pub(super) struct RowSets {
     /// A bit for each call path.
     bits: Vec<u64>,
     words: usize,
+    /// By word, how many rows of the metric come before; known once those of all workers are together.
+    before: Vec<u32>,
 }
 
 impl RowSets {
-    fn empty(metrics: usize, paths: usize) -> RowSets {
+    pub(super) fn empty(metrics: usize, paths: usize) -> RowSets {
         let words = paths.div_ceil(64);
-        RowSets { bits: vec![0; metrics * words], words }
+        RowSets { bits: vec![0; metrics * words], words, before: Vec::new() }
     }
 
-    /// The rows that the locations of a worker have.
-    pub(super) fn new(sources: &Sources<'_>) -> RowSets {
-        let (metrics, paths) = (sources.metrics.list.len(), sources.regions.len());
-        let mut sets = RowSets::empty(metrics, paths);
-        let mut negative = RowSets::empty(metrics, paths);
-        sets.add_columns(sources, &mut negative);
+    /// The rows that the locations of a worker have, from those that a survey found: where any has something, and less than
+    /// nothing.
+    pub(super) fn new(sources: &Sources<'_>, present: RowSets, mut negative: RowSets) -> RowSets {
+        let metrics = sources.metrics.list.len();
+        let mut sets = present;
+        sets.add_recorded(sources, &mut negative);
         for metric in 0..metrics {
-            if let Some(leaf) = sources.formulas.selection(metric) {
+            if let Formula::Selected(of, regions) = sources.formulas.of(metric) {
                 for sets in [&mut sets, &mut negative] {
-                    let mut rows = sets.rows(leaf.column);
-                    rows.retain(|&path| leaf.holds(sources.regions[path as usize]));
+                    let mut rows = sets.rows(*of);
+                    rows.retain(|&path| regions.holds(sources.regions[path as usize]));
                     sets.set_mut(metric).fill(0);
                     rows.into_iter().for_each(|path| sets.insert(metric, path));
                 }
@@ -55,28 +56,22 @@ impl RowSets {
         sets
     }
 
-    /// What locations have by themselves.
-    fn add_columns(&mut self, sources: &Sources<'_>, negative: &mut RowSets) {
-        let metrics = sources.metrics.list.len();
-        // By metric and row: the bits of all values, which tell zero and the sign.
-        let (mut all_whole, mut all_shares) = (vec![Vec::new(); metrics], vec![Vec::new(); metrics]);
-        for run in &sources.alike {
-            for source in &sources.list[run.clone()] {
-                let (whole, shares) = source.severities.columns();
-                whole.iter().for_each(|(metric, column)| add_bits(&mut all_whole[metric], column));
-                shares.iter().for_each(|(metric, column)| add_bits(&mut all_shares[metric], column));
+    /// What locations have in records.
+    fn add_recorded(&mut self, sources: &Sources<'_>, negative: &mut RowSets) {
+        let mut add = |metric, path, value: i128| {
+            if value != 0 {
+                self.insert(metric, path);
             }
-            let first = &sources.list[run.start];
-            for metric in 0..metrics {
-                let whole = all_whole[metric].drain(..).map(i128::from);
-                let shares = all_shares[metric].drain(..);
-                let both = first.paths().zip(whole).chain(first.paths().zip(shares));
-                for (path, bits) in both.filter(|&(_, bits)| bits != 0) {
-                    self.insert(metric, path);
-                    if bits < 0 {
-                        negative.insert(metric, path);
-                    }
-                }
+            if value < 0 {
+                negative.insert(metric, path);
+            }
+        };
+        for run in &sources.alike {
+            let paths: Vec<u32> = sources.list[run.start].paths().collect();
+            for source in &sources.list[run.clone()] {
+                let (whole, shares) = source.severities.records();
+                whole.each(|row, metric, value| add(metric, paths[row as usize], value.into()));
+                shares.each(|row, metric, value| add(metric, paths[row as usize], value));
             }
         }
     }
@@ -99,37 +94,47 @@ impl RowSets {
             may_be_zero.bits[word] = several & lessens;
             self.set_mut(metric)[word] = one & !may_be_zero.bits[word];
         }
-        let rows = may_be_zero.rows(0);
-        sources.blocks(metric, &rows, 0..sources.list.len(), |block| {
-            for (path, row) in block.cells(metric).rows(&block) {
-                if row.numbers().any(|number| number != 0) {
-                    self.insert(metric, path);
-                }
-            }
-        });
-    }
-
-    /// Where a location is not at the mean.
-    fn add_deviations(&mut self, sources: &Sources<'_>) {
-        let Some(totals) = sources.computed else { return };
-        let mut computes =
-            RowSets { bits: self.set(sources.metrics.computation).to_vec(), words: self.words };
-        let computing = (0..).zip(&totals.paths).filter(|(_, total)| total.computation() != 0);
-        computing.for_each(|(path, _)| computes.insert(0, path));
-        let mut rows = computes.rows(0);
-        for (part, metric) in Part::ALL.into_iter().zip(sources.metrics.imbalance) {
-            sources.blocks(metric, &rows, 0..sources.list.len(), |block| {
-                for (&path, is_off) in block.paths.iter().zip(block.are_off(part)) {
-                    if is_off {
+        let mut rows: Vec<u32> =
+            sources.met.iter().copied().filter(|&path| may_be_zero.contains(0, path)).collect();
+        // Mostly the first locations tell.
+        for first in (0..sources.list.len()).step_by(LOCATIONS_AT_A_TIME) {
+            let locations = first..sources.list.len().min(first + LOCATIONS_AT_A_TIME);
+            sources.tiles(&rows, locations, |tile| {
+                let cells = tile.cells(metric);
+                for (at, &path) in tile.paths.iter().enumerate() {
+                    let row = cells.row(at, tile.width(), false);
+                    if row.is_some_and(|row| row.numbers().any(|number| number != 0)) {
                         self.insert(metric, path);
                     }
                 }
             });
-            // All others are parts of the first.
-            if part == Part::All {
-                rows = self.rows(metric);
+            rows.retain(|&path| !self.contains(metric, path));
+        }
+    }
+
+    /// Where a location is not at the mean.
+    fn add_deviations(&mut self, sources: &Sources<'_>) {
+        let Some(compared) = &sources.compared else { return };
+        let mut rows = Vec::new();
+        for &path in sources.met {
+            let is_off = compared.is_off[path as usize];
+            for (part, _) in Compared::PARTS.into_iter().zip(is_off).filter(|(_, is_off)| *is_off) {
+                self.insert(sources.metrics.imbalance[part as usize], path);
+            }
+            // All others are about call paths where not all come.
+            if is_off[0] && !compared.totals.is_visited_by_all(path, sources.is_parallel[path as usize]) {
+                rows.push(path);
             }
         }
+        sources.tiles(&rows, 0..sources.list.len(), |tile| {
+            tile.compare(|_, totals, own| {
+                for part in [Part::Single, Part::Bypass, Part::Singularity] {
+                    if totals.difference(part, own) != 0 {
+                        self.insert(sources.metrics.imbalance[part as usize], own.path);
+                    }
+                }
+            });
+        });
     }
 
     /// The rows of all workers together, on every worker.
@@ -148,7 +153,26 @@ impl RowSets {
         if exchange.workers() > 1 {
             all.bits = broadcast(exchange, all.bits)?;
         }
+        all.count();
         Ok(all)
+    }
+
+    fn count(&mut self) {
+        self.before = Vec::with_capacity(self.bits.len());
+        for set in self.bits.chunks_exact(self.words.max(1)) {
+            self.before.extend(set.iter().scan(0, |sum, word| {
+                let before = *sum;
+                *sum += word.count_ones();
+                Some(before)
+            }));
+        }
+    }
+
+    /// Which row of a metric the one of a call path is.
+    pub(super) fn number(&self, metric: MetricId, path: u32) -> u32 {
+        let word = metric * self.words + path as usize / 64;
+        let before = self.bits[word] & !(u64::MAX << (path % 64));
+        self.before[word] + before.count_ones()
     }
 
     fn set(&self, metric: MetricId) -> &[u64] {
@@ -159,7 +183,7 @@ impl RowSets {
         &mut self.bits[metric * self.words..(metric + 1) * self.words]
     }
 
-    fn insert(&mut self, metric: MetricId, path: u32) {
+    pub(super) fn insert(&mut self, metric: MetricId, path: u32) {
         self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
     }
 
@@ -181,50 +205,36 @@ impl RowSets {
         rows
     }
 
-    /// All rows in pieces, in the order of metrics, with so many values in a row. Pieces whose values come to worker 0
-    /// together are one group.
-    pub(super) fn groups(&self, values: usize) -> Vec<Vec<Piece>> {
-        let most = (VALUES_AT_A_TIME / values).max(1);
-        let mut groups: Vec<Vec<Piece>> = Vec::new();
-        let mut room = 0;
-        for metric in 0..self.bits.len().checked_div(self.words).unwrap_or(0) {
-            let count = self.set(metric).iter().map(|word| word.count_ones() as usize).sum();
-            for first in (0..count).step_by(most) {
-                let piece = Piece { metric, rows: first..count.min(first + most) };
-                let length = piece.rows.len();
-                match groups.last_mut() {
-                    Some(group) if length <= room => group.push(piece),
-                    _ => {
-                        groups.push(vec![piece]);
-                        room = most;
-                    }
-                }
-                room -= length;
-            }
-        }
-        groups
+    /// The number of metrics.
+    pub(super) fn metrics(&self) -> usize {
+        self.bits.len().checked_div(self.words).unwrap_or(0)
     }
-}
-
-/// Adds the bits of a column to those of others.
-fn add_bits<T: Copy + Default + BitOrAssign>(all: &mut Vec<T>, column: &[T]) {
-    if all.len() < column.len() {
-        all.resize(column.len(), T::default());
-    }
-    all.iter_mut().zip(column).for_each(|(all, &value)| *all |= value);
-}
-
-/// Some rows of a metric.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Piece {
-    pub(super) metric: MetricId,
-    /// Which ones of all that the metric has.
-    pub(super) rows: Range<usize>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl RowSets {
+        /// The rows of all workers, from metrics and call paths.
+        pub(in super::super) fn with_rows(
+            metrics: usize,
+            paths: usize,
+            rows: impl IntoIterator<Item = (MetricId, u32)>,
+        ) -> RowSets {
+            let mut sets = RowSets::empty(metrics, paths);
+            rows.into_iter().for_each(|(metric, path)| sets.insert(metric, path));
+            sets.count();
+            sets
+        }
+    }
+
+    #[test]
+    fn rows_have_numbers_in_rising_order() {
+        let sets = RowSets::with_rows(2, 130, [(1, 129), (1, 64), (1, 0), (1, 63), (0, 5)]);
+        assert_eq!([0, 63, 64, 129].map(|path| sets.number(1, path)), [0, 1, 2, 3]);
+        assert_eq!(sets.number(0, 5), 0);
+    }
 
     #[test]
     fn rows_are_told_in_rising_order() {
@@ -233,26 +243,5 @@ mod tests {
         assert_eq!(sets.rows(1), [0, 63, 64, 129]);
         assert!(sets.contains(1, 64) && !sets.contains(1, 65) && !sets.contains(2, 64));
         assert!(sets.rows(0).is_empty() && sets.rows(2).is_empty());
-    }
-
-    #[test]
-    fn metrics_come_together_until_there_are_too_many_values() {
-        let mut sets = RowSets::empty(5, 10);
-        for (metric, count) in [(0, 1), (2, 2), (3, 2), (4, 7)] {
-            (0..count).for_each(|path| sets.insert(metric, path));
-        }
-        let piece = |metric, rows| Piece { metric, rows };
-        // Room for three rows.
-        let groups = sets.groups(VALUES_AT_A_TIME / 3);
-        let expected = [
-            vec![piece(0, 0..1), piece(2, 0..2)],
-            vec![piece(3, 0..2)],
-            vec![piece(4, 0..3)],
-            vec![piece(4, 3..6)],
-            vec![piece(4, 6..7)],
-        ];
-        assert_eq!(groups, expected);
-        // However many values a row has, it is not cut.
-        assert_eq!(sets.groups(2 * VALUES_AT_A_TIME).len(), 12);
     }
 }

@@ -1,13 +1,14 @@
 //! The locations of a worker: their severities, and what else they have to report.
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::blocks::Block;
+use super::rows::RowSets;
+use crate::call_tree::PathId;
 use crate::formulas::Formulas;
-use crate::idle_threads::IdleThreads;
-use crate::imbalance::Totals;
+use crate::imbalance::{Own, Part, Spread, Totals};
 use crate::metrics::Metrics;
-use crate::severity::{MetricId, Severities};
+use crate::severity::{MetricId, Row, Severities};
 
 /// A location's severities with the way from its call paths to the report's.
 #[derive(Debug)]
@@ -15,8 +16,8 @@ pub(super) struct Source<'a> {
     pub(super) severities: &'a Severities,
     /// The report's call path, by the process's.
     pub(super) numbers: &'a [u32],
-    /// What the main thread did, at a worker thread.
-    pub(super) idle: Option<&'a IdleThreads>,
+    /// When a worker thread was idle.
+    pub(super) idle: Option<Box<IdleTime>>,
     /// Whether it takes part in comparisons of processes, and of threads.
     pub(super) participates: [bool; 2],
 }
@@ -27,9 +28,30 @@ impl Source<'_> {
         self.severities.paths().iter().map(|&path| self.numbers[path as usize])
     }
 
+    /// The report's call path of a row.
+    pub(super) fn path_of(&self, row: Row) -> u32 {
+        self.numbers[self.severities.paths()[row as usize] as usize]
+    }
+
     fn has_rows_of(&self, other: &Source<'_>) -> bool {
         self.severities.paths() == other.severities.paths() && self.numbers == other.numbers
     }
+}
+
+/// The idle time of a worker thread: call paths of the report in rising order, with ticks.
+#[derive(Debug)]
+pub(super) struct IdleTime {
+    /// Outside of parallel regions, which is the same for all workers of a process.
+    pub(super) outside: Rc<[(u32, i64)]>,
+    /// In parallel regions.
+    pub(super) limited: Vec<(u32, i64)>,
+}
+
+/// Idle time at call paths of a process by those of the report, in rising order.
+pub(super) fn numbered(times: &[(PathId, i64)], numbers: &[u32]) -> Vec<(u32, i64)> {
+    let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path as usize], ticks)).collect();
+    times.sort_unstable();
+    times
 }
 
 /// The locations of a worker, which follow each other in the report.
@@ -40,16 +62,39 @@ pub(super) struct Sources<'a> {
     pub(super) list: Vec<Source<'a>>,
     /// Neighbours in the list whose rows are of the same call paths, as those of most programs are.
     pub(super) alike: Vec<Range<usize>>,
-    /// By metric, whether any of them has severities of it by itself.
-    pub(super) has_column: Vec<bool>,
+    /// For each of these neighbours: their rows in the order of the report's call paths.
+    pub(super) rows: Vec<Vec<u32>>,
+    /// By metric that most rows have: what each of them has, by row. Nothing of any other metric.
+    pub(super) dense: Vec<Vec<&'a [i64]>>,
+    /// By metric, whether any of them has records of it: whole numbers, and shares of ticks.
+    pub(super) is_recorded: [Vec<bool>; 2],
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
+    /// The call paths of the report in the order in which they were met, which is mostly that of rows.
+    pub(super) met: &'a [u32],
     /// The region of each call path of the report.
     pub(super) regions: Vec<u32>,
     /// Whether threads are compared, by call path of the report.
     pub(super) is_parallel: Vec<bool>,
-    /// What all locations computed, if they are compared.
-    pub(super) computed: Option<&'a Totals>,
+    /// By call path of the report, how often time counts as computation; and how often metrics in records do.
+    weights: Vec<i8>,
+    recorded_work: Vec<(MetricId, i64)>,
+    /// How what each location computed compares to the mean, if they are compared.
+    pub(super) compared: Option<Compared<'a>>,
+}
+
+/// What locations are compared with.
+#[derive(Debug)]
+pub(super) struct Compared<'a> {
+    /// What all of them computed.
+    pub(super) totals: &'a Totals,
+    /// By call path of the report, whether any of the worker is not at the mean: at all, above, and below.
+    pub(super) is_off: Vec<[bool; 3]>,
+}
+
+impl Compared<'_> {
+    /// What [`is_off`](Compared::is_off) tells.
+    pub(super) const PARTS: [Part; 3] = [Part::All, Part::Above, Part::Below];
 }
 
 impl<'a> Sources<'a> {
@@ -58,6 +103,7 @@ impl<'a> Sources<'a> {
         list: Vec<Source<'a>>,
         metrics: &'a Metrics,
         formulas: &'a Formulas,
+        met: &'a [u32],
         regions: Vec<u32>,
         is_parallel: Vec<bool>,
     ) -> Sources<'a> {
@@ -68,12 +114,48 @@ impl<'a> Sources<'a> {
                 _ => alike.push(at..at + 1),
             }
         }
-        let mut has_column = vec![false; metrics.list.len()];
-        for (whole, shares) in list.iter().map(|source| source.severities.columns()) {
-            whole.iter().for_each(|(metric, _)| has_column[metric] = true);
-            shares.iter().for_each(|(metric, _)| has_column[metric] = true);
+        let rows = alike.iter().map(|run| {
+            let source = &list[run.start];
+            let mut rows: Vec<u32> = (0..source.severities.paths().len() as u32).collect();
+            rows.sort_unstable_by_key(|&row| source.path_of(row));
+            rows
+        });
+        let rows = rows.collect();
+        let mut dense = vec![Vec::new(); metrics.list.len()];
+        let mut is_recorded = [0, 1].map(|_| vec![false; metrics.list.len()]);
+        for (at, source) in list.iter().enumerate() {
+            let severities: &'a Severities = source.severities;
+            for (metric, column) in severities.dense_columns() {
+                dense[metric].resize(at, &[][..]);
+                dense[metric].push(column);
+            }
+            let (whole, shares) = severities.records();
+            for (is_recorded, metrics) in is_recorded.iter_mut().zip([whole.metrics(), shares.metrics()]) {
+                metrics.iter().for_each(|&metric| is_recorded[metric] = true);
+            }
         }
-        Sources { first, list, alike, has_column, metrics, formulas, regions, is_parallel, computed: None }
+        dense.iter_mut().filter(|of| !of.is_empty()).for_each(|of| of.resize(list.len(), &[]));
+        let weight = |of, region| formulas.weight(metrics.computation, of, region);
+        let weights = regions.iter().map(|&region| weight(metrics.time, region) as i8).collect();
+        let recorded = (0..).zip(&is_recorded[0]).filter(|(_, is_recorded)| **is_recorded);
+        let recorded_work =
+            recorded.map(|(metric, _)| (metric, weight(metric, 0))).filter(|it| it.1 != 0).collect();
+        Sources {
+            first,
+            list,
+            alike,
+            rows,
+            dense,
+            is_recorded,
+            metrics,
+            formulas,
+            met,
+            regions,
+            is_parallel,
+            weights,
+            recorded_work,
+            compared: None,
+        }
     }
 
     /// Whether idle threads add to a metric.
@@ -83,46 +165,128 @@ impl<'a> Sources<'a> {
             && self.list.iter().any(|source| source.idle.is_some())
     }
 
-    /// The idle time of a location that a metric has: call paths of the report, and ticks.
+    /// The call paths at which a location has idle time of a metric, and the ticks.
     pub(super) fn idle_time(
         &self,
         source: &Source<'_>,
         metric: MetricId,
     ) -> impl Iterator<Item = (u32, i64)> {
-        let outside = source.idle.map_or(&[][..], |idle| idle.outside());
-        let outside = outside.iter().filter(move |_| metric != self.metrics.limited_parallelism).copied();
-        let limited = source.idle.map_or(Vec::new(), |idle| idle.limited(self.metrics, source.severities));
-        outside.chain(limited).map(|(path, ticks)| (source.numbers[path as usize], ticks))
+        self.idle_times(source, metric).into_iter().flatten().copied()
     }
 
-    /// What the locations computed.
-    pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals { paths: vec![Default::default(); self.regions.len()], ..Totals::default() };
-        for source in &self.list {
-            for (count, participates) in totals.participants.iter_mut().zip(source.participates) {
-                *count += u64::from(participates);
-            }
-        }
+    /// The idle time of a location that a metric has at a call path, in ticks.
+    pub(super) fn idle_time_at(&self, source: &Source<'_>, metric: MetricId, path: u32) -> i64 {
+        let times = self.idle_times(source, metric).into_iter();
+        let found = times.map(|times| times.binary_search_by_key(&path, |time| time.0).map(|at| times[at].1));
+        found.map(|ticks| ticks.unwrap_or(0)).sum()
+    }
+
+    fn idle_times<'s>(&self, source: &'s Source<'_>, metric: MetricId) -> [&'s [(u32, i64)]; 2] {
+        let Some(IdleTime { outside, limited }) = source.idle.as_deref() else { return Default::default() };
+        let is_outside = metric != self.metrics.limited_parallelism;
+        [if is_outside { outside } else { &[] }, limited]
+    }
+
+    /// Which of some locations of the report are the worker's.
+    pub(super) fn own(&self, locations: &Range<usize>) -> Range<usize> {
+        let start = locations.start.max(self.first);
+        start..locations.end.min(self.first + self.list.len()).max(start)
+    }
+
+    /// How many locations take part in comparisons of processes, and of threads.
+    pub(super) fn participants(&self) -> [u64; 2] {
+        [0, 1].map(|at| self.list.iter().filter(|source| source.participates[at]).count() as u64)
+    }
+
+    /// Looks at everything in columns that most rows have, once: they are long.
+    pub(super) fn survey(&self) -> Survey {
+        let (metrics, paths) = (self.metrics.list.len(), self.regions.len());
+        let mut survey = Survey {
+            totals: Totals { paths: vec![Default::default(); paths], participants: self.participants() },
+            spreads: vec![Spread::default(); paths],
+            present: RowSets::empty(metrics, paths),
+            negative: RowSets::empty(metrics, paths),
+        };
         for run in &self.alike {
             let paths: Vec<u32> = self.list[run.start].paths().collect();
-            self.blocks(self.metrics.computation, &paths, run.clone(), |block| self.add(&block, &mut totals));
-        }
-        totals
-    }
-
-    fn add(&self, block: &Block<'_>, totals: &mut Totals) {
-        let (computation, visits) = (block.computation(), block.visits());
-        let rows = computation.chunks_exact(block.width()).zip(visits.chunks_exact(block.width()));
-        for (&path, (computation, visits)) in block.paths.iter().zip(rows) {
-            let is_parallel = usize::from(self.is_parallel[path as usize]);
-            let (mut sum, mut visitors) = (0, 0);
-            for ((source, &ticks), &visits) in block.sources().zip(computation).zip(visits) {
-                if source.participates[is_parallel] {
-                    sum += i128::from(ticks);
-                    visitors += u32::from(visits != 0);
+            // The bits of all values, which tell zero and the sign.
+            let mut bits = vec![Vec::new(); metrics];
+            for source in &self.list[run.clone()] {
+                self.add_work(source, &paths, &mut survey);
+                for (metric, column) in source.severities.dense_columns() {
+                    add_bits(&mut bits[metric], column);
                 }
             }
-            totals.paths[path as usize].add(sum, visitors);
+            for (metric, bits) in bits.iter().enumerate() {
+                for (&path, &bits) in paths.iter().zip(bits).filter(|(_, bits)| **bits != 0) {
+                    survey.present.insert(metric, path);
+                    if bits < 0 {
+                        survey.negative.insert(metric, path);
+                    }
+                }
+            }
         }
+        survey
     }
+
+    /// Adds what a location computed, and whether it came; `paths` are those of its rows.
+    fn add_work(&self, source: &Source<'_>, paths: &[u32], Survey { totals, spreads, .. }: &mut Survey) {
+        let [times, visits] =
+            [self.metrics.time, self.metrics.visits].map(|metric| source.severities.dense(metric));
+        let mut add = |row: usize, path: u32, computation: i64| {
+            if source.participates[usize::from(self.is_parallel[path as usize])] {
+                let comes = visits.get(row).is_some_and(|&visits| visits != 0);
+                totals.paths[path as usize].add(computation.into(), comes.into());
+                spreads[path as usize].add(computation);
+            }
+        };
+        let weighed = |path: u32, time: i64| time.saturating_mul(self.weights[path as usize].into());
+        let time = |row: usize| times.get(row).copied().unwrap_or(0);
+        if self.recorded_work.is_empty() {
+            paths.iter().enumerate().for_each(|(row, &path)| add(row, path, weighed(path, time(row))));
+            return;
+        }
+        let mut own: Vec<i64> =
+            paths.iter().enumerate().map(|(row, &path)| weighed(path, time(row))).collect();
+        for &(metric, weight) in &self.recorded_work {
+            for (row, value) in source.severities.records().0.of_metric(metric) {
+                let own = &mut own[row as usize];
+                *own = own.saturating_add(weight.saturating_mul(value));
+            }
+        }
+        paths.iter().zip(own).enumerate().for_each(|(row, (&path, own))| add(row, path, own));
+    }
+
+    /// Compares what locations computed with what all did.
+    pub(super) fn compare(&mut self, totals: &'a Totals, spreads: Vec<Spread>) {
+        let participants = self.participants();
+        let is_off = (0..).zip(&self.is_parallel).zip(spreads).map(|((path, &is_parallel), spread)| {
+            let own = |computation| Own { path, is_parallel, computation, comes: true };
+            let spread = spread.of_all(participants[usize::from(is_parallel)]);
+            Compared::PARTS.map(|part| {
+                spread.into_iter().flatten().any(|computation| totals.difference(part, own(computation)) != 0)
+            })
+        });
+        self.compared = Some(Compared { totals, is_off: is_off.collect() });
+    }
+}
+
+/// What locations have in columns that most rows have.
+#[derive(Debug)]
+pub(super) struct Survey {
+    /// What they computed together.
+    pub(super) totals: Totals,
+    /// By call path of the report, the least and the most that any of them computed.
+    pub(super) spreads: Vec<Spread>,
+    /// Where any has something, and less than nothing.
+    pub(super) present: RowSets,
+    pub(super) negative: RowSets,
+}
+
+/// Adds the bits of a column to those of others.
+fn add_bits(all: &mut Vec<i64>, column: &[i64]) {
+    if all.len() < column.len() {
+        all.resize(column.len(), 0);
+    }
+    all.iter_mut().zip(column).for_each(|(all, &value)| *all |= value);
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
 
-use super::blocks::Row;
+use super::cells::Row;
 use crate::coverage::{Coverage, Fate};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};

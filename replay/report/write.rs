@@ -1,6 +1,7 @@
 //! Writes the report, and collects what the summary says on the way.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use cubex::Writer;
 use model::Paradigm;
@@ -10,7 +11,7 @@ use super::collect::Collector;
 use super::cube::describe;
 use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::remarks::Remarks;
-use super::source::{Source, Sources};
+use super::source::{IdleTime, Source, Sources, Survey, numbered};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting, examples, total};
 use crate::call_tree::{NO_PATH, PathId};
@@ -63,24 +64,23 @@ pub fn write(
     let Tools { trace, metrics, formulas, .. } = *tools;
     let compares = trace.semantics == Semantics::Corrected
         || tree.iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
-    let idle: Vec<Option<IdleThreads>> = profiles
-        .iter()
-        .map(|profile| IdleThreads::new(trace, metrics, profile).filter(|_| compares))
-        .collect();
     let list: Vec<Source<'_>> = profiles
         .iter()
         .zip(numbers)
-        .zip(&idle)
-        .flat_map(|((profile, numbers), idle)| {
+        .flat_map(|(profile, numbers)| {
+            let idle = IdleThreads::new(trace, metrics, profile).filter(|_| compares);
+            let idle = idle.map(|idle| (numbered(idle.outside(), numbers).into(), idle));
             profile.locations.iter().enumerate().map(move |(thread, location)| {
                 let is_thread =
                     trace.locations[location.location].is_thread() && !location.severities.paths().is_empty();
-                Source {
-                    severities: &location.severities,
-                    numbers,
-                    idle: idle.as_ref().filter(|_| location.is_worker),
-                    participates: [is_thread && thread == 0, is_thread],
-                }
+                let idle = idle.as_ref().filter(|_| location.is_worker).map(|(outside, idle)| {
+                    Box::new(IdleTime {
+                        outside: Rc::clone(outside),
+                        limited: numbered(&idle.limited(metrics, &location.severities), numbers),
+                    })
+                });
+                let participates = [is_thread && thread == 0, is_thread];
+                Source { severities: &location.severities, numbers, idle, participates }
             })
         })
         .collect();
@@ -90,9 +90,14 @@ pub fn write(
     }
     let regions = order.iter().map(|&path| tree[path as usize].region).collect();
     let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
-    let mut sources = Sources::new(first.unwrap_or(0), list, metrics, formulas, regions, is_parallel);
-    let computed = sources.totals().of_all(exchange)?;
-    sources.computed = Some(&computed).filter(|totals| compares && totals.participants[1] > 1);
+    let mut sources =
+        Sources::new(first.unwrap_or(0), list, metrics, formulas, positions, regions, is_parallel);
+    let Survey { totals, spreads, present, negative } = sources.survey();
+    let computed = totals.of_all(exchange)?;
+    match compares && computed.participants[1] > 1 {
+        true => sources.compare(&computed, spreads),
+        false => drop(spreads),
+    }
 
     let first = profiles.first().map_or(0, |profile| profile.process);
     let number =
@@ -103,7 +108,7 @@ pub fn write(
     let run_times = run_times(trace, profiles, exchange)?;
     let remarks =
         Remarks { waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics, &found.culprits) };
-    let mut collector = Collector::new(tools, &sources, remarks, exchange)?;
+    let mut collector = Collector::new(tools, &sources, present, negative, remarks, exchange)?;
     if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;

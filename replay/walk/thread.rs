@@ -279,7 +279,7 @@ mod tests {
         thread.pop(20);
         thread.pop(25);
         let severities = thread.finish(0, 1);
-        assert_eq!((severities.column(0), severities.column(1)), (&[9, 6][..], &[1, 1][..]));
+        assert_eq!((severities.dense(0), severities.dense(1)), (&[9, 6][..], &[1, 1][..]));
         assert_eq!(thread.elapsed.time, 15);
     }
 
@@ -290,6 +290,6 @@ mod tests {
         thread.pop(12);
         thread.push(Frame::new(0, 0, 7, 30));
         thread.pop(31);
-        assert_eq!(thread.finish(0, 1).column(0), [3]);
+        assert_eq!(thread.finish(0, 1).dense(0), [3]);
     }
 }

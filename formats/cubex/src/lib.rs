@@ -46,7 +46,7 @@
 //!
 //! What it promises:
 //!
-//! * Reports are written row by row, so they may be larger than memory, and appear under their name only when complete.
+//! * Reports are written row by row, or in any order, so they may be larger than memory, and appear under their name only when complete.
 //! * The same calls give the same bytes: no time, user or host name goes into a report.
 //! * A [`Writer`] refuses descriptions that some reader of the format is known to reject or misread.
 //! * A [`Report`] can be opened on any bytes: errors name the member and the byte; nothing panics, recurses, or
@@ -83,6 +83,7 @@ mod report;
 mod severities;
 mod statistics;
 mod system;
+mod temporary;
 mod topology;
 mod writer;
 mod xml;

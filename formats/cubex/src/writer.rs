@@ -1,20 +1,19 @@
-//! Writing a report, row by row.
+//! Writing a report: row by row, or rows of all metrics in any order.
 //!
 //! Promises: what appears under the final name is a complete report, or nothing changes there. The bytes
 //! depend on the arguments only. Memory use does not grow with the number of rows. Not offered: compression
 //! (CubeLib is often built without it), appending to a report.
 
-use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use crate::container::{ArchiveWriter, has_ambiguous_padding};
 use crate::data::{MARK, WireNumber};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
+use crate::temporary::Temporary;
 use crate::{CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
 
 /// A report being written.
@@ -32,10 +31,22 @@ pub struct Writer {
     written: HashSet<MetricId>,
     /// The metric whose rows were begun but not finished.
     unfinished: Option<MetricId>,
+    /// The metrics whose values are put in any order.
+    rooms: BTreeMap<MetricId, Room>,
     archive: ArchiveWriter<BufWriter<File>>,
     temporary: Temporary,
     companion: Option<Companion>,
     path: PathBuf,
+}
+
+/// Room for the values of a metric.
+#[derive(Debug)]
+struct Room {
+    /// Where the first one is in the file.
+    offset: u64,
+    values: u64,
+    /// How many of them are still to come.
+    missing: u64,
 }
 
 /// A file that appears beside the report.
@@ -83,7 +94,8 @@ impl Writer {
             members: HashSet::new(),
             written: HashSet::new(),
             unfinished: None,
-            archive: ArchiveWriter::new(BufWriter::with_capacity(1 << 20, file)),
+            rooms: BTreeMap::new(),
+            archive: ArchiveWriter::new(BufWriter::with_capacity(1 << 16, file)),
             temporary,
             companion: None,
             path: path.to_path_buf(),
@@ -150,11 +162,34 @@ impl Writer {
         }
     }
 
+    /// Makes room for the rows of a metric, whose values are then [put](Writer::put) there in any order: `cnodes` are the
+    /// call paths that have one, in any order. All others count as zero.
+    ///
+    /// # Errors
+    ///
+    /// As for [`metric`](Writer::metric).
+    pub fn reserve(&mut self, metric: MetricId, cnodes: &[CnodeId]) -> Result<()> {
+        let result = self.make_room(metric, cnodes);
+        result.map_err(|error| error.in_file(&self.path))
+    }
+
+    /// Puts values of a metric into the room for them, as they are in the file: of each value its little-endian bytes in
+    /// the type of the metric. Rows follow each other in the [order](Writer::order) of the metric, each with a value for
+    /// every location; `first` is how many values come before. Each value must be put once.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for these values, or writing fails.
+    pub fn put(&mut self, metric: MetricId, first: u64, values: &[[u8; 8]]) -> Result<()> {
+        let result = self.put_values(metric, first, values);
+        result.map_err(|error| error.in_file(&self.path))
+    }
+
     /// Completes the report and puts it in place, then its companion.
     ///
     /// # Errors
     ///
-    /// If a metric was begun but not finished, or if a file cannot be written. Existing files are then untouched.
+    /// If a metric was begun but not finished, values were not put where room is for them, or if a file cannot be written. Existing files are then untouched.
     pub fn finish(self) -> Result<()> {
         let path = self.path.clone();
         self.complete().map_err(|error| error.in_file(&path))
@@ -225,6 +260,39 @@ impl Writer {
         Ok((order, index))
     }
 
+    fn make_room(&mut self, metric: MetricId, cnodes: &[CnodeId]) -> Result<()> {
+        let (order, index) = self.begin(metric, cnodes)?;
+        let values = order.len() as u64 * self.cube.locations.len() as u64;
+        if index.is_some() {
+            let offset = self.archive.skip(8 * values).map_err(write_failed)?;
+            self.rooms.insert(metric, Room { offset, values, missing: values });
+        }
+        self.end(index)
+    }
+
+    fn put_values(&mut self, metric: MetricId, first: u64, values: &[[u8; 8]]) -> Result<()> {
+        let count = values.len() as u64;
+        let Some(room) = self.rooms.get_mut(&metric).filter(|room| {
+            count <= room.missing && first.checked_add(count).is_some_and(|end| end <= room.values)
+        }) else {
+            let name = self.name(metric);
+            return Err(Error::invalid(format!("{name}: no room for {count} values from value {first} on")));
+        };
+        room.missing -= count;
+        let offset = room.offset + 8 * first;
+        self.archive.write_at(offset, values.as_flattened()).map_err(write_failed)
+    }
+
+    /// Ends the rows that were begun, and adds their index.
+    fn end(&mut self, index: Option<Member>) -> Result<()> {
+        if let Some(index) = index {
+            self.archive.end().map_err(write_failed)?;
+            self.write_member(&index.name, index.bytes)?;
+        }
+        self.unfinished = None;
+        Ok(())
+    }
+
     fn write_member(&mut self, name: &str, mut bytes: Vec<u8>) -> Result<()> {
         if !self.members.insert(name.to_owned()) {
             return Err(Error::invalid("a member of this name exists already"));
@@ -261,6 +329,10 @@ impl Writer {
 
     fn complete(mut self) -> Result<()> {
         self.ready()?;
+        if let Some((&metric, room)) = self.rooms.iter().find(|(_, room)| room.missing > 0) {
+            let (name, Room { values, missing, .. }) = (self.name(metric), room);
+            return Err(Error::invalid(format!("{name}: {missing} of {values} values were not put")));
+        }
         self.write_anchor().map_err(write_failed)?;
         let file = self.archive.finish().map_err(write_failed)?.get_ref();
         file.sync_all().map_err(|error| Error::io("store the report", error))?;
@@ -406,17 +478,6 @@ impl RowWriter<'_> {
         self.push(cnode, row)
     }
 
-    /// Appends the rows of several call paths at once, as they are in the file: row after row, of each value its
-    /// little-endian bytes in the type of the metric.
-    ///
-    /// # Errors
-    ///
-    /// If it is not the turn of these call paths, there are too few or too many values for them, or writing fails.
-    pub fn push_rows(&mut self, cnodes: &[CnodeId], rows: &[[u8; 8]]) -> Result<()> {
-        let result = self.append(cnodes, rows);
-        result.map_err(|error| error.in_file(&self.writer.path))
-    }
-
     /// Completes the metric.
     ///
     /// # Errors
@@ -432,40 +493,30 @@ impl RowWriter<'_> {
             let (name, pushed, all) = (self.writer.name(self.metric), self.pushed, self.order.len());
             return Err(Error::invalid(format!("{name}: {pushed} of {all} rows were pushed")));
         }
-        if let Some(index) = self.index {
-            self.writer.archive.end().map_err(write_failed)?;
-            self.writer.write_member(&index.name, index.bytes)?;
-        }
-        self.writer.unfinished = None;
-        Ok(())
+        self.writer.end(self.index)
     }
 
     fn push<T: WireNumber>(&mut self, cnode: CnodeId, row: &[T]) -> Result<()> {
-        let mut bytes = std::mem::take(&mut self.row);
-        bytes.clear();
-        bytes.extend(row.iter().map(|value| value.to_le_bytes()));
-        let result = self.check_type::<T>().and_then(|()| self.append(&[cnode], &bytes));
-        self.row = bytes;
+        let result = self.check_type::<T>().and_then(|()| self.append(cnode, row));
         result.map_err(|error| error.in_file(&self.writer.path))
     }
 
-    fn append(&mut self, cnodes: &[CnodeId], rows: &[[u8; 8]]) -> Result<()> {
-        let locations = self.writer.cube.locations.len();
-        if rows.len() != cnodes.len() * locations {
-            let values = rows.len().checked_div(cnodes.len()).unwrap_or(rows.len());
+    fn append<T: WireNumber>(&mut self, cnode: CnodeId, row: &[T]) -> Result<()> {
+        let (values, locations) = (row.len(), self.writer.cube.locations.len());
+        if values != locations {
             return self.broken(&format!("row of {values} values, expected {locations}"));
         }
-        for (at, cnode) in (self.pushed..).zip(cnodes) {
-            match self.order.get(at) {
-                Some(turn) if turn == cnode => {}
-                Some(turn) => {
-                    return self.broken(&format!("row of cnode {}, expected cnode {}", cnode.0, turn.0));
-                }
-                None => return self.broken(&format!("row of cnode {} after the last one", cnode.0)),
+        match self.order.get(self.pushed) {
+            Some(turn) if *turn == cnode => {}
+            Some(turn) => {
+                return self.broken(&format!("row of cnode {}, expected cnode {}", cnode.0, turn.0));
             }
+            None => return self.broken(&format!("row of cnode {} after the last one", cnode.0)),
         }
-        self.writer.archive.write(rows.as_flattened()).map_err(write_failed)?;
-        self.pushed += cnodes.len();
+        self.row.clear();
+        self.row.extend(row.iter().map(|value| value.to_le_bytes()));
+        self.writer.archive.write(self.row.as_flattened()).map_err(write_failed)?;
+        self.pushed += 1;
         Ok(())
     }
 
@@ -480,72 +531,5 @@ impl RowWriter<'_> {
 
     fn broken(&self, rule: &str) -> Result<()> {
         Err(Error::invalid(format!("{}: {rule}", self.writer.name(self.metric))))
-    }
-}
-
-/// Nobody has written to a temporary file of this age for so long that its writer must be dead. Process numbers would
-/// not tell: the writer may run on another host.
-const STALE: Duration = Duration::from_secs(24 * 3600);
-
-/// The file under its temporary name; removed on drop unless it was renamed.
-#[derive(Debug)]
-struct Temporary(Option<PathBuf>);
-
-impl Temporary {
-    /// Creates a file of a new name in the directory of `path`.
-    fn beside(path: &Path, name: &str) -> Result<(Temporary, File)> {
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
-        remove_stale(path, name);
-        loop {
-            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let temporary = path.with_file_name(format!(".{name}.{}-{number}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => return Ok((Temporary(Some(temporary)), file)),
-                // Left behind by a killed process that had our number.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("create the report", error)),
-            }
-        }
-    }
-
-    /// Puts the file in place of `path`.
-    fn rename(&mut self, path: &Path) -> Result<()> {
-        if let Some(temporary) = &self.0 {
-            fs::rename(temporary, path).map_err(|error| Error::io("put the report in place", error))?;
-            self.0 = None;
-        }
-        // Makes the new name durable, where the file system can; the report itself is stored already.
-        let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
-        Ok(())
-    }
-}
-
-/// Removes what killed writers of the report of this name have left behind. What cannot be removed does no harm.
-fn remove_stale(path: &Path, name: &str) {
-    let is_temporary = |found: &str| {
-        let numbers = found.strip_prefix('.').and_then(|found| found.strip_prefix(name)?.strip_prefix('.'));
-        numbers.is_some_and(|numbers| numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
-    };
-    for entry in fs::read_dir(directory(path)).into_iter().flatten().flatten() {
-        let modified = || entry.metadata().ok()?.modified().ok();
-        if entry.file_name().to_str().is_some_and(is_temporary)
-            && modified().and_then(|modified| modified.elapsed().ok()).is_some_and(|age| age > STALE)
-        {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// The directory that a file is in.
-fn directory(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.0 {
-            let _ = fs::remove_file(temporary);
-        }
     }
 }

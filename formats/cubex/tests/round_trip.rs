@@ -85,6 +85,37 @@ proptest! {
         round_trip(&directory.path().join("x.cubex"), &cube, &BTreeMap::from([(0, rows.collect())]));
     }
 
+    /// A report is the same bytes, however the values come.
+    #[test]
+    fn values_put_in_any_order_are_rows(order in Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle()) {
+        let directory = tempfile::tempdir().unwrap();
+        let [pushed, put] = ["pushed.cubex", "put.cubex"].map(|name| directory.path().join(name));
+        let cnodes = [CnodeId(0), CnodeId(1)];
+        let value = |metric: usize, at: usize| (10 * metric + at) as u64;
+
+        let mut writer = Writer::create(&pushed, support::minimal()).unwrap();
+        let mut time = writer.metric(MetricId(0), &cnodes).unwrap();
+        for (at, cnode) in cnodes.into_iter().enumerate() {
+            time.push_f64(cnode, &[2 * at, 2 * at + 1].map(|at| f64::from_bits(value(0, at)))).unwrap();
+        }
+        time.finish().unwrap();
+        let mut visits = writer.metric(MetricId(1), &cnodes).unwrap();
+        for (at, cnode) in cnodes.into_iter().enumerate() {
+            visits.push_u64(cnode, &[2 * at, 2 * at + 1].map(|at| value(1, at))).unwrap();
+        }
+        visits.finish().unwrap();
+        writer.finish().unwrap();
+
+        let mut writer = Writer::create(&put, support::minimal()).unwrap();
+        (0..2).for_each(|metric| writer.reserve(MetricId(metric), &cnodes).unwrap());
+        for at in order {
+            let (metric, at) = (at / 4, at % 4);
+            writer.put(MetricId(metric), at as u64, &[value(metric, at).to_le_bytes()]).unwrap();
+        }
+        writer.finish().unwrap();
+        prop_assert_eq!(std::fs::read(pushed).unwrap(), std::fs::read(put).unwrap());
+    }
+
     /// Every size of anchor and member around the ones that readers disagree on.
     #[test]
     fn members_of_any_size_are_found(size in 0_usize..1100) {

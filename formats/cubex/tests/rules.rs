@@ -89,12 +89,32 @@ fn rows_out_of_turn_are_refused() {
     refused(writer.metric(MetricId(0), &[]).map(drop), "metric time: rows were already written");
 
     let mut rows = writer.metric(MetricId(1), &[main, f]).unwrap();
-    refused(rows.push_rows(&[main, f], &[[0; 8]; 3]), "metric visits: row of 1 values, expected 2");
-    refused(rows.push_rows(&[f, main], &[[0; 8]; 4]), "metric visits: row of cnode 1, expected cnode 0");
-    rows.push_rows(&[main], &[[0; 8]; 2]).unwrap();
+    rows.push_u64(main, &[0; 2]).unwrap();
     refused(rows.finish(), "metric visits: 1 of 2 rows were pushed");
     refused(writer.add_member("a", b"a"), "the rows of metric visits were not finished");
     refused(writer.finish(), "the rows of metric visits were not finished");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn values_without_room_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
+    let refused = |result: Result<(), cubex::Error>, expected: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}\nexpected {expected}");
+    };
+    let (time, visits) = (MetricId(0), MetricId(1));
+    refused(writer.put(time, 0, &[[0; 8]; 1]), "metric time: no room for 1 values from value 0 on");
+    writer.reserve(time, &[CnodeId(1)]).unwrap();
+    refused(writer.reserve(time, &[CnodeId(1)]), "metric time: rows were already written");
+    writer.reserve(visits, &[]).unwrap();
+    refused(writer.put(visits, 0, &[[0; 8]; 1]), "metric visits: no room for 1 values from value 0 on");
+    refused(writer.put(time, 1, &[[0; 8]; 2]), "metric time: no room for 2 values from value 1 on");
+    refused(writer.put(time, u64::MAX, &[[0; 8]; 2]), "metric time: no room for 2 values");
+    writer.put(time, 1, &[[0; 8]; 1]).unwrap();
+    writer.add_member("a", b"a").unwrap();
+    refused(writer.finish(), "metric time: 1 of 2 values were not put");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 

@@ -21,8 +21,13 @@ pub struct ClockProperties {
 impl ClockProperties {
     /// A length of time in seconds.
     pub fn seconds(&self, ticks: i128) -> f64 {
-        let ticks = i64::try_from(ticks).map_or_else(|_| long(ticks), |ticks| ticks as f64);
-        ticks / self.resolution as f64
+        i64::try_from(ticks).map_or_else(|_| long(ticks) / self.resolution as f64, |ticks| self.word(ticks))
+    }
+
+    /// The same of a length that fits into a word, as most do.
+    #[inline]
+    pub fn word(&self, ticks: i64) -> f64 {
+        ticks as f64 / self.resolution as f64
     }
 }
 

@@ -20,6 +20,7 @@ use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Exchange, share};
 use crate::relay;
 use crate::report_paths::ReportPaths;
+use crate::severity::Row;
 use crate::tools::Tools;
 use excess::Excess;
 use forward::Forward;
@@ -92,12 +93,13 @@ fn choose(
     let is_start_up = |path: u32| kind(path).is_some_and(|kind| kind.is_init || kind.is_finalize);
     let mut worst = Vec::new();
     for at in 0..lines.len() {
-        let of_class = |class: Class, row: usize| -> i128 {
+        let of_class = |class: Class, row: Row| -> i128 {
             let metrics = tools.metrics.delay_costs[class as usize];
-            let costs = metrics.map(|metric| lines.shares(at).column(metric).get(row).copied().unwrap_or(0));
+            let costs = metrics.map(|metric| lines.shares(at).value(metric, row));
             costs[0].saturating_add(costs[1])
         };
-        for (row, &path) in lines.paths(at).iter().enumerate() {
+        for row in lines.shares(at).rows() {
+            let path = lines.path(at, row);
             let costs = Class::ALL.map(|class| of_class(class, row));
             let all = costs.iter().fold(0, |sum: i128, &costs| sum.saturating_add(costs));
             if all > 0 && !is_start_up(path) {

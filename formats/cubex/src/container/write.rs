@@ -1,6 +1,8 @@
-//! Writing the container, front to back, without going back.
+//! Writing the container, front to back; what is skipped comes later.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 
 use super::header::{PAX, REGULAR, encode};
 use super::{BLOCK, LARGE, has_ambiguous_padding};
@@ -77,6 +79,25 @@ impl<W: Write> ArchiveWriter<W> {
         }
         let result = self.out.write_all(bytes);
         self.failed = result.is_err();
+        result
+    }
+}
+
+impl ArchiveWriter<BufWriter<File>> {
+    /// Leaves out contents of the open member, which are [written](Self::write_at) later. Answers where they are.
+    pub(crate) fn skip(&mut self, count: u64) -> io::Result<u64> {
+        debug_assert!(count <= self.missing, "more contents than announced");
+        self.missing = self.missing.saturating_sub(count);
+        let end = i64::try_from(count).map(SeekFrom::Current).map_err(io::Error::other)?;
+        let result = self.out.seek(end);
+        self.failed |= result.is_err();
+        Ok(result? - count)
+    }
+
+    /// Writes contents that were left out.
+    pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let result = self.out.get_ref().write_all_at(bytes, offset);
+        self.failed |= result.is_err();
         result
     }
 }

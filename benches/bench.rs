@@ -176,6 +176,11 @@ impl Bench {
     }
 
     fn run(&self, trace: &Trace, threads: usize, options: &[&str]) -> Result<Output, Box<dyn Error>> {
+        // Each run writes a report where none is: to free the memory of an old one is not what is measured.
+        match std::fs::remove_file(self.target()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
         let output = self.command(trace, threads, options).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into());

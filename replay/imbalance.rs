@@ -73,18 +73,12 @@ pub struct Spread {
 
 impl Spread {
     /// Adds what one of them did.
+    #[inline]
     pub fn add(&mut self, ticks: i64) {
-        self.merge(Spread { least: ticks, most: ticks, count: 1 });
-    }
-
-    /// Adds what others did.
-    pub fn merge(&mut self, others: Spread) {
-        if others.count > 0 {
-            let is_first = self.count == 0;
-            self.least = if is_first { others.least } else { self.least.min(others.least) };
-            self.most = if is_first { others.most } else { self.most.max(others.most) };
-            self.count += others.count;
-        }
+        let is_first = self.count == 0;
+        self.least = if is_first { ticks } else { self.least.min(ticks) };
+        self.most = if is_first { ticks } else { self.most.max(ticks) };
+        self.count += 1;
     }
 
     /// The same of so many of them: who has not been there did nothing. `None` if there are none.
@@ -244,6 +238,14 @@ mod tests {
             (thirds(4), thirds(4))
         );
         assert_eq!((value(Part::Bypass, 0, true), value(Part::Singularity, 0, true)), (0, 0));
+    }
+
+    #[test]
+    fn who_was_not_there_did_nothing() {
+        let mut spread = Spread::default();
+        assert_eq!((spread.of_all(0), spread.of_all(1)), (None, Some([0, 0])));
+        [5, 3].into_iter().for_each(|ticks| spread.add(ticks));
+        assert_eq!((spread.of_all(2), spread.of_all(3)), (Some([3, 5]), Some([0, 5])));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub(super) struct Sources<'a> {
     /// Position of the first one in the report.
     pub(super) first: usize,
     pub(super) list: Vec<Source<'a>>,
+    /// Whether any of them is idle at times.
+    has_idle: bool,
     /// Neighbours in the list whose rows are of the same call paths, as those of most programs are.
     pub(super) alike: Vec<Range<usize>>,
     /// For each of these neighbours: their rows in the order of the report's call paths.
@@ -142,6 +144,7 @@ impl<'a> Sources<'a> {
             recorded.map(|(metric, _)| (metric, weight(metric, 0))).filter(|it| it.1 != 0).collect();
         Sources {
             first,
+            has_idle: list.iter().any(|source| source.idle.is_some()),
             list,
             alike,
             rows,
@@ -161,8 +164,7 @@ impl<'a> Sources<'a> {
     /// Whether idle threads add to a metric.
     pub(super) fn is_of_idle_threads(&self, metric: MetricId) -> bool {
         let Metrics { time, idle_threads, limited_parallelism, .. } = *self.metrics;
-        [time, idle_threads, limited_parallelism].contains(&metric)
-            && self.list.iter().any(|source| source.idle.is_some())
+        self.has_idle && [time, idle_threads, limited_parallelism].contains(&metric)
     }
 
     /// The call paths at which a location has idle time of a metric, and the ticks.

@@ -66,8 +66,11 @@ pub(super) fn bands(rows: &RowSets, paths: &[u32], locations: usize, workers: us
     for (paths, rows) in groups {
         let Some(width) = MOST.checked_div(rows) else { continue };
         let width = width.max(LOCATIONS).min(locations);
-        let pieces = (0..locations).step_by(width).map(|first| first..locations.min(first + width));
-        bands.extend(pieces.map(|locations| Band { paths: paths.clone(), locations, sheet: paths.clone() }));
+        bands.extend(sheets::chunks(0..locations, width).map(|locations| Band {
+            paths: paths.clone(),
+            locations,
+            sheet: paths.clone(),
+        }));
         if width < locations {
             first = bands.len();
             continue;

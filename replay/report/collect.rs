@@ -13,7 +13,7 @@ use patterns::Unit;
 use super::bands::{Band, BandRow, Piece, bands, pieces};
 use super::cells::{Numbers, Value};
 use super::remarks::Remarks;
-use super::rows::RowSets;
+use super::rows::{RowSets, Signs};
 use super::sheets::Sheet;
 use super::source::Sources;
 use super::tiles::Tile;
@@ -36,19 +36,18 @@ pub(super) struct Collector<'c> {
 }
 
 impl<'c> Collector<'c> {
-    /// The sets are those of the survey of the locations.
+    /// `signs` are what the locations have by themselves.
     ///
     /// # Errors
     /// If a worker failed.
     pub(super) fn new(
         tools: &'c Tools<'c>,
         sources: &'c Sources<'c>,
-        present: RowSets,
-        negative: RowSets,
+        signs: Signs,
         remarks: Remarks,
         exchange: &mut dyn Exchange,
     ) -> Result<Collector<'c>, Error> {
-        let all = RowSets::new(sources, present, negative);
+        let all = RowSets::new(sources, signs);
         let own = (exchange.worker() > 0).then(|| all.clone());
         let all = all.of_all(exchange)?;
         let bands = bands(&all, sources.met, tools.trace.locations.len(), exchange.workers());

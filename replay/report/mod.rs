@@ -13,6 +13,7 @@ mod sheets;
 mod source;
 mod statistics;
 mod summary;
+mod survey;
 mod target;
 mod tiles;
 mod write;

@@ -3,6 +3,7 @@
 //! What is measured is looked at once. What follows from it mostly follows by sets: a sum has a row where one of its parts
 //! has. Only where parts may cancel each other are values made to see.
 
+use super::sheets::chunks;
 use super::source::{Compared, Sources};
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
@@ -23,18 +24,40 @@ pub(super) struct RowSets {
     before: Vec<u32>,
 }
 
+/// Where locations have something by themselves, and where less than nothing.
+#[derive(Debug)]
+pub(super) struct Signs {
+    present: RowSets,
+    negative: RowSets,
+}
+
+impl Signs {
+    pub(super) fn new(metrics: usize, paths: usize) -> Signs {
+        Signs { present: RowSets::empty(metrics, paths), negative: RowSets::empty(metrics, paths) }
+    }
+
+    /// Adds a value, or the bits of several.
+    #[inline]
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, bits: i128) {
+        if bits != 0 {
+            self.present.insert(metric, path);
+        }
+        if bits < 0 {
+            self.negative.insert(metric, path);
+        }
+    }
+}
+
 impl RowSets {
-    pub(super) fn empty(metrics: usize, paths: usize) -> RowSets {
+    fn empty(metrics: usize, paths: usize) -> RowSets {
         let words = paths.div_ceil(64);
         RowSets { bits: vec![0; metrics * words], words, before: Vec::new() }
     }
 
-    /// The rows that the locations of a worker have, from those that a survey found: where any has something, and less than
-    /// nothing.
-    pub(super) fn new(sources: &Sources<'_>, present: RowSets, mut negative: RowSets) -> RowSets {
+    /// The rows that the locations of a worker have, from what they have by themselves.
+    pub(super) fn new(sources: &Sources<'_>, signs: Signs) -> RowSets {
         let metrics = sources.metrics.list.len();
-        let mut sets = present;
-        sets.add_recorded(sources, &mut negative);
+        let Signs { present: mut sets, mut negative } = signs;
         for metric in 0..metrics {
             if let Formula::Selected(of, regions) = sources.formulas.of(metric) {
                 for sets in [&mut sets, &mut negative] {
@@ -54,26 +77,6 @@ impl RowSets {
         }
         sets.add_deviations(sources);
         sets
-    }
-
-    /// What locations have in records.
-    fn add_recorded(&mut self, sources: &Sources<'_>, negative: &mut RowSets) {
-        let mut add = |metric, path, value: i128| {
-            if value != 0 {
-                self.insert(metric, path);
-            }
-            if value < 0 {
-                negative.insert(metric, path);
-            }
-        };
-        for run in &sources.alike {
-            let paths: Vec<u32> = sources.list[run.start].paths().collect();
-            for source in &sources.list[run.clone()] {
-                let (whole, shares) = source.severities.records();
-                whole.each(|row, metric, value| add(metric, paths[row as usize], value.into()));
-                shares.each(|row, metric, value| add(metric, paths[row as usize], value));
-            }
-        }
     }
 
     /// A metric that follows from others by a sum or a rest.
@@ -97,8 +100,7 @@ impl RowSets {
         let mut rows: Vec<u32> =
             sources.met.iter().copied().filter(|&path| may_be_zero.contains(0, path)).collect();
         // Mostly the first locations tell.
-        for first in (0..sources.list.len()).step_by(LOCATIONS_AT_A_TIME) {
-            let locations = first..sources.list.len().min(first + LOCATIONS_AT_A_TIME);
+        for locations in chunks(0..sources.list.len(), LOCATIONS_AT_A_TIME) {
             sources.tiles(&rows, locations, |tile| {
                 let cells = tile.cells(metric);
                 for (at, &path) in tile.paths.iter().enumerate() {
@@ -183,7 +185,7 @@ impl RowSets {
         &mut self.bits[metric * self.words..(metric + 1) * self.words]
     }
 
-    pub(super) fn insert(&mut self, metric: MetricId, path: u32) {
+    fn insert(&mut self, metric: MetricId, path: u32) {
         self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
     }
 

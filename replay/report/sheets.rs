@@ -22,6 +22,11 @@ const LINE: usize = 8;
 /// A location has no row for a call path.
 const NO_ROW: u32 = u32::MAX;
 
+/// A range in chunks of a length, of which the last one may be shorter.
+pub(super) fn chunks(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(length).map(move |first| first..range.end.min(first + length))
+}
+
 /// How many call paths may be in a sheet of so many locations.
 pub(super) fn height(locations: usize) -> usize {
     (CELLS / locations.max(1)).clamp(1, PATHS)
@@ -121,15 +126,14 @@ impl<'s> Sheet<'s> {
         numbers.resize(at.len() * stride, 0);
         for (alike, rows) in &self.rows {
             // Some locations at a time, whose numbers at a call path are in a line of the cache.
-            for first in alike.clone().step_by(LINE) {
-                let end = alike.end.min(first + LINE);
+            for locations in chunks(alike.clone(), LINE) {
                 // As many as there are always: the compiler makes the most of it.
                 let mut some: [&[i64]; LINE] = [&[]; LINE];
-                some[..end - first].copy_from_slice(&columns[first..end]);
+                some[..locations.len()].copy_from_slice(&columns[locations.clone()]);
                 for (numbers, &row) in numbers.chunks_exact_mut(stride).zip(&rows[at.clone()]) {
                     let number = |column: &[i64]| column.get(row as usize).copied().unwrap_or(0);
                     let line = some.map(number);
-                    numbers[first..end].copy_from_slice(&line[..end - first]);
+                    numbers[locations.clone()].copy_from_slice(&line[..locations.len()]);
                 }
             }
         }

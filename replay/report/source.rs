@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::rows::RowSets;
 use crate::call_tree::PathId;
 use crate::formulas::Formulas;
 use crate::imbalance::{Own, Part, Spread, Totals};
@@ -79,8 +78,8 @@ pub(super) struct Sources<'a> {
     /// Whether threads are compared, by call path of the report.
     pub(super) is_parallel: Vec<bool>,
     /// By call path of the report, how often time counts as computation; and how often metrics in records do.
-    weights: Vec<i8>,
-    recorded_work: Vec<(MetricId, i64)>,
+    pub(super) weights: Vec<i8>,
+    pub(super) recorded_work: Vec<(MetricId, i64)>,
     /// How what each location computed compares to the mean, if they are compared.
     pub(super) compared: Option<Compared<'a>>,
 }
@@ -200,65 +199,6 @@ impl<'a> Sources<'a> {
         [0, 1].map(|at| self.list.iter().filter(|source| source.participates[at]).count() as u64)
     }
 
-    /// Looks at everything in columns that most rows have, once: they are long.
-    pub(super) fn survey(&self) -> Survey {
-        let (metrics, paths) = (self.metrics.list.len(), self.regions.len());
-        let mut survey = Survey {
-            totals: Totals { paths: vec![Default::default(); paths], participants: self.participants() },
-            spreads: vec![Spread::default(); paths],
-            present: RowSets::empty(metrics, paths),
-            negative: RowSets::empty(metrics, paths),
-        };
-        for run in &self.alike {
-            let paths: Vec<u32> = self.list[run.start].paths().collect();
-            // The bits of all values, which tell zero and the sign.
-            let mut bits = vec![Vec::new(); metrics];
-            for source in &self.list[run.clone()] {
-                self.add_work(source, &paths, &mut survey);
-                for (metric, column) in source.severities.dense_columns() {
-                    add_bits(&mut bits[metric], column);
-                }
-            }
-            for (metric, bits) in bits.iter().enumerate() {
-                for (&path, &bits) in paths.iter().zip(bits).filter(|(_, bits)| **bits != 0) {
-                    survey.present.insert(metric, path);
-                    if bits < 0 {
-                        survey.negative.insert(metric, path);
-                    }
-                }
-            }
-        }
-        survey
-    }
-
-    /// Adds what a location computed, and whether it came; `paths` are those of its rows.
-    fn add_work(&self, source: &Source<'_>, paths: &[u32], Survey { totals, spreads, .. }: &mut Survey) {
-        let [times, visits] =
-            [self.metrics.time, self.metrics.visits].map(|metric| source.severities.dense(metric));
-        let mut add = |row: usize, path: u32, computation: i64| {
-            if source.participates[usize::from(self.is_parallel[path as usize])] {
-                let comes = visits.get(row).is_some_and(|&visits| visits != 0);
-                totals.paths[path as usize].add(computation.into(), comes.into());
-                spreads[path as usize].add(computation);
-            }
-        };
-        let weighed = |path: u32, time: i64| time.saturating_mul(self.weights[path as usize].into());
-        let time = |row: usize| times.get(row).copied().unwrap_or(0);
-        if self.recorded_work.is_empty() {
-            paths.iter().enumerate().for_each(|(row, &path)| add(row, path, weighed(path, time(row))));
-            return;
-        }
-        let mut own: Vec<i64> =
-            paths.iter().enumerate().map(|(row, &path)| weighed(path, time(row))).collect();
-        for &(metric, weight) in &self.recorded_work {
-            for (row, value) in source.severities.records().0.of_metric(metric) {
-                let own = &mut own[row as usize];
-                *own = own.saturating_add(weight.saturating_mul(value));
-            }
-        }
-        paths.iter().zip(own).enumerate().for_each(|(row, (&path, own))| add(row, path, own));
-    }
-
     /// Compares what locations computed with what all did.
     pub(super) fn compare(&mut self, totals: &'a Totals, spreads: Vec<Spread>) {
         let participants = self.participants();
@@ -271,24 +211,4 @@ impl<'a> Sources<'a> {
         });
         self.compared = Some(Compared { totals, is_off: is_off.collect() });
     }
-}
-
-/// What locations have in columns that most rows have.
-#[derive(Debug)]
-pub(super) struct Survey {
-    /// What they computed together.
-    pub(super) totals: Totals,
-    /// By call path of the report, the least and the most that any of them computed.
-    pub(super) spreads: Vec<Spread>,
-    /// Where any has something, and less than nothing.
-    pub(super) present: RowSets,
-    pub(super) negative: RowSets,
-}
-
-/// Adds the bits of a column to those of others.
-fn add_bits(all: &mut Vec<i64>, column: &[i64]) {
-    if all.len() < column.len() {
-        all.resize(column.len(), 0);
-    }
-    all.iter_mut().zip(column).for_each(|(all, &value)| *all |= value);
 }

@@ -40,8 +40,7 @@ impl<'a> Sources<'a> {
     /// Calls `with` with all tiles of a list of call paths and some of the locations: of each location in the order of the
     /// list.
     pub(super) fn tiles(&self, paths: &[u32], among: Range<usize>, mut with: impl FnMut(&Tile<'_>)) {
-        for first in among.clone().step_by(CELLS) {
-            let locations = first..among.end.min(first + CELLS);
+        for locations in sheets::chunks(among.clone(), CELLS) {
             for paths in paths.chunks(sheets::height(among.len())) {
                 Sheet::new(self, paths, locations.clone()).tiles(0..paths.len(), &mut with);
             }
@@ -52,8 +51,7 @@ impl<'a> Sources<'a> {
     pub(super) fn sheets(&'a self, paths: &Range<usize>, locations: &Range<usize>) -> Vec<Sheet<'a>> {
         let paths = &self.met[paths.clone()];
         let among = locations.start - self.first..locations.end - self.first;
-        let firsts = among.clone().step_by(CELLS);
-        firsts.map(|first| Sheet::new(self, paths, first..among.end.min(first + CELLS))).collect()
+        sheets::chunks(among, CELLS).map(|locations| Sheet::new(self, paths, locations)).collect()
     }
 }
 
@@ -61,8 +59,7 @@ impl Sheet<'_> {
     /// Calls `with` with all tiles of some of the call paths.
     pub(super) fn tiles(&self, among: Range<usize>, mut with: impl FnMut(&Tile<'_>)) {
         let height = (CELLS / self.locations.len()).max(1);
-        for top in among.clone().step_by(height) {
-            let at = top..among.end.min(top + height);
+        for at in sheets::chunks(among, height) {
             with(&Tile {
                 sheet: self,
                 paths: &self.paths[at.clone()],
@@ -93,14 +90,21 @@ impl Tile<'_> {
     /// The severities of a metric.
     pub(super) fn cells(&self, metric: MetricId) -> Rc<Cells> {
         let metrics = self.sheet.all.metrics;
-        let Some(at) = metrics.imbalance.iter().position(|&of| of == metric) else {
-            let is_idle = self.sheet.all.is_of_idle_threads(metric);
-            return if is_idle { self.with_idle_time(metric) } else { self.counted(metric) };
-        };
+        if self.sheet.all.is_of_idle_threads(metric) {
+            self.with_idle_time(metric)
+        } else if let Some(at) = metrics.imbalance.iter().position(|&of| of == metric) {
+            self.once(metric, || self.deviations(Part::ALL[at]))
+        } else {
+            self.counted(metric)
+        }
+    }
+
+    /// What was made for a metric before, or is made now.
+    fn once(&self, metric: MetricId, make: impl FnOnce() -> Rc<Cells>) -> Rc<Cells> {
         if let Some(made) = &self.made.borrow()[metric] {
             return made.clone();
         }
-        let cells = self.deviations(Part::ALL[at]);
+        let cells = make();
         self.made.borrow_mut()[metric] = Some(cells.clone());
         cells
     }
@@ -112,16 +116,13 @@ impl Tile<'_> {
 
     /// The severities of a metric, as far as locations have them by themselves.
     fn counted(&self, metric: MetricId) -> Rc<Cells> {
-        if let Some(made) = &self.made.borrow()[metric] {
-            return made.clone();
-        }
         let formulas = self.sheet.all.formulas;
         let sum = |first: Rc<Cells>, parts: &[MetricId], is_without: bool| {
             let are_shares = formulas.has_fractions(metric);
             let step = |sum, &part: &MetricId| combine(sum, &self.counted(part), is_without, are_shares);
             parts.iter().fold(first, step)
         };
-        let cells = match formulas.of(metric) {
+        self.once(metric, || match formulas.of(metric) {
             Formula::Measured => self.gather(metric, false),
             Formula::Shares => self.gather(metric, true),
             Formula::Selected(of, regions) => {
@@ -129,9 +130,7 @@ impl Tile<'_> {
             }
             Formula::Sum(parts) => sum(Rc::default(), parts, false),
             Formula::Rest(all, without) => sum(self.counted(*all), without, true),
-        };
-        self.made.borrow_mut()[metric] = Some(cells.clone());
-        cells
+        })
     }
 
     /// What there is in some call paths.

@@ -11,9 +11,10 @@ use super::collect::Collector;
 use super::cube::describe;
 use super::culprits::{Culprit, Culprits, between, kind, victims};
 use super::remarks::Remarks;
-use super::source::{IdleTime, Source, Sources, Survey, numbered};
+use super::source::{IdleTime, Source, Sources, numbered};
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, Waiting, examples, total};
+use super::survey::Survey;
 use crate::call_tree::{NO_PATH, PathId};
 use crate::causes::Named;
 use crate::clock_correction::Violations;
@@ -92,7 +93,7 @@ pub fn write(
     let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
     let mut sources =
         Sources::new(first.unwrap_or(0), list, metrics, formulas, positions, regions, is_parallel);
-    let Survey { totals, spreads, present, negative } = sources.survey();
+    let Survey { totals, spreads, signs } = Survey::new(&sources);
     let computed = totals.of_all(exchange)?;
     match compares && computed.participants[1] > 1 {
         true => sources.compare(&computed, spreads),
@@ -108,7 +109,7 @@ pub fn write(
     let run_times = run_times(trace, profiles, exchange)?;
     let remarks =
         Remarks { waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics, &found.culprits) };
-    let mut collector = Collector::new(tools, &sources, present, negative, remarks, exchange)?;
+    let mut collector = Collector::new(tools, &sources, signs, remarks, exchange)?;
     if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;

@@ -189,7 +189,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If a metric was begun but not finished, values were not put where room is for them, or if a file cannot be written. Existing files are then untouched.
+    /// If a metric was begun but not finished, values were not put where room is for them, or if a file cannot
+    /// be written. Existing files are then untouched.
     pub fn finish(self) -> Result<()> {
         let path = self.path.clone();
         self.complete().map_err(|error| error.in_file(&path))

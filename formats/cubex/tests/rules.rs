@@ -65,14 +65,15 @@ fn grid(position: Vec<u64>) -> Topology {
     }
 }
 
+fn refused(result: Result<(), cubex::Error>, expected: &str) {
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}\nexpected {expected}");
+}
+
 #[test]
 fn rows_out_of_turn_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
-    let refused = |result: Result<(), cubex::Error>, expected: &str| {
-        let error = result.unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}\nexpected {expected}");
-    };
     let (main, f) = (CnodeId(0), CnodeId(1));
     refused(writer.metric(MetricId(0), &[main, main]).map(drop), "metric time: cnode 0 is named twice");
     refused(writer.metric(MetricId(0), &[CnodeId(2)]).map(drop), "metric time: cnode 2 does not exist");
@@ -100,10 +101,6 @@ fn rows_out_of_turn_are_refused() {
 fn values_without_room_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(directory.path().join("x.cubex"), support::minimal()).unwrap();
-    let refused = |result: Result<(), cubex::Error>, expected: &str| {
-        let error = result.unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}\nexpected {expected}");
-    };
     let (time, visits) = (MetricId(0), MetricId(1));
     refused(writer.put(time, 0, &[[0; 8]; 1]), "metric time: no room for 1 values from value 0 on");
     writer.reserve(time, &[CnodeId(1)]).unwrap();

@@ -264,6 +264,9 @@ impl<'t> ProcessWalk<'t> {
         let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
         if is_outermost {
             state.elapsed.mpi += time - frame.enter;
+            if frame.call == NO_CALL {
+                state.mark_silent_call(frame.row);
+            }
         }
         close_call(&frame, is_outermost, time, self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {

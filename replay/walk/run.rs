@@ -86,16 +86,21 @@ impl<'r> Run<'r> {
         let Thread { stack, elapsed, .. } = &mut *self.thread;
         stack.mpi_depth -= u32::from(is_mpi);
         let is_outermost = is_mpi && stack.mpi_depth == 0;
+        let mut silent = None;
         if let Some(frame) = stack.pop()
             && (is_mpi || frame.call != NO_CALL)
         {
             if is_outermost {
                 elapsed.mpi += time - frame.enter;
+                silent = (frame.call == NO_CALL).then_some(frame.row);
             }
             close_call(frame, is_outermost, time, self.trace, self.operations, self.coverage);
         }
         if let Some(&Frame { path, row, .. }) = stack.last() {
             (self.path, self.row) = (path, row);
+        }
+        if let Some(row) = silent {
+            self.thread.mark_silent_call(row);
         }
         true
     }

@@ -157,6 +157,15 @@ impl Thread {
         }
     }
 
+    /// Marks the end of an MPI call that left no mark of its own, because nothing was communicated in it. Without it the
+    /// journal would join the time before the call with the time behind it, and no stretch between two calls would be known.
+    #[inline]
+    pub(super) fn mark_silent_call(&mut self, row: Row) {
+        if let Numbering::Journal(journal) = &mut self.numbering {
+            journal.mark(row);
+        }
+    }
+
     /// Gives the time since the last account to a row.
     #[inline(always)]
     pub(super) fn account(&mut self, row: Row, time: Ticks) {

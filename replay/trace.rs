@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use model::{Definitions, LocationGroupType, LocationType, Paradigm, Region, RegionRole, Ticks};
+use model::{
+    Definitions, InterruptGenerator, LocationGroupType, LocationType, Paradigm, Region, RegionRole, Ticks,
+};
 use patterns::matched::{BarrierClass, Completion, LockClass};
 use rustc_hash::FxHashMap;
 
@@ -151,7 +153,7 @@ impl Trace {
         let ranks = world(&definitions);
         let (processes, locations, process_of_group) = order(&definitions, &ranks);
         let communicators = participants(&definitions, &process_of_group)?;
-        let (sites, site_of_context) = sites(&definitions);
+        let (sites, site_of_context) = sites(&definitions, semantics);
         Ok(Trace {
             definitions,
             semantics,
@@ -176,6 +178,18 @@ impl Trace {
         let resolution = &mut self.definitions.clock.resolution;
         *resolution = resolution.saturating_mul(fineness.into());
         self.fineness = fineness.into();
+    }
+
+    /// The longest time from one sample of a thread to the next while it computes, in ticks; [`Ticks::MAX`] if that is not
+    /// known. Timers of processor time expire at a tick of the system's scheduler, which may be 10 ms apart.
+    pub fn longest_gap(&self) -> Ticks {
+        const SCHEDULER: f64 = 0.01;
+        let periods = self.definitions.interrupt_generators.iter().map(InterruptGenerator::seconds);
+        let longest = periods.map(|period| period.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+        match longest > 0.0 {
+            true => ((2.0 * longest + SCHEDULER) * self.definitions.clock.resolution as f64) as Ticks,
+            false => Ticks::MAX,
+        }
     }
 
     /// The properties of the region at a position; all programs have those of [`Artificial::Program`].
@@ -446,8 +460,12 @@ fn order(definitions: &Definitions, ranks: &World) -> (Vec<Process>, Vec<Locatio
     (processes, locations, process_of_group)
 }
 
-/// Distinct call sites, and the site of each calling context.
-fn sites(definitions: &Definitions) -> (Vec<(String, u32)>, Vec<u32>) {
+/// Distinct call sites, and the site of each calling context. The reference knows none: calls of a function from several
+/// lines of another one are one call path.
+fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>, Vec<u32>) {
+    if semantics == Semantics::Reference {
+        return (Vec::new(), vec![NO_SITE; definitions.calling_contexts.len()]);
+    }
     let mut sites: Vec<(String, u32)> = Vec::new();
     let mut known: FxHashMap<(&str, u32), u32> = FxHashMap::default();
     let of_context = definitions

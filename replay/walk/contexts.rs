@@ -1,17 +1,136 @@
 //! Calling contexts: events that carry a whole call path instead of one region.
 //!
-//! A record names the innermost node of the path and how many nodes were entered since the last record; what else was
-//! open and is not on the path has been left. All of it counts as happening at the record's time.
+//! A record names the innermost node of the path and the number of nodes that were entered since the last record; any other
+//! region that was open and is not on the path has been left. All of it counts as happening at the record's time.
+//!
+//! **Time between two records.** Some regions are entered and left by records of their own: they are *certain* to be active
+//! in between. All others are known from the stack at a record only: they were active then, and nobody knows when they
+//! returned. So the time between two records belongs to the innermost region that is certain, or on the paths of both
+//! records: their common ancestor. A sample says more, for as long as samples may be apart: the time before it belongs to its
+//! path, and the time behind the last one, too. The reference gives all time to the path of the earlier record.
 
 use model::Ticks;
 
 use super::process::ProcessWalk;
 use super::stack::NONE;
+use crate::call_tree::PathId;
 use crate::findings::Finding;
+use crate::options::Semantics;
+use crate::severity::Row;
+
+/// Nodes of calling contexts that a record enters, the innermost first, and the number of frames below them that stay.
+struct Change {
+    entered: Vec<usize>,
+    kept: usize,
+}
 
 impl ProcessWalk<'_> {
-    /// The path changes to `context`, of which the innermost `distance - 1` nodes were newly entered.
-    pub(super) fn change_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
+    /// A region is entered on the path `context`, whose innermost `distance - 1` nodes are new.
+    pub(super) fn enter_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
+        let change = self.change(thread, context, distance.max(2));
+        self.account_before(thread, &change, time);
+        self.apply(thread, &change, true, time);
+        self.threads[thread].sampled_at = Ticks::MIN;
+    }
+
+    /// A sample finds a thread on the path `context`, whose innermost `distance - 1` nodes are new.
+    pub(super) fn sample_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
+        let change = self.change(thread, context, distance);
+        let is_known = self.is_within_sampling(thread, time) && self.trace.semantics == Semantics::Corrected;
+        match is_known.then(|| self.row_behind(thread, &change)).flatten() {
+            Some(row) => self.threads[thread].account_sampled(row, time),
+            None => self.account_before(thread, &change, time),
+        }
+        self.apply(thread, &change, false, time);
+        let state = &mut self.threads[thread];
+        state.sampled_at = time;
+        if let Some(row) = state.stack.last().map(|frame| frame.row) {
+            state.count_sample(row);
+        }
+    }
+
+    /// The region of `context` is left.
+    pub(super) fn leave_context(&mut self, thread: usize, context: usize, time: Ticks) {
+        if !self.holds(thread, context) {
+            let region = self.trace.definitions.calling_contexts[context].region;
+            let trace = self.trace;
+            self.find(Finding::LeaveWithoutEnter, thread, || {
+                format!("leaves {}, which is not entered", trace.region_name(region as u32))
+            });
+            return;
+        }
+        let frames = self.threads[thread].stack.frames();
+        let at = frames.iter().rposition(|frame| frame.context == context as u32).unwrap_or(0);
+        self.account_certain(thread, at + 1, time);
+        while self.threads[thread].stack.len() > at {
+            self.leave_innermost(thread, time);
+        }
+        self.threads[thread].sampled_at = Ticks::MIN;
+    }
+
+    /// Gives the time since the last record to the innermost of the `kept` lowest frames, or to one above that is certain.
+    pub(super) fn account_certain(&mut self, thread: usize, kept: usize, time: Ticks) {
+        let is_sampled = self.is_behind_sample(thread, time);
+        let state = &mut self.threads[thread];
+        let frames = state.stack.frames();
+        let innermost = frames.last().filter(|frame| !frame.is_certain);
+        if self.trace.semantics == Semantics::Reference || innermost.is_none() {
+            return state.account_innermost(time);
+        }
+        if let Some(row) = innermost.map(|frame| frame.row).filter(|_| is_sampled) {
+            return state.account_sampled(row, time);
+        }
+        let above = frames.iter().skip(kept).rposition(|frame| frame.is_certain);
+        // Where nothing is common, a thread is still in the function that it began with.
+        let common = above.map_or(kept, |above| kept + above + 1).max(1);
+        let row = frames[common - 1].row;
+        state.account(row, time);
+    }
+
+    /// The same before a path changes. A function that goes on behind another call of it is the same one: the node of the
+    /// earlier call gets the time, which is behind that call.
+    fn account_before(&mut self, thread: usize, change: &Change, time: Ticks) {
+        let contexts = &self.trace.definitions.calling_contexts;
+        let next = self.threads[thread].stack.frames().get(change.kept);
+        let goes_on = next.zip(change.entered.last()).is_some_and(|(frame, &entered)| {
+            !frame.is_certain
+                && frame.context != entered as u32
+                && frame.region == contexts[entered].region as u32
+        });
+        self.account_certain(thread, change.kept + usize::from(goes_on), time);
+    }
+
+    /// The row that a thread will be in behind a change; `None` if no region stays.
+    fn row_behind(&mut self, thread: usize, change: &Change) -> Option<Row> {
+        let kept = self.threads[thread].stack.frames()[change.kept.checked_sub(1)?];
+        if change.entered.is_empty() {
+            return Some(kept.row);
+        }
+        let contexts = &self.trace.definitions.calling_contexts;
+        let enter = |path: PathId, &context: &usize| {
+            let (region, site) = (contexts[context].region as u32, self.trace.site_of_context[context]);
+            self.tree.enter(path, region, site)
+        };
+        let path = change.entered.iter().rev().fold(kept.path, enter);
+        Some(self.threads[thread].severities.row(path))
+    }
+
+    /// Whether the time since the last record is no longer than samples may be apart.
+    fn is_within_sampling(&self, thread: usize, time: Ticks) -> bool {
+        let since = self.threads[thread].accounted;
+        since != Ticks::MIN && time.saturating_sub(since) <= self.longest_gap
+    }
+
+    /// Whether the last record was a sample, and it is no longer ago than that.
+    fn is_behind_sample(&self, thread: usize, time: Ticks) -> bool {
+        let state = &self.threads[thread];
+        state.sampled_at != Ticks::MIN
+            && state.sampled_at == state.accounted
+            && self.is_within_sampling(thread, time)
+    }
+
+    /// The difference between the path of a thread and `context`, whose innermost `distance - 1` nodes are new.
+    fn change(&self, thread: usize, context: usize, distance: u32) -> Change {
         let contexts = &self.trace.definitions.calling_contexts;
         let mut entered = Vec::new();
         let mut node = Some(context);
@@ -29,35 +148,21 @@ impl ProcessWalk<'_> {
             node = contexts[at].parent;
         }
         let keep = node.map_or(NONE, |at| at as u32);
-        while let Some(frame) = self.threads[thread].stack.last() {
-            if frame.context == keep || (keep == NONE && frame.context == NONE) {
-                break;
-            }
-            self.leave_innermost(thread, time);
-        }
-        for at in entered.into_iter().rev() {
-            let (region, site) = (contexts[at].region as u32, self.trace.site_of_context[at]);
-            self.enter(thread, region, site, time);
-            self.threads[thread].stack.set_context(at as u32);
-        }
+        let frames = self.threads[thread].stack.frames();
+        let kept = frames.iter().rposition(|frame| frame.context == keep).map_or(0, |at| at + 1);
+        Change { entered, kept }
     }
 
-    /// The region of `context` is left.
-    pub(super) fn leave_context(&mut self, thread: usize, context: usize, time: Ticks) {
-        if !self.holds(thread, context) {
-            let region = self.trace.definitions.calling_contexts[context].region;
-            let trace = self.trace;
-            self.find(Finding::LeaveWithoutEnter, thread, || {
-                format!("leaves {}, which is not entered", trace.region_name(region as u32))
-            });
-            return;
-        }
-        while let Some(frame) = self.threads[thread].stack.last() {
-            let is_wanted = frame.context == context as u32;
+    /// Leaves and enters regions as a path changes; the innermost one `is_certain` if it was entered by itself.
+    fn apply(&mut self, thread: usize, change: &Change, is_certain: bool, time: Ticks) {
+        while self.threads[thread].stack.len() > change.kept {
             self.leave_innermost(thread, time);
-            if is_wanted {
-                break;
-            }
+        }
+        let contexts = &self.trace.definitions.calling_contexts;
+        for (above, &at) in change.entered.iter().enumerate().rev() {
+            let (region, site) = (contexts[at].region as u32, self.trace.site_of_context[at]);
+            self.enter(thread, region, site, time);
+            self.threads[thread].stack.set_context(at as u32, is_certain && above == 0);
         }
     }
 

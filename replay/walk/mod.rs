@@ -39,6 +39,7 @@ use crate::statistics::Samples;
 use crate::trace::Trace;
 
 pub(crate) use stream::FARTHEST;
+pub use thread::Sampled;
 
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
 /// cost nothing.
@@ -71,6 +72,8 @@ pub struct LocationProfile {
     pub is_worker: bool,
     /// Its severities; their call paths are those of the process.
     pub severities: Severities,
+    /// Its samples by row of the severities; empty without any, and rows behind the end have none.
+    pub sampled: Vec<Sampled>,
     /// The time of its last event.
     pub end: Ticks,
     /// Where its time went, in order; empty unless positions are places in it.

@@ -42,6 +42,8 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) locks: Locks,
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
+    /// The longest time from one sample of a thread to the next while it computes, in ticks.
+    pub(super) longest_gap: Ticks,
     /// Regions of programs by the string that names them.
     programs: FxHashMap<usize, u32>,
     /// Whether MPI_Init was left, and MPI_Finalize was left, for the first time.
@@ -70,6 +72,7 @@ impl<'t> ProcessWalk<'t> {
             locks: Locks::default(),
             findings: Findings::default(),
             coverage: Coverage::default(),
+            longest_gap: trace.longest_gap(),
             programs: FxHashMap::default(),
             was_initialized: false,
             was_finalized: false,
@@ -358,8 +361,10 @@ impl<'t> ProcessWalk<'t> {
 
     /// A program ends, and with it everything that is open. Sampled regions are never left otherwise.
     pub(super) fn end_program(&mut self, thread: usize, time: Ticks) {
-        let program = self.threads[thread].stack.iter().find(|frame| self.trace.is_program(frame.region));
-        let Some(program) = program.map(|frame| frame.region) else { return };
+        let frames = self.threads[thread].stack.frames();
+        let Some(at) = frames.iter().position(|frame| self.trace.is_program(frame.region)) else { return };
+        let program = frames[at].region;
+        self.account_certain(thread, at + 1, time);
         while self.threads[thread].stack.last().is_some_and(|frame| frame.context != NONE) {
             self.leave_innermost(thread, time);
         }
@@ -428,6 +433,7 @@ impl<'t> ProcessWalk<'t> {
                     run_mpi: end.mpi - thread.at_init.mpi,
                     is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
+                    sampled: std::mem::take(&mut thread.sampled),
                     end: thread.now,
                     journal,
                     records,

@@ -145,12 +145,12 @@ impl ProcessWalk<'_> {
             }
             Event::CallingContextEnter { calling_context, unwind_distance } => {
                 if let Some(context) = self.context(thread, mappings, calling_context) {
-                    self.change_context(thread, context, unwind_distance.max(2), time);
+                    self.enter_context(thread, context, unwind_distance, time);
                 }
             }
             Event::CallingContextSample { calling_context, unwind_distance, .. } => {
                 if let Some(context) = self.context(thread, mappings, calling_context) {
-                    self.change_context(thread, context, unwind_distance, time);
+                    self.sample_context(thread, context, unwind_distance, time);
                 }
             }
             Event::CallingContextLeave { calling_context } => {
@@ -189,8 +189,9 @@ impl ProcessWalk<'_> {
         if mode == MeasurementMode::OFF {
             self.find(Finding::RecordingOff, thread, || "recording stops");
             self.operations.interrupt();
+            self.account_certain(thread, 0, time);
             self.enter(thread, region, NO_SITE, time);
-        } else if self.threads[thread].stack.iter().any(|frame| frame.region == region) {
+        } else if self.threads[thread].stack.frames().iter().any(|frame| frame.region == region) {
             self.leave(thread, region, time);
         }
     }

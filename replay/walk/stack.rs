@@ -32,6 +32,8 @@ pub(super) struct Frame {
     pub(super) fate: Option<Fate>,
     /// The calling context that it was entered by.
     pub(super) context: u32,
+    /// It was entered by a record of its own, and will be left by one. Otherwise it was found on the stack at a record.
+    pub(super) is_certain: bool,
     /// Its visit to a barrier of threads, in the operations.
     pub(super) barrier: u32,
     /// The last receive that it completed.
@@ -53,6 +55,7 @@ impl Frame {
             collective_begin: None,
             fate: None,
             context: NONE,
+            is_certain: true,
             barrier: NONE,
             last_receive: NONE,
             inner_leave: false,
@@ -115,8 +118,8 @@ impl Stack {
     }
 
     /// All frames, the outermost first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Frame> {
-        self.frames[..self.depth].iter()
+    pub(super) fn frames(&self) -> &[Frame] {
+        &self.frames[..self.depth]
     }
 
     /// Number of frames.
@@ -174,11 +177,11 @@ impl Stack {
         }
     }
 
-    /// The innermost frame was entered by a calling context.
-    pub(super) fn set_context(&mut self, context: u32) {
+    /// The innermost frame was entered by a calling context, and `is_certain` if by a record of its own.
+    pub(super) fn set_context(&mut self, context: u32, is_certain: bool) {
         let is_deep = self.depth > DEEP;
         let Some(frame) = self.last_mut() else { return };
-        frame.context = context;
+        (frame.context, frame.is_certain) = (context, is_certain);
         if is_deep {
             *self.deep.entry(key_of_context(context)).or_default() += 1;
         }
@@ -195,7 +198,7 @@ impl Stack {
     }
 
     fn has(&self, key: u64, is_it: impl Fn(&Frame) -> bool) -> bool {
-        self.iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
+        self.frames().iter().take(DEEP).any(is_it) || self.deep.contains_key(&key)
     }
 
     fn forget(&mut self, key: u64) {
@@ -222,7 +225,7 @@ mod tests {
         let mut stack = Stack::default();
         for depth in 0..200 {
             stack.push(Frame::new(0, 0, depth % 100, 10));
-            stack.set_context(depth);
+            stack.set_context(depth, true);
         }
         assert!([0, 63, 64, 99].map(|region| stack.is_in(region)).iter().all(|&is_in| is_in));
         assert!(!stack.is_in(100) && stack.is_in_context(199) && !stack.is_in_context(200));

@@ -46,6 +46,15 @@ impl Account {
     }
 }
 
+/// The samples of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sampled {
+    /// Samples that were taken there.
+    pub samples: u64,
+    /// Ticks that were given to the row because of them.
+    pub ticks: Ticks,
+}
+
 /// The state of one location while its events are walked.
 #[derive(Debug)]
 pub(super) struct Thread {
@@ -70,6 +79,10 @@ pub(super) struct Thread {
     pub(super) at_finalize: Option<Elapsed>,
     /// By row.
     pub(super) accounts: Vec<Account>,
+    /// By row; empty without samples.
+    pub(super) sampled: Vec<Sampled>,
+    /// The time of the last sample, unless a region has been entered or left since.
+    pub(super) sampled_at: Ticks,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
 }
@@ -89,6 +102,8 @@ impl Thread {
             at_init: Elapsed::default(),
             at_finalize: None,
             accounts: Vec::new(),
+            sampled: Vec::new(),
+            sampled_at: Ticks::MIN,
             severities: Severities::default(),
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
@@ -183,6 +198,29 @@ impl Thread {
             Some(row) => self.account(row, time),
             None => self.skip(time),
         }
+    }
+
+    /// The same because of a sample.
+    pub(super) fn account_sampled(&mut self, row: Row, time: Ticks) {
+        if self.accounted != Ticks::MIN {
+            let ticks = time - self.accounted;
+            let sum = &mut self.sampled_of(row).ticks;
+            *sum = sum.saturating_add(ticks);
+        }
+        self.account(row, time);
+    }
+
+    /// Counts a sample in a row.
+    pub(super) fn count_sample(&mut self, row: Row) {
+        self.sampled_of(row).samples += 1;
+    }
+
+    fn sampled_of(&mut self, row: Row) -> &mut Sampled {
+        let at = row as usize;
+        if at >= self.sampled.len() {
+            self.sampled.resize(at + 1, Sampled::default());
+        }
+        &mut self.sampled[at]
     }
 
     /// Forgets the time since the last account: nothing ran.

@@ -24,6 +24,8 @@ pub struct Definitions {
     pub communicators: Table<Communicator>,
     /// Nodes of the tree of calling contexts; parents precede children.
     pub calling_contexts: Table<CallingContext>,
+    /// The sources of samples.
+    pub interrupt_generators: Table<InterruptGenerator>,
     /// Cartesian topologies.
     pub topologies: Vec<CartTopology>,
     /// Every string, for records that name one (`ProgramBegin`).
@@ -136,6 +138,28 @@ pub struct CallingContext {
     pub parent: Option<usize>,
 }
 
+/// A source of samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InterruptGenerator {
+    /// Whether it counts time, not something else.
+    pub is_of_time: bool,
+    /// Whether the exponent is of 10, not of 2.
+    pub is_decimal: bool,
+    /// The unit of the period: base to the power of this, in seconds.
+    pub exponent: i64,
+    /// Units from one sample to the next.
+    pub period: u64,
+}
+
+impl InterruptGenerator {
+    /// Seconds from one sample to the next; `None` if something else than time is counted, or the period is absurd.
+    pub fn seconds(&self) -> Option<f64> {
+        let base: f64 = if self.is_decimal { 10.0 } else { 2.0 };
+        let seconds = self.period as f64 * base.powi(i32::try_from(self.exponent).ok()?);
+        (self.is_of_time && seconds.is_normal()).then_some(seconds)
+    }
+}
+
 /// A dimension of a Cartesian topology.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CartDimension {
@@ -158,4 +182,26 @@ pub struct CartTopology {
     pub dimensions: Vec<CartDimension>,
     /// Rank in the communicator and one coordinate per dimension.
     pub coordinates: Vec<(u32, Vec<u32>)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn period_of_samples_is_in_units_of_a_power_of_ten_or_two() {
+        let generator =
+            InterruptGenerator { is_of_time: true, is_decimal: true, exponent: -9, period: 5_000_000 };
+        assert!((generator.seconds().unwrap() - 0.005).abs() < 1e-12);
+        let binary = InterruptGenerator { is_decimal: false, exponent: -3, period: 4, ..generator };
+        assert_eq!(binary.seconds(), Some(0.5));
+        for odd in [
+            InterruptGenerator { is_of_time: false, ..generator },
+            InterruptGenerator { period: 0, ..generator },
+            InterruptGenerator { exponent: i64::MAX, ..generator },
+            InterruptGenerator { exponent: 400, ..generator },
+        ] {
+            assert_eq!(odd.seconds(), None, "{odd:?}");
+        }
+    }
 }

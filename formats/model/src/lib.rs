@@ -12,8 +12,8 @@ pub mod table;
 pub mod time;
 
 pub use definitions::{
-    CallingContext, CartDimension, CartTopology, Communicator, Definitions, Group, Location, LocationGroup,
-    Members, Region, SystemTreeNode,
+    CallingContext, CartDimension, CartTopology, Communicator, Definitions, Group, InterruptGenerator,
+    Location, LocationGroup, Members, Region, SystemTreeNode,
 };
 pub use enumerations::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,

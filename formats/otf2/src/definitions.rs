@@ -9,8 +9,8 @@ use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::field::UNDEFINED;
 use model::{
-    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, Group, Location,
-    LocationGroup, Members, Region, SystemTreeNode, Table,
+    CallingContext, CartDimension, CartTopology, ClockProperties, Communicator, Definitions, Group,
+    InterruptGenerator, Location, LocationGroup, Members, Region, SystemTreeNode, Table,
 };
 
 /// Reads all records of the global definitions.
@@ -171,6 +171,19 @@ impl Resolver {
                     parent: optional(&self.done.calling_contexts, parent, "parent")?,
                 };
                 define(&mut self.done.calling_contexts, reference, context)
+            }
+            Definition::InterruptGenerator {
+                reference,
+                interrupt_generator_mode,
+                base,
+                exponent,
+                period,
+                ..
+            } => {
+                // OTF2_InterruptGeneratorMode: 0 time, 1 count. OTF2_Base: 0 binary, 1 decimal.
+                let (is_of_time, is_decimal) = (interrupt_generator_mode == 0, base == 1);
+                let generator = InterruptGenerator { is_of_time, is_decimal, exponent, period };
+                define(&mut self.done.interrupt_generators, reference, generator)
             }
             Definition::CartDimension { reference, name, size, cart_periodicity } => {
                 let dimension =

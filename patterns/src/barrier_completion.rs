@@ -18,8 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Barrier Completion",
     is_waiting: false,
-    condition: "A rank leaves a barrier after the first rank did.",
-    advice: "The cost of the barrier itself; fewer barriers, or ranks nearer to each other, help.",
     detect: Detect::Collective(barrier_completion),
 };
 

@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Barrier",
     is_waiting: true,
-    condition: "A rank enters a barrier before the last one does.",
-    advice: "Balance the work before the barrier. Ask whether the barrier is needed at all: collective \
-             operations and messages already order what depends on each other.",
     detect: Detect::Collective(barrier_wait),
 };
 

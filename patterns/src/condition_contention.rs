@@ -19,9 +19,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Condition Contention",
     is_waiting: true,
-    condition: "A call on a condition variable is entered before the thread that has the mutex next releases it.",
-    advice: "Let the thread that signals release the mutex soon, and wake one thread instead of all where one is \
-             enough.",
     detect: Detect::Lock(condition_contention),
 };
 

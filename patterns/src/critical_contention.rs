@@ -16,9 +16,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "OpenMP Critical Contention",
     is_waiting: true,
-    condition: "A thread asks for a critical section before the thread that has it leaves it.",
-    advice: "Do less in the critical section, or enter it less often: collect results in each thread first, use a \
-             reduction or an atomic. Give sections that protect different data different names.",
     detect: Detect::Lock(critical_contention),
 };
 

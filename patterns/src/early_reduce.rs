@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Early Reduce",
     is_waiting: true,
-    condition: "The root enters an N-to-1 operation before the last contributing rank does.",
-    advice: "Balance the work before the operation, or let the root do something else first (MPI_Ireduce, \
-             MPI_Igather).",
     detect: Detect::Collective(early_reduce),
 };
 

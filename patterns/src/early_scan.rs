@@ -18,8 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Early Scan",
     is_waiting: true,
-    condition: "A rank enters a prefix reduction before one of the lower ranks does.",
-    advice: "Let lower ranks arrive first: balance the work so that it does not fall with the rank.",
     detect: Detect::Collective(early_scan),
 };
 

@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Finalize",
     is_waiting: true,
-    condition: "A rank enters MPI_Finalize before the last one does.",
-    advice: "The ranks end unevenly: look for what the last ones still do (output, clean-up), and share \
-             or overlap it.",
     detect: Detect::Collective(finalize_wait),
 };
 

@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Initialization Completion",
     is_waiting: false,
-    condition: "A rank leaves MPI_Init after the first rank did.",
-    advice: "Part of starting up; large values point to the launcher, the network or the file system, not \
-             to the program.",
     detect: Detect::Collective(init_completion),
 };
 

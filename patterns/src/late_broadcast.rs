@@ -18,8 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Late Broadcast",
     is_waiting: true,
-    condition: "A rank that receives data enters a 1-to-N operation before the root does.",
-    advice: "Let the root do less before the operation, or give the others work meanwhile (MPI_Ibcast).",
     detect: Detect::Collective(late_broadcast),
 };
 

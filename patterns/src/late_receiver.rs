@@ -36,9 +36,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Receiver",
     is_waiting: true,
-    condition: "A call that completes a send is entered before the receive is posted, and is still going on then.",
-    advice: "Post receives earlier (MPI_Irecv before the work), or let the sender go on meanwhile (MPI_Isend). Short \
-             messages are buffered by MPI and need no receiver; long or synchronous ones do.",
     detect: Detect::Send(late_receiver),
 };
 

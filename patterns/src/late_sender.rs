@@ -36,10 +36,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Sender",
     is_waiting: true,
-    condition: "A call that completes a receive is entered before the call that sends the message.",
-    advice: "Let the sender do less before it sends, or give the receiver work to do meanwhile: post the receive early \
-             with MPI_Irecv and wait for it after that work. If always the same ranks send late, they have more work \
-             than the others: balance it.",
     detect: Detect::LateMessage(late_sender),
 };
 

@@ -1,8 +1,8 @@
 //! What counts as a wait state: one file a pattern, and the tree of metrics that they fill.
 //!
 //! `ls` of this folder is the list of wait states. A pattern is a pure function over matched operations ([`matched`])
-//! with its metric, its condition and an advice as data ([`Pattern`]). Reports, summaries and documentation follow from
-//! the list [`PATTERNS`].
+//! with its metric as data ([`Pattern`]). Reports and summaries follow from the list [`PATTERNS`], and a test compares the
+//! documentation with it.
 //!
 //! To add one: a file with its `PATTERN`, and its line in the two lists below. A test names what is missing.
 //!

@@ -16,8 +16,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Mutex Contention",
     is_waiting: true,
-    condition: "A thread asks for a mutex before the thread that has it releases it.",
-    advice: "Hold the mutex for a shorter time, or use several, each for a part of the data.",
     detect: Detect::Lock(mutex_contention),
 };
 

@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "N x N Completion",
     is_waiting: false,
-    condition: "A rank leaves an N-to-N operation after the first rank did.",
-    advice: "The cost of the operation itself: fewer, larger operations help, and ranks nearer to each \
-             other.",
     detect: Detect::Collective(nxn_completion),
 };
 

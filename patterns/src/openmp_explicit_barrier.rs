@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Explicit OpenMP Barrier",
     is_waiting: true,
-    condition: "A thread enters a barrier construct before the last thread of its team does.",
-    advice: "Balance the work of the threads before the barrier. Ask whether the barrier is needed: worksharing \
-             constructs end with one anyway.",
     detect: Detect::ThreadBarrier(wait_at_explicit_barrier),
 };
 

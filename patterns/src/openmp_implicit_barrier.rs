@@ -19,9 +19,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at Implicit OpenMP Barrier",
     is_waiting: true,
-    condition: "A thread reaches the end of a parallel region or worksharing construct before the last thread of its team does.",
-    advice: "Balance the work of the threads: another schedule of the loop (dynamic, guided, smaller chunks), or \
-             tasks. If nothing depends on the construct being complete, add nowait.",
     detect: Detect::ThreadBarrier(wait_at_implicit_barrier),
 };
 

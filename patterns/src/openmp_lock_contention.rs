@@ -16,9 +16,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "OpenMP Lock Contention",
     is_waiting: true,
-    condition: "A thread asks for a lock of OpenMP before the thread that has it releases it.",
-    advice: "Hold the lock for a shorter time, or use several locks, each for a part of the data. Test for the \
-             lock and do something else meanwhile.",
     detect: Detect::Lock(openmp_lock_contention),
 };
 

@@ -7,8 +7,7 @@ use crate::matched::{
 };
 use crate::metric::Metric;
 
-/// A wait state (or a completion time): what it is called, when it occurs, what to do about it, and the function that
-/// finds it. The words are data, so that help, documentation and reports follow from the list of patterns.
+/// A wait state (or a completion time): its metric, its name, and the function that finds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// What it measures.
@@ -19,10 +18,6 @@ pub struct Pattern {
     pub title: &'static str,
     /// Lost time that someone else could have prevented; false for the time an operation takes to complete.
     pub is_waiting: bool,
-    /// When it occurs, in words.
-    pub condition: &'static str,
-    /// What to do about it.
-    pub advice: &'static str,
     /// The rule.
     pub detect: Detect,
 }

@@ -18,9 +18,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Wait at N x N",
     is_waiting: true,
-    condition: "A rank enters an N-to-N operation before the last contributing rank does.",
-    advice: "Balance the work before the operation; or start it early and complete it late \
-             (MPI_Iallreduce).",
     detect: Detect::Collective(wait_at_nxn),
 };
 

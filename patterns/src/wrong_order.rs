@@ -34,9 +34,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Sender, wrong order",
     is_waiting: true,
-    condition: "After a late sender the same process receives a message that was sent before the late one.",
-    advice: "Receive messages in the order in which they are sent, or from whoever comes first (MPI_ANY_SOURCE, \
-             MPI_Waitany).",
     detect: Detect::Overtaken(sent_before),
 };
 

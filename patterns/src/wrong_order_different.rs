@@ -17,8 +17,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Late Sender, wrong order (different sources)",
     is_waiting: true,
-    condition: "The message that was sent earlier came from another source than the late one.",
-    advice: "Receive from whoever sends first: MPI_ANY_SOURCE, or several MPI_Irecv with MPI_Waitany.",
     detect: Detect::Overtaken(different_sources),
 };
 

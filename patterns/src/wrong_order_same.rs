@@ -17,8 +17,6 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Late Sender, wrong order (same source)",
     is_waiting: true,
-    condition: "The message that was sent earlier came from the source of the late one.",
-    advice: "Receive the messages of one sender in the order in which it sends them, or let it send them in the order in which they are needed.",
     detect: Detect::Overtaken(same_source),
 };
 

@@ -24,11 +24,13 @@ pub enum Fate {
     Probe,
     /// Its operation found no partner in the trace.
     Unmatched,
+    /// The part of an analysed call that is no wait state, and longer than moving the data can take.
+    Unexplained,
 }
 
 impl Fate {
     /// All fates, in the order of reports.
-    pub const ALL: [Fate; 7] = [
+    pub const ALL: [Fate; 8] = [
         Fate::Analysed,
         Fate::OneSided,
         Fate::FileAccess,
@@ -36,6 +38,7 @@ impl Fate {
         Fate::VariableAllToAll,
         Fate::Probe,
         Fate::Unmatched,
+        Fate::Unexplained,
     ];
 
     /// The reason in words.
@@ -48,6 +51,7 @@ impl Fate {
             Fate::VariableAllToAll => "Alltoallv and Alltoallw",
             Fate::Probe => "blocking probes",
             Fate::Unmatched => "no partner in the trace",
+            Fate::Unexplained => "time in MPI that is not explained",
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod exchange;
 pub mod findings;
 pub mod formulas;
 pub mod fraction;
+pub mod functions;
 mod groups;
 pub mod idle_threads;
 pub mod imbalance;
@@ -48,6 +49,7 @@ pub mod statistics;
 pub mod thread_waits;
 pub mod tools;
 pub mod trace;
+mod unexplained;
 pub mod wait_states;
 pub mod walk;
 
@@ -66,7 +68,7 @@ pub use options::{MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
-use causes::Collected;
+use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use estimate::Estimate;
@@ -333,7 +335,7 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &profiles, exchange)?;
-        let mut culprits = Vec::new();
+        let mut culprits = Culprits::default();
         if metrics.has_causes {
             progress.phase("find root causes");
             culprits =

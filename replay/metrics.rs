@@ -18,6 +18,8 @@ pub struct NumberedPattern {
     pub pattern: &'static Pattern,
     /// The metric that it adds to.
     pub metric: MetricId,
+    /// Whether its time is waiting that no other pattern contains.
+    pub is_waiting: bool,
     /// Its place in the statistics, if it has one.
     pub subject: Option<SubjectId>,
     /// The metrics that count its instances: on messages without data, with data.
@@ -132,10 +134,12 @@ impl Metrics {
         let (mut at_overtaking, mut at_collective) = (Vec::new(), Vec::new());
         let (mut at_thread_barrier, mut at_lock) = (Vec::new(), Vec::new());
         let mut patterns = Vec::new();
+        let is_waiting = |name: &str| PATTERNS.iter().any(|it| it.is_waiting && it.metric.id == name);
         for pattern in PATTERNS {
             let numbered = NumberedPattern {
                 pattern,
                 metric: id(pattern.metric.id),
+                is_waiting: pattern.is_waiting && !pattern.metric.parent.is_some_and(is_waiting),
                 subject: SUBJECTS.iter().position(|subject| subject.metric == pattern.metric.id),
                 instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
             };

@@ -3,6 +3,7 @@
 use crate::call_tree::{CallPath, CallTree, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::functions::Functions;
 use crate::trace::{Artificial, Trace};
 use crate::walk::ProcessProfile;
 
@@ -17,6 +18,8 @@ pub struct ReportPaths {
     pub positions: Vec<u32>,
     /// For each process of this worker, the report's number by the process's.
     pub numbers: Vec<Vec<u32>>,
+    /// The functions that they are in.
+    pub functions: Functions,
 }
 
 impl ReportPaths {
@@ -48,7 +51,11 @@ impl ReportPaths {
         }
         numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
         // From here on nobody looks for paths, of which there may be very many.
-        Ok(ReportPaths { tree: tree.into_paths(), order, positions, numbers })
+        let tree = tree.into_paths();
+        let functions = Functions::new(trace, &parents(&tree, &order, &positions), |path| {
+            tree[order[path as usize] as usize].region
+        });
+        Ok(ReportPaths { tree, order, positions, numbers, functions })
     }
 
     /// The number of call paths.
@@ -61,11 +68,20 @@ impl ReportPaths {
         self.order.is_empty()
     }
 
+    /// The region of a call path, by the report's number.
+    pub fn region(&self, path: u32) -> u32 {
+        self.tree[self.order[path as usize] as usize].region
+    }
+
     /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
     pub fn parents(&self) -> Vec<u32> {
-        let parent = |path: &u32| self.tree[*path as usize].parent;
-        let number = |parent: u32| self.positions.get(parent as usize).copied();
-        let parents = self.order.iter().map(parent).enumerate();
-        parents.map(|(at, parent)| number(parent).unwrap_or(at as u32)).collect()
+        parents(&self.tree, &self.order, &self.positions)
     }
+}
+
+fn parents(tree: &[CallPath], order: &[u32], positions: &[u32]) -> Vec<u32> {
+    let parent = |path: &u32| tree[*path as usize].parent;
+    let number = |parent: u32| positions.get(parent as usize).copied();
+    let parents = order.iter().map(parent).enumerate();
+    parents.map(|(at, parent)| number(parent).unwrap_or(at as u32)).collect()
 }

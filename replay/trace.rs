@@ -238,6 +238,25 @@ impl Trace {
         region as usize >= self.region_count()
     }
 
+    /// Whether the region at a position is of MPI.
+    pub fn is_mpi(&self, region: u32) -> bool {
+        self.kinds.get(region as usize).is_some_and(|kind| kind.is_mpi)
+    }
+
+    /// Whether the region at a position is time that the recorder took for itself.
+    pub fn is_of_recorder(&self, region: u32) -> bool {
+        region == self.artificial(Artificial::BufferFlush)
+    }
+
+    /// Whether the region at a position is a function of a runtime library of a language or the system. Recordings of
+    /// `replay-record` have the library of a function in the description of its region.
+    pub fn is_of_runtime_library(&self, region: u32) -> bool {
+        let region = self.definitions.regions.get(region as usize);
+        region.is_some_and(|region| {
+            region.paradigm == Paradigm::SAMPLING && is_runtime_library(&region.description)
+        })
+    }
+
     /// The number of processes that MPI counts.
     pub fn world_size(&self) -> usize {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
@@ -291,6 +310,33 @@ impl Trace {
             _ => format!("{name} location {}", location.reference),
         }
     }
+}
+
+/// Whether a file, by its name, is a library that programs get from their language or the system: the C library and the
+/// kernel's shared page, mathematics, threads, and the libraries of C++, Fortran and OpenMP.
+fn is_runtime_library(file: &str) -> bool {
+    const LIBRARIES: [&str; 16] = [
+        "[vdso]",
+        "linux-vdso",
+        "ld-linux",
+        "ld-musl",
+        "libc",
+        "libm",
+        "libmvec",
+        "libpthread",
+        "librt",
+        "libdl",
+        "libgcc_s",
+        "libstdc++",
+        "libgfortran",
+        "libquadmath",
+        "libgomp",
+        "libatomic",
+    ];
+    LIBRARIES.iter().any(|library| {
+        let rest = file.strip_prefix(library);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+    })
 }
 
 /// The last part of a path.

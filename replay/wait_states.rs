@@ -18,6 +18,7 @@ use crate::operations::{CallId, Envelope, NO_CALL, Operations, Place, Receive};
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
+use crate::unexplained::LongCalls;
 use crate::walk::ProcessProfile;
 
 /// Stands for "no message".
@@ -42,14 +43,17 @@ pub fn find(
     let operations = profile.operations.clone();
     let waiting = WaitingMessages::default();
     let received = vec![Received::default(); operations.calls.sites().len()];
-    let mut finder = Finder { profile, operations: &operations, metrics, waiting, received };
+    let long = LongCalls::new(trace);
+    let mut finder = Finder { profile, operations: &operations, metrics, waiting, received, long };
     let (calls_with_late_sender, lost) = finder.receives(&matches.sends, trace);
     finder.add_received();
-    finder.lose_unmatched(matches, lost);
+    let lost = finder.lose_unmatched(matches, lost);
     finder.sends(&matches.postings, &calls_with_late_sender);
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
-    finder.waiting
+    let Finder { long, waiting, .. } = finder;
+    long.account(&operations, &lost, trace.definitions.clock.resolution, &mut profile.coverage);
+    waiting
 }
 
 struct Finder<'a> {
@@ -59,6 +63,7 @@ struct Finder<'a> {
     waiting: WaitingMessages,
     /// By site of calls: what was received there.
     received: Vec<Received>,
+    long: LongCalls,
 }
 
 /// How much was received.
@@ -98,6 +103,9 @@ impl Finder<'_> {
         self.add_at(call, pattern.metric, ticks);
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
             self.profile.doubtful.consider(pattern.metric, ticks);
+        }
+        if pattern.is_waiting {
+            self.long.add(self.operations, call, ticks);
         }
         if let Some(instances) = pattern.instances_of(bytes) {
             self.add_at(call, instances, 1);
@@ -141,8 +149,8 @@ impl Finder<'_> {
     }
 
     /// Counts sends without partner, and takes the time of all calls with operations that have none, of which those of
-    /// receives are `lost` already, out of what was analysed.
-    fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) {
+    /// receives are `lost` already, out of what was analysed. Returns all these calls, in rising order.
+    fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) -> Vec<CallId> {
         for (at, send) in self.operations.sends.iter().enumerate() {
             if matches.postings.is_alone(at) && !send.is_cancelled() {
                 let location = self.operations.site(send.call).location as usize;
@@ -163,12 +171,13 @@ impl Finder<'_> {
         }
         lost.sort_unstable();
         lost.dedup();
-        for call in lost {
+        for &call in &lost {
             let call = self.operations.call(call);
             if call.is_analysed {
                 self.profile.coverage.lose(Fate::Unmatched, call.interval.leave - call.interval.enter);
             }
         }
+        lost
     }
 
     /// What is odd in a receive and its send, if it has one.

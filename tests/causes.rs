@@ -65,7 +65,7 @@ fn root_of_a_chain_of_waiting_pays_for_all_of_it() {
         "{short} + {long} s of costs, {waiting} s of waiting"
     );
     assert!(table.sum("delay_latesender_longterm", 0) > 0.9 * long, "the root pays too little of {long} s");
-    let first = &summary.culprits[0];
+    let first = &summary.causes.culprits[0];
     assert!(first.call_path.ends_with("main/work") && first.location.contains('0'), "{first}");
     assert!(first.is_critical && first.more_work.is_some_and(|more| more > 1.0), "{first}");
     // Each rank but the root waits only because another one did, and all but the last make others wait.

@@ -1,20 +1,28 @@
 //! What the summary says of culprits: who waits for them, and between which calls they are slow.
 
-use replay::Summary;
+use replay::coverage::Fate;
+use replay::{Semantics, Summary};
 
 use crate::causes::{analyze, chain};
 use crate::support::parse::Case;
 use crate::support::random::{self, Random};
+use crate::support::trace::{Step, Stream, Trace};
 use crate::support::{SEMANTICS, fresh, workers, write};
 
 /// What the summary says of each culprit.
 fn culprits(summary: &Summary) -> Vec<String> {
-    summary.culprits.iter().map(ToString::to_string).collect()
+    summary.causes.culprits.iter().map(ToString::to_string).collect()
 }
 
 /// The summary of a script.
 fn summary(script: &str) -> Summary {
     analyze(script, fresh().path()).0
+}
+
+/// The summary of a trace in a directory.
+fn analyze_in(directory: &std::path::Path) -> Summary {
+    let report = directory.join("report.cubex");
+    crate::support::analyze(directory, &report, Semantics::Corrected).unwrap().summary.unwrap()
 }
 
 /// The summary without the name of the report.
@@ -49,7 +57,7 @@ rank 1
 #[test]
 fn all_who_wait_in_turn_for_the_first_of_a_chain_are_its_victims() {
     let summary = summary(&chain());
-    let first = &summary.culprits[0];
+    let first = &summary.causes.culprits[0];
     let victims = first.victims.as_ref().unwrap();
     assert_eq!(victims.text, "in MPI_Recv of ranks 1–63", "{first}");
     assert!(
@@ -57,7 +65,7 @@ fn all_who_wait_in_turn_for_the_first_of_a_chain_are_its_victims() {
         "{first}"
     );
     // Costs that went back and shares that went forward are the same.
-    for culprit in &summary.culprits {
+    for culprit in &summary.causes.culprits {
         let share = culprit.victims.as_ref().unwrap().share;
         assert!((share - 1.0).abs() < 1e-9, "{share} of {culprit}");
     }
@@ -66,7 +74,7 @@ fn all_who_wait_in_turn_for_the_first_of_a_chain_are_its_victims() {
 #[test]
 fn members_of_a_collective_operation_wait_for_the_last_one() {
     let summary = summary(BARRIERS);
-    assert!(summary.culprits[0].more_work.is_some());
+    assert!(summary.causes.culprits[0].more_work.is_some());
     let [first, second, ..] = &culprits(&summary)[..] else { panic!("{summary}") };
     assert!(
         first.starts_with("rank 2 in prog/main/work: waiting at barriers in MPI_Barrier of ranks 0–1, 3; on"),
@@ -100,7 +108,7 @@ rank 1
 #[test]
 fn where_there_are_no_functions_the_costliest_stretch_between_two_calls_is_named() {
     let summary = summary(NO_FUNCTIONS);
-    let first = &summary.culprits[0];
+    let first = &summary.causes.culprits[0];
     let between = first.between.as_ref().unwrap();
     assert_eq!(between.text, "between MPI_Barrier and MPI_Send", "{first}");
     // 300 of 100 and 300 that rank 1 waits.
@@ -131,8 +139,214 @@ rank 1
 }
 
 #[test]
+fn calls_that_communicate_nothing_bound_a_stretch_too() {
+    // Rank 0 works for 10 behind the barrier, and for 300 behind MPI_Comm_size, which communicates nothing.
+    let summary = summary(
+        "program prog
+rank 0
+  0 > MPI_Barrier ; begin ; 5 end barrier ; 5 < ; 15 > MPI_Comm_size ; 15 < ; 315 > MPI_Barrier ; begin ; 320 end barrier ; 320 <
+rank 1
+  0 > MPI_Barrier ; begin ; 5 end barrier ; 5 < ; 15 > MPI_Comm_size ; 15 < ; 20 > MPI_Barrier ; begin ; 320 end barrier ; 320 <
+",
+    );
+    let first = &culprits(&summary)[0];
+    assert!(first.starts_with("rank 0 in prog between MPI_Comm_size and MPI_Barrier"), "{first}");
+}
+
+/// The time of a rank's main thread on a call path between two calls of MPI, wherever these follow each other, in ticks.
+fn time_between(trace: &Trace, rank: u32, path: &str, sides: [Option<&str>; 2]) -> u64 {
+    let stream = trace.streams.iter().find(|stream| (stream.rank, stream.thread) == (rank, 0)).unwrap();
+    let program = trace.program.as_deref().map(|program| program.rsplit('/').next().unwrap());
+    let mut stack = vec![program.unwrap_or("PROGRAM").to_owned()];
+    let (mut all, mut current) = (0, 0);
+    let (mut before, mut last): (Option<String>, _) = (None, None);
+    for (time, step) in &stream.events {
+        if stack.join("/") == path {
+            current += last.map_or(0, |last| time - last);
+        }
+        last = Some(*time);
+        match step {
+            Step::Enter(name) => {
+                if name.starts_with("MPI_") {
+                    all += if [before.as_deref(), Some(name)] == sides { current } else { 0 };
+                    (before, current) = (Some(name.clone()), 0);
+                }
+                stack.push(name.clone());
+            }
+            Step::Leave => drop(stack.pop()),
+            _ => {}
+        }
+    }
+    all + if [before.as_deref(), None] == sides { current } else { 0 }
+}
+
+#[test]
+fn time_of_a_stretch_is_that_of_the_events_between_such_calls() {
+    let mut checked = 0;
+    for seed in 0..160 {
+        let trace = random::trace(seed);
+        let directory = fresh();
+        write::write(&trace, directory.path());
+        let summary = analyze_in(directory.path());
+        for culprit in &summary.causes.culprits {
+            let Some(rank) = culprit.location.strip_prefix("rank ").and_then(|rank| rank.parse().ok()) else {
+                continue;
+            };
+            // The time of forking a team is moved into its parallel region (specification 7.2).
+            let forks = |stream: &Stream| stream.events.iter().any(|(_, step)| *step == Step::Fork);
+            if trace.streams.iter().any(|stream| stream.rank == rank && forks(stream)) {
+                continue;
+            }
+            let Some((between, seconds)) = culprit.between.as_ref().zip(culprit.between_seconds) else {
+                continue;
+            };
+            let sides = match between.text.split_once(' ').unwrap() {
+                ("between", calls) => {
+                    let (before, after) = calls.split_once(" and ").unwrap();
+                    [Some(before), Some(after)]
+                }
+                ("after", before) => [Some(before), None],
+                (_, after) => [None, Some(after)],
+            };
+            let ticks = time_between(&trace, rank, &culprit.call_path, sides);
+            let expected = ticks as f64 / trace.resolution as f64;
+            assert!(
+                (seconds - expected).abs() < 1e-12,
+                "seed {seed}: {seconds} s, expected {expected} s: {culprit}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 30, "{checked} stretches");
+}
+
+#[test]
+fn ranks_that_are_alike_are_named_together() {
+    // Every third of 60 ranks is late to the barrier, some a bit more than others; rank 59 is late to another one.
+    let mut script = "program prog\n".to_owned();
+    for rank in 0..60 {
+        let work = if rank % 3 == 0 { 1000 + rank } else { 100 };
+        let other = if rank == 59 { 2500 } else { 1150 };
+        script += &format!(
+            "rank {rank}\n  0 > main ; > work ; {work} < ; > MPI_Barrier ; begin ; 1100 end barrier ; 1100 < ; > check ; {other} < ; > MPI_Barrier ; begin ; 2500 end barrier ; 2500 < ; 2500 <\n"
+        );
+    }
+    let summary = summary(&script);
+    let [first, second, ..] = &culprits(&summary)[..] else { panic!("{summary}") };
+    assert!(first.starts_with("rank 59 in prog/main/check: waiting at barriers"), "{first}");
+    assert!(second.starts_with("rank 57 in prog/main/work: "), "{second}");
+}
+
+#[test]
+fn groups_of_ranks_share_what_each_of_them_costs() {
+    // In each of 20 barriers three other ranks of 60 are late.
+    let mut script = "program prog\n".to_owned();
+    for rank in 0..60 {
+        script += &format!("rank {rank}\n  0 > main\n");
+        for step in 0..20 {
+            let begin = step * 1000;
+            let work = begin + if rank % 20 == step { 900 } else { 100 };
+            let end = begin + 950;
+            script += &format!(
+                "  {begin} > work ; {work} < ; > MPI_Barrier ; begin ; {end} end barrier ; {end} <\n"
+            );
+        }
+        script += "  20000 <\n";
+    }
+    let summary = summary(&script);
+    let [only] = &summary.causes.culprits[..] else { panic!("{summary}") };
+    assert_eq!(only.location, "ranks 0–19");
+    let said = only.to_string();
+    assert!(
+        said.starts_with("ranks 0–19 in prog/main/work: waiting at barriers in MPI_Barrier of ranks 0–59"),
+        "{said}"
+    );
+}
+
+#[test]
+fn time_in_mpi_without_a_pattern_is_no_work_and_no_coverage() {
+    // Rank 1 is in MPI_Wait for 20 ms, though its partner has sent long ago; so it comes late to the barrier.
+    let ms = 1_000_000;
+    let script = format!(
+        "program prog
+rank 0
+  0 > main ; > MPI_Isend ; isend 1 req 1 ; {a} < ; > MPI_Wait ; sent 1 ; {b} < ; > MPI_Barrier ; begin ; {e} end barrier ; {e} < ; {e} <
+rank 1
+  0 > main ; > MPI_Irecv ; post 1 ; {a} < ; {c} > MPI_Wait ; {d} irecv 0 req 1 ; {d} < ; > MPI_Barrier ; begin ; {e} end barrier ; {e} < ; {e} <
+",
+        a = ms / 100,
+        b = ms / 50,
+        c = ms / 40,
+        d = 20 * ms,
+        e = 20 * ms + ms / 100,
+    );
+    let summary = summary(&script);
+    let first = &culprits(&summary)[0];
+    assert!(
+        first.starts_with(
+            "rank 1 in prog/main/MPI_Wait, time in MPI that is not explained: waiting at barriers"
+        ),
+        "{first}"
+    );
+    let analysed = summary.coverage.share(Fate::Analysed);
+    assert!((summary.coverage.share(Fate::Unexplained) - 0.475).abs() < 0.01 && analysed < 0.53, "{summary}");
+}
+
+#[test]
+fn writing_out_the_buffer_is_nobodys_fault_and_has_a_line_of_its_own() {
+    let summary = summary(
+        "program prog
+rank 0
+  0 > main ; 10 flush 900 ; 910 > MPI_Barrier ; begin ; 1000 end barrier ; 1000 < ; 1000 <
+rank 1
+  0 > main ; 10 > MPI_Barrier ; begin ; 1000 end barrier ; 1000 < ; 1000 <
+",
+    );
+    let said = summary.to_string();
+    assert!(culprits(&summary).iter().all(|culprit| !culprit.contains("FLUSH")), "{said}");
+    assert!(said.contains("The recorder made others wait for 0.000001 s, 44."), "{said}");
+}
+
+#[test]
+fn nobody_stands_out_where_waiting_is_short() {
+    let summary = summary(
+        "program prog
+rank 0
+  0 > main ; 1000 > MPI_Barrier ; begin ; 1003 end barrier ; 1003 < ; 1003 <
+rank 1
+  0 > main ; 995 > MPI_Barrier ; begin ; 1003 end barrier ; 1003 < ; 1003 <
+",
+    );
+    let said = summary.to_string();
+    assert!(
+        said.contains(
+            "Who made others wait, or idle: nobody stands out (0.000000 s of delay costs, 0.2 % of the time)"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn shares_are_of_the_time_that_was_recorded() {
+    let summary = summary(
+        "program prog
+rank 0
+  0 > main ; 100 off ; 900 on ; 1000 <
+rank 1
+  0 > main ; 100 off ; 900 on ; 900 > MPI_Comm_size ; 950 < ; 1000 <
+",
+    );
+    let said = summary.to_string();
+    assert!(
+        said.contains("summed over 2 threads: 0.000000 s recorded; 0.000002 s (80.0 %) were not"),
+        "{said}"
+    );
+    assert!(said.contains("\n   12.5 %      0.000000 s  in MPI"), "{said}");
+}
+
+#[test]
 fn function_that_calls_no_mpi_has_no_stretch() {
-    assert!(summary(&chain()).culprits[0].between.is_none());
+    assert!(summary(&chain()).causes.culprits[0].between.is_none());
 }
 
 #[test]
@@ -183,7 +397,7 @@ fn summary_is_the_same_with_any_workers() {
                 let report = directory.path().join("report.cubex");
                 let outcomes = workers::analyze(directory.path(), &report, semantics, processes, threads);
                 let summary = outcomes.into_iter().find_map(|outcome| outcome.unwrap().summary).unwrap();
-                for culprit in &summary.culprits {
+                for culprit in &summary.causes.culprits {
                     named += usize::from(culprit.victims.is_some());
                     for part in [&culprit.victims, &culprit.between].into_iter().flatten() {
                         // Of a part of all there is no more than all.

@@ -73,11 +73,18 @@ pub(super) fn settle(
     let wait =
         |worker: usize, number: usize| waits.list[waits.firsts[worker] + asked[worker][number] as usize];
     let mut excess = Excess::default();
-    work::bring(lines, &counts, wait, exchange, |lines, Told { worker, number, .. }| {
-        let owed = of_worker[worker][number];
-        let cause = &causes.list[owed[0].cause as usize];
-        let line = lines.at(cause.delay.causing.location);
-        let excess = excess.of(lines, cause);
-        charge(metrics, lines, line, owed, excess);
-    })
+    work::bring(
+        lines,
+        &counts,
+        wait,
+        |_, _| true,
+        exchange,
+        |lines, Told { worker, number, .. }| {
+            let owed = of_worker[worker][number];
+            let cause = &causes.list[owed[0].cause as usize];
+            let line = lines.at(cause.delay.causing.location);
+            let excess = excess.of(lines, cause);
+            charge(metrics, lines, line, owed, excess);
+        },
+    )
 }

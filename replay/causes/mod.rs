@@ -27,7 +27,7 @@ mod work;
 use model::Ticks;
 
 pub use collect::{Collected, collect};
-pub use culprits::{Culprit, Named, Stretch, Victims};
+pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
 pub use delay::Class;
 
 use crate::error::Error;
@@ -67,7 +67,7 @@ pub fn find(
     memory: &Memory,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Named>, Error> {
+) -> Result<Culprits, Error> {
     let first =
         profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
     let Collected { mut points, lists, notices, meetings, idle, last } = collected;
@@ -131,13 +131,16 @@ pub fn find(
     long_term::settle(tools.metrics, &mut lines, &waits, &causes, &owed, exchange)?;
     drop(owed);
     let critical: Vec<_> = (0..lines.len()).map(|at| returned.path.ticks(&mut lines, at)).collect();
-    let named = culprits::find(tools, paths, &mut lines, &waits, &causes, returned, exchange)?;
+    let locations: Vec<_> = profiles.iter().flat_map(|profile| &profile.locations).collect();
+    let sides = (&waits, &causes);
+    let culprits = culprits::find(tools, paths, &locations, &mut lines, sides, returned, exchange)?;
+    drop(locations);
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
     for (location, shares) in locations.zip(lines.into_shares()) {
         location.severities.set_shares(shares);
     }
-    Ok(named)
+    Ok(culprits)
 }
 
 /// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.

@@ -132,15 +132,22 @@ fn compare(
     let mut excess = Excess::default();
     let counts: Vec<usize> = waits.firsts.windows(2).map(|ends| ends[1] - ends[0]).collect();
     let wait = |worker: usize, number: usize| waits.list[waits.firsts[worker] + number];
-    work::bring(lines, &counts, wait, exchange, |lines, told| {
-        let cause = causes.firsts[told.worker] + told.number;
-        causes.list[cause].waiting_path = told.path;
-        let excess = excess.of(lines, &causes.list[cause]);
-        let waiting = charge(metrics, lines, causes, cause, excess, told.has_costs);
-        if causes.list[cause].delay.class.is_of_messages() {
-            passed_on[told.worker].push(waiting.to_bits());
-        }
-    })?;
+    work::bring(
+        lines,
+        &counts,
+        wait,
+        |_, _| true,
+        exchange,
+        |lines, told| {
+            let cause = causes.firsts[told.worker] + told.number;
+            causes.list[cause].waiting_path = told.path;
+            let excess = excess.of(lines, &causes.list[cause]);
+            let waiting = charge(metrics, lines, causes, cause, excess, told.has_costs);
+            if causes.list[cause].delay.class.is_of_messages() {
+                passed_on[told.worker].push(waiting.to_bits());
+            }
+        },
+    )?;
     Ok(passed_on)
 }
 

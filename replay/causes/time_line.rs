@@ -163,35 +163,6 @@ impl TimeLine {
         })
     }
 
-    /// The time in some rows before each point, and before the end: one after the other for each of them. A row may be
-    /// missing.
-    pub(super) fn before_points(&self, rows: &[Option<Row>]) -> Vec<Ticks> {
-        let mut column = vec![rows.len(); self.rows];
-        for (at, row) in rows.iter().enumerate() {
-            if let Some(row) = row {
-                column[*row as usize] = at;
-            }
-        }
-        // The last one is of all other rows.
-        let mut current = vec![0; rows.len() + 1];
-        let mut sums = Vec::with_capacity((self.points.len() + 1) * rows.len());
-        let mut from = 0;
-        for (number, &Stop { place, .. }) in self.stops.iter().enumerate() {
-            let mut add = |row: Row, ticks: Ticks| {
-                let sum: &mut Ticks = &mut current[column[row as usize]];
-                *sum = ticks.saturating_add(*sum);
-            };
-            if let Some(before) = number.checked_sub(1) {
-                let (row, ticks) = self.point_piece(before);
-                add(row, ticks);
-            }
-            self.short.pieces(from..place).for_each(|(row, ticks)| add(row, ticks));
-            sums.extend(current[..rows.len()].iter().copied());
-            from = place;
-        }
-        sums
-    }
-
     /// Whether the location did nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.journal.is_empty()

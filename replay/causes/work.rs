@@ -28,8 +28,9 @@ pub(super) struct Told {
     pub(super) has_costs: bool,
 }
 
-/// Brings what the waiting locations did to each worker, for so many waits: `wait` tells for a worker and a number in which
-/// order. There `with` is called for one after the other, while its work is noted.
+/// Brings the work of the waiting locations to each worker, for so many waits: `wait` says for a worker and a number in which
+/// order, and `is_asked` which call paths of the report matter. There `with` is called for one after the other, while its
+/// work is noted.
 ///
 /// # Errors
 /// If a worker failed.
@@ -37,6 +38,7 @@ pub(super) fn bring(
     lines: &mut Lines,
     counts: &[usize],
     wait: impl Fn(usize, usize) -> Wait,
+    is_asked: impl Fn(&Wait, u32) -> bool,
     exchange: &mut dyn Exchange,
     mut with: impl FnMut(&mut Lines, Told),
 ) -> Result<(), Error> {
@@ -45,6 +47,7 @@ pub(super) fn bring(
     for number in 0..counts[me] {
         let wait = wait(me, number);
         let told = look(lines, me, number, &wait, &mut work);
+        work.retain(|&(path, _)| is_asked(&wait, path));
         work.iter().for_each(|&(path, ticks)| lines.note(path, ticks));
         with(lines, told);
         lines.forget();
@@ -61,8 +64,9 @@ pub(super) fn bring(
                 if batch.is_empty() {
                     batch.push(0);
                 }
-                let Told { path, has_costs, .. } =
-                    look(lines, me, told[worker], &wait(worker, told[worker]), &mut work);
+                let wait = wait(worker, told[worker]);
+                let Told { path, has_costs, .. } = look(lines, me, told[worker], &wait, &mut work);
+                work.retain(|&(path, _)| is_asked(&wait, path));
                 let mut writer = MapWriter::new(batch, path << 1 | u32::from(has_costs));
                 work.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
                 told[worker] += 1;

@@ -32,7 +32,7 @@ pub(super) struct Collector<'c> {
     /// The rows of all.
     all: RowSets,
     bands: Vec<Band>,
-    pub(super) remarks: Remarks,
+    pub(super) remarks: Remarks<'c>,
 }
 
 impl<'c> Collector<'c> {
@@ -44,7 +44,7 @@ impl<'c> Collector<'c> {
         tools: &'c Tools<'c>,
         sources: &'c Sources<'c>,
         signs: Signs,
-        remarks: Remarks,
+        remarks: Remarks<'c>,
         exchange: &mut dyn Exchange,
     ) -> Result<Collector<'c>, Error> {
         let all = RowSets::new(sources, signs);

@@ -14,6 +14,7 @@ use crate::clock_correction::Violations;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::metrics::Metrics;
+use crate::options::Semantics;
 use crate::trace::Trace;
 
 /// Starts the value of the attribute `Creator`, by which we know our own reports.
@@ -50,7 +51,9 @@ fn attributes(
         Attribute::new("CUBE_CT_AGGR", "SUM"),
         Attribute::new("Replay::Semantics", trace.semantics.name()),
     ];
-    for fate in Fate::ALL {
+    // The reference knows of no time that is not explained.
+    let is_known = |fate: &Fate| *fate != Fate::Unexplained || trace.semantics == Semantics::Corrected;
+    for fate in Fate::ALL.into_iter().filter(is_known) {
         let share = format!("{:.6}", coverage.share(fate));
         attributes.push(Attribute::new(format!("Replay::Coverage::{}", fate.name()), share));
     }

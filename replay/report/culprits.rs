@@ -1,26 +1,31 @@
-//! Who made the others wait: what the summary says of the places with the largest delay costs.
+//! The places that made others wait, in the words of the summary.
 
 use std::collections::BTreeMap;
 
 use model::Paradigm;
 
 use super::cells::Row;
+use super::names;
 use super::ranges::list;
-use super::summary::Part;
-use crate::causes::{Class, Named, Stretch, Victims};
+use super::summary::{self, Part};
+use crate::causes::{self, Class, Named, SampleCounts, Site, Stretch, Victims};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, wide};
-use crate::fraction::float;
+use crate::fraction::{self, float};
 use crate::imbalance::Totals;
 use crate::metrics::Metrics;
+use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::trace::Trace;
 
 /// Who waits less than such a part of the one that waits most for a culprit is not named.
 const NOTABLE: i128 = 100;
 
-/// What the others do.
-pub(super) fn kind(class: Class) -> &'static str {
+/// A place whose costs are less than such a part of the run does not stand out.
+const STANDS_OUT: i128 = 100;
+
+/// The waiting of the others, by class.
+fn kind(class: Class) -> &'static str {
     match class {
         Class::LateSender => "late senders",
         Class::LateReceiver => "late receivers",
@@ -33,103 +38,220 @@ pub(super) fn kind(class: Class) -> &'static str {
     }
 }
 
-/// What rows of the report say of a place that made others wait.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Culprit {
-    path: u32,
-    location: u32,
+/// Sums over the rows of the report that a culprit is in.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Sums {
     /// Whether it is on the critical path.
-    pub(super) is_critical: bool,
-    /// Computation above the mean, in ticks as a fixed-point number.
+    is_critical: bool,
+    /// Computation above and below the mean, in ticks as fixed-point numbers.
     above: i128,
+    below: i128,
 }
 
-/// What is collected of culprits from the rows of the report.
+/// Collects from the rows of the report what is said of culprits.
 #[derive(Debug)]
-pub(super) struct Culprits {
+pub(super) struct Culprits<'c> {
     delay: MetricId,
     critical_path: MetricId,
     above: MetricId,
-    culprits: Vec<Culprit>,
-    /// All costs, of all places.
+    below: MetricId,
+    trace: &'c Trace,
+    paths: &'c ReportPaths,
+    found: &'c causes::Culprits,
+    sums: Vec<Sums>,
+    /// All costs, of all places; and those of the recorder.
     total: i128,
+    recorder: i128,
 }
 
-impl Culprits {
-    pub(super) fn new(metrics: &Metrics, named: &[Named]) -> Culprits {
+impl<'c> Culprits<'c> {
+    pub(super) fn new(
+        trace: &'c Trace,
+        metrics: &Metrics,
+        paths: &'c ReportPaths,
+        found: &'c causes::Culprits,
+    ) -> Culprits<'c> {
         let id = |name: &str| metrics.find(name).unwrap_or(MetricId::MAX);
-        let culprit = |named: &Named| {
-            let (path, location) = (named.culprit.path, named.culprit.location);
-            Culprit { path, location, is_critical: false, above: 0 }
-        };
         Culprits {
             delay: id("delay"),
             critical_path: metrics.critical_path,
             above: id("imbalance_above"),
-            culprits: named.iter().map(culprit).collect(),
+            below: id("imbalance_below"),
+            trace,
+            paths,
+            found,
+            sums: vec![Sums::default(); found.named.len()],
             total: 0,
+            recorder: 0,
         }
     }
 
     /// Whether anything is collected of a metric.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
-        [self.delay, self.critical_path, self.above].contains(&metric)
+        [self.delay, self.critical_path, self.above, self.below].contains(&metric)
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
     pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
         if metric == self.delay {
-            self.total = row.numbers().fold(self.total, i128::saturating_add);
+            let sum = row.numbers().fold(0, i128::saturating_add);
+            self.total = self.total.saturating_add(sum);
+            if self.trace.is_of_recorder(self.paths.region(path)) {
+                self.recorder = self.recorder.saturating_add(sum);
+            }
         }
-        if metric != self.critical_path && metric != self.above {
+        if ![self.critical_path, self.above, self.below].contains(&metric) {
             return;
         }
-        for culprit in self.culprits.iter_mut().filter(|culprit| culprit.path == path) {
-            let at = (culprit.location as usize).checked_sub(first).filter(|at| *at < row.len());
-            let Some(number) = at.map(|at| row.number(at)) else { continue };
-            if metric == self.critical_path {
-                culprit.is_critical = number > 0;
-            } else {
-                culprit.above = number;
+        let function = self.paths.functions.of(path);
+        for (which, sums) in self.sums.iter_mut().enumerate() {
+            if self.found.named[which].culprit.function != function {
+                continue;
+            }
+            let is_member = |at: &usize| self.found.members.has(which, (first + at) as u32);
+            for number in (0..row.len()).filter(is_member).map(|at| row.number(at)) {
+                if metric == self.critical_path {
+                    sums.is_critical |= number > 0;
+                } else if metric == self.above {
+                    sums.above = sums.above.saturating_add(number);
+                } else {
+                    sums.below = sums.below.saturating_add(number);
+                }
             }
         }
     }
 
     pub(super) fn encode(&self, batch: &mut Batch) {
         batch.extend(wide(self.total.cast_unsigned()));
-        for culprit in &self.culprits {
-            batch.push(culprit.is_critical.into());
-            batch.extend(wide(culprit.above.cast_unsigned()));
+        batch.extend(wide(self.recorder.cast_unsigned()));
+        for sums in &self.sums {
+            batch.push(sums.is_critical.into());
+            batch.extend(wide(sums.above.cast_unsigned()));
+            batch.extend(wide(sums.below.cast_unsigned()));
         }
     }
 
     /// Adds what another worker has collected, of other locations.
     pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
         self.total = self.total.saturating_add(reader.wide().cast_signed());
-        for culprit in &mut self.culprits {
-            culprit.is_critical |= reader.word() != 0;
-            culprit.above += reader.wide().cast_signed();
+        self.recorder = self.recorder.saturating_add(reader.wide().cast_signed());
+        for sums in &mut self.sums {
+            sums.is_critical |= reader.word() != 0;
+            sums.above = sums.above.saturating_add(reader.wide().cast_signed());
+            sums.below = sums.below.saturating_add(reader.wide().cast_signed());
         }
     }
 
-    /// What was collected of each culprit, and all costs.
-    pub(super) fn all(&self) -> (&[Culprit], i128) {
-        (&self.culprits, self.total)
+    /// The statements about a run of so many ticks, once everything is collected.
+    pub(super) fn tell(&self, run: i64, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
+        let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
+        let least = fraction::whole(run) / STANDS_OUT;
+        let stands_out = |named: &&Named| named.culprit.costs > 0 && named.culprit.costs >= least;
+        let culprits = self.found.named.iter().filter(stands_out).enumerate();
+        summary::Causes {
+            costs: seconds(self.total),
+            recorder: seconds(self.recorder),
+            culprits: culprits
+                .map(|(which, named)| self.culprit(which, named, computed, is_parallel))
+                .collect(),
+        }
+    }
+
+    fn culprit(
+        &self,
+        which: usize,
+        named: &Named,
+        computed: &Totals,
+        is_parallel: &[bool],
+    ) -> summary::Culprit {
+        let (trace, paths) = (self.trace, self.paths);
+        let function = named.culprit.function;
+        let locations: Vec<u32> = self.found.members.of(which).collect();
+        let costs = named.culprit.costs;
+        let stretch = named.site.and_then(|site| site.stretch);
+        summary::Culprit {
+            location: who(trace, &locations),
+            call_path: names::path(trace, paths, function),
+            is_unexplained: trace.is_mpi(paths.region(function)),
+            site: named.site.as_ref().and_then(|site| self.site(site, named.samples.as_ref())),
+            between: stretch.map(|stretch| between(trace, &stretch, costs)),
+            between_seconds: stretch.map(|stretch| trace.definitions.clock.seconds(stretch.time.into())),
+            seconds: trace.definitions.clock.seconds(costs) / fraction::ONE,
+            kind: kind(named.culprit.class),
+            victims: named.victims.as_ref().map(|who| victims(trace, who, costs)),
+            is_critical: self.sums[which].is_critical,
+            more_work: self.more_work(which, function, locations.len(), computed, is_parallel),
+            samples: named.samples.filter(|_| !trace.is_mpi(paths.region(function))).map(samples),
+        }
+    }
+
+    /// Where in its function a culprit was slow. The line of a function that is known from the stack at a call is the line of
+    /// that call, and the time is behind it; a sample has met its line itself.
+    fn site(&self, site: &Site, samples: Option<&SampleCounts>) -> Option<String> {
+        let path = self.paths.functions.own_path(site.path);
+        let own = self.paths.tree[self.paths.order[path as usize] as usize];
+        let is_behind = samples.is_none_or(|samples| samples.here == 0 || site.stretch.is_some());
+        match self.trace.sites.get(own.site as usize).filter(|_| is_behind) {
+            Some((file, line)) => Some(format!("after line {line} ({})", names::base_name(file))),
+            None => names::site(self.trace, self.paths, path).map(|site| format!("({site})")),
+        }
+    }
+
+    /// By which part of the mean its computation exceeds the mean; `None` if it does not, or nobody knows.
+    fn more_work(
+        &self,
+        which: usize,
+        function: u32,
+        locations: usize,
+        computed: &Totals,
+        is_parallel: &[bool],
+    ) -> Option<f64> {
+        let in_function =
+            (0..self.paths.len() as u32).filter(|&path| self.paths.functions.of(path) == function);
+        let mean = |path: u32| {
+            let participants = computed.participants[usize::from(is_parallel[path as usize])];
+            computed.paths[path as usize].computation() as f64 / participants.max(1) as f64
+        };
+        let mean = in_function.map(mean).sum::<f64>() * locations as f64;
+        let Sums { above, below, .. } = self.sums[which];
+        let more = above.saturating_sub(below);
+        (more > 0 && mean > 0.0).then(|| float(more) / mean)
     }
 }
 
-impl Culprit {
-    /// By which part of the mean its computation exceeds the mean; `None` if it does not.
-    pub(super) fn more_work(&self, computed: &Totals, is_parallel: &[bool]) -> Option<f64> {
-        let participants = computed.participants[usize::from(is_parallel[self.path as usize])];
-        let sum = computed.paths[self.path as usize].computation() as f64;
-        let mean = sum / participants as f64;
-        (self.above > 0 && mean > 0.0).then(|| float(self.above) / mean)
+/// The names of locations: a thread, or several of one rank, or ranks.
+fn who(trace: &Trace, locations: &[u32]) -> String {
+    if let [only] = locations {
+        return trace.location_name(*only as usize);
+    }
+    several(trace, locations)
+}
+
+/// The processes of locations, rising.
+fn processes(trace: &Trace, locations: &[u32]) -> Vec<usize> {
+    let mut processes: Vec<usize> =
+        locations.iter().map(|&at| trace.locations[at as usize].process).collect();
+    processes.dedup();
+    processes
+}
+
+/// Several locations in few words: threads of one process, or ranks.
+fn several(trace: &Trace, locations: &[u32]) -> String {
+    let processes = processes(trace, locations);
+    if let &[process] = &processes[..] {
+        let threads = locations.iter().map(|&at| trace.locations[at as usize].thread).collect();
+        let process = trace.location_name(trace.processes[process].locations.start);
+        return format!("{} of {process}", list("threads", threads));
+    }
+    let rank = |&process: &usize| trace.processes[process].rank;
+    match processes.iter().map(rank).collect() {
+        Some(ranks) => list("ranks", ranks),
+        None => list("processes", processes.iter().map(|&process| process as u32).collect()),
     }
 }
 
-/// Where a culprit was slow: between which calls.
-pub(super) fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
+/// The calls before and after the place where a culprit was slow.
+fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
     let name = |region: Option<u32>| region.map(|region| trace.region_name(region));
     let text = match (name(stretch.before), name(stretch.after)) {
         (Some(before), Some(after)) => format!("between {before} and {after}"),
@@ -140,34 +262,35 @@ pub(super) fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
     Part { text, share: float(stretch.costs) / float(costs) }
 }
 
-/// Who waits for a culprit: in which region, and which ranks, or threads of one rank.
-pub(super) fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
+/// How often samples met a culprit, and whether it was at work at all.
+fn samples(counts: SampleCounts) -> String {
+    let SampleCounts { here, all, time, away } = counts;
+    let share = 100.0 * away as f64 / time.max(1) as f64;
+    let away = match share >= 50.0 {
+        true => {
+            format!(", without a processor for {share:.0} % of its time: asleep, or another program had it")
+        }
+        false => String::new(),
+    };
+    format!("{here} of {all} samples{away}")
+}
+
+/// The region in which others wait for a culprit, and the ranks, or threads of one rank.
+fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     let locations = notable(&victims.waiting);
-    let mut processes: Vec<usize> =
-        locations.iter().map(|&at| trace.locations[at as usize].process).collect();
-    processes.dedup();
-    let rank = |&process: &usize| trace.processes[process].rank;
-    let who = match (&processes[..], &locations[..]) {
-        (&[process], &[only]) => {
+    let who = match &locations[..] {
+        &[only] => {
             let is_of_ranks =
                 victims.region.is_none_or(|region| trace.region(region).paradigm == Paradigm::MPI);
             let name = trace.location_name(only as usize);
             // The first thread has the name of its rank.
-            let is_first = only as usize == trace.processes[process].locations.start;
+            let is_first = trace.locations[only as usize].thread == 0;
             if is_first && !is_of_ranks { format!("thread 0 of {name}") } else { name }
         }
-        (&[process], _) => {
-            let threads = locations.iter().map(|&at| trace.locations[at as usize].thread).collect();
-            let process = trace.location_name(trace.processes[process].locations.start);
-            format!("{} of {process}", list("threads", threads))
-        }
-        _ => match processes.iter().map(rank).collect() {
-            Some(ranks) => list("ranks", ranks),
-            None => list("processes", processes.iter().map(|&process| process as u32).collect()),
-        },
+        several_locations => several(trace, several_locations),
     };
     let text = match victims.region {
-        Some(region) => format!("in {} of {who}", trace.region_name(region)),
+        Some(region) => format!("in {} of {who}", names::function(trace.region_name(region))),
         None => format!("of {who}"),
     };
     let waiting = victims.waiting.values().fold(0, |sum: i128, &ticks| sum.saturating_add(ticks));
@@ -183,28 +306,19 @@ fn notable(waiting: &BTreeMap<u32, i128>) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::causes;
-
-    #[test]
-    fn culprit_is_on_the_critical_path_if_its_row_says_so() {
-        let metrics = Metrics::new(true);
-        let culprit = causes::Culprit { path: 2, location: 0, costs: 10, class: Class::Barrier };
-        let named = [Named { culprit, victims: None, stretch: None }];
-        let mut culprits = Culprits::new(&metrics, &named);
-        culprits.add(culprits.delay, 2, 0, Row::Wide(&[10, 4]));
-        culprits.add(culprits.critical_path, 2, 0, Row::Wide(&[0, 1]));
-        culprits.add(culprits.critical_path, 2, 1, Row::Wide(&[1]));
-        culprits.add(culprits.critical_path, 1, 0, Row::Wide(&[1]));
-        assert!(!culprits.all().0[0].is_critical);
-        culprits.add(culprits.critical_path, 2, 0, Row::Wide(&[1, 0]));
-        assert!(culprits.all().0[0].is_critical);
-        assert_eq!(culprits.all().1, 14);
-    }
 
     #[test]
     fn who_hardly_waits_is_not_named() {
         let waiting = [(3, 1000), (4, 10), (7, 9), (9, 500)].into();
         assert_eq!(notable(&waiting), [3, 4, 9]);
         assert!(notable(&BTreeMap::new()).is_empty());
+    }
+
+    #[test]
+    fn samples_are_counted_and_time_without_a_processor_is_said() {
+        let counts = SampleCounts { here: 31, all: 40, time: 100, away: 10 };
+        assert_eq!(samples(counts), "31 of 40 samples");
+        let text = samples(SampleCounts { here: 0, away: 95, ..counts });
+        assert!(text.starts_with("0 of 40 samples, without a processor for 95 % of its time"), "{text}");
     }
 }

@@ -6,6 +6,7 @@ mod cells;
 mod collect;
 mod cube;
 mod culprits;
+mod names;
 mod ranges;
 mod remarks;
 mod rows;
@@ -16,8 +17,9 @@ mod summary;
 mod survey;
 mod target;
 mod tiles;
+mod waiting;
 mod write;
 
-pub use summary::{Summary, WaitState};
+pub use summary::{Causes, Culprit, Summary, WaitState};
 pub use target::check_target;
 pub use write::{Found, bytes_needed, write};

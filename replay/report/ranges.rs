@@ -3,20 +3,28 @@
 /// Ranges that are told, at most.
 const RANGES: usize = 4;
 
-/// A list of rising numbers; `what` they are, several.
+/// A list of rising numbers; `what` they are, several. If there are many ranges, the first ones and how many numbers in all.
 pub(super) fn list(what: &str, numbers: Vec<u32>) -> String {
     let ranges: Vec<&[u32]> = numbers.chunk_by(|a, b| a + 1 == *b).collect();
-    let named = &ranges[..ranges.len().min(RANGES)];
     let text = |range: &&[u32]| match range {
         [first, .., last] => format!("{first}–{last}"),
         range => format!("{}", range[0]),
     };
-    let texts: Vec<String> = named.iter().map(text).collect();
-    match ranges[named.len()..].iter().map(|range| range.len()).sum() {
-        0 => format!("{what} {}", texts.join(", ")),
-        1 => format!("{what} {} and 1 other", texts.join(", ")),
-        others => format!("{what} {} and {others} others", texts.join(", ")),
+    let named: Vec<String> = ranges.iter().take(RANGES).map(text).collect();
+    let named = named.join(", ");
+    match ranges.len() > RANGES {
+        true => format!("{what} {named} … ({} {what})", grouped(numbers.len())),
+        false => format!("{what} {named}"),
     }
+}
+
+/// A number with commas between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let (head, rest) = digits.split_at(digits.len() % 3);
+    let groups = rest.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    let head = Some(head.to_owned()).filter(|head| !head.is_empty());
+    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -28,9 +36,19 @@ mod tests {
         let ranks = |numbers: &[u32]| list("ranks", numbers.to_vec());
         assert_eq!(ranks(&[0, 1]), "ranks 0–1");
         assert_eq!(ranks(&[1, 2, 3, 7]), "ranks 1–3, 7");
-        assert_eq!(ranks(&[1, 3, 5, 7, 9]), "ranks 1, 3, 5, 7 and 1 other");
-        assert_eq!(ranks(&[0, 2, 3, 9, 12, 13, 14, 20]), "ranks 0, 2–3, 9, 12–14 and 1 other");
-        assert_eq!(ranks(&[0, 2, 4, 6, 8, 9, 11]), "ranks 0, 2, 4, 6 and 3 others");
+        assert_eq!(ranks(&[1, 3, 5, 7, 9]), "ranks 1, 3, 5, 7 … (5 ranks)");
+        assert_eq!(ranks(&[0, 2, 3, 9, 12, 13, 14, 20]), "ranks 0, 2–3, 9, 12–14 … (8 ranks)");
+        assert_eq!(ranks(&[0, 2, 4, 6, 8, 9, 11]), "ranks 0, 2, 4, 6 … (7 ranks)");
         assert_eq!(ranks(&(0..4096).collect::<Vec<_>>()), "ranks 0–4095");
+        let every_other_eight: Vec<u32> = (0..2048).filter(|rank| rank % 16 > 7).collect();
+        assert_eq!(ranks(&every_other_eight), "ranks 8–15, 24–31, 40–47, 56–63 … (1,024 ranks)");
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(
+            [7, 123, 1024, 65536, 1_000_000].map(grouped),
+            ["7", "123", "1,024", "65,536", "1,000,000"]
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cells::Row;
 use super::culprits::Culprits;
-use super::summary::Waiting;
+use super::waiting::Waiting;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
@@ -10,12 +10,12 @@ use crate::severity::MetricId;
 
 /// What is collected from rows.
 #[derive(Debug)]
-pub(super) struct Remarks {
+pub(super) struct Remarks<'r> {
     pub(super) waiting: Waiting,
-    pub(super) culprits: Culprits,
+    pub(super) culprits: Culprits<'r>,
 }
 
-impl Remarks {
+impl<'r> Remarks<'r> {
     /// Whether anything is collected of a metric.
     pub(super) fn are_about(&self, metric: MetricId) -> bool {
         self.waiting.is_about(metric) || self.culprits.is_about(metric)
@@ -31,8 +31,8 @@ impl Remarks {
     ///
     /// # Errors
     /// If a worker failed.
-    pub(super) fn of_all(self, exchange: &mut dyn Exchange) -> Result<Remarks, Error> {
-        let encode = |remarks: &Remarks| {
+    pub(super) fn of_all(self, exchange: &mut dyn Exchange) -> Result<Remarks<'r>, Error> {
+        let encode = |remarks: &Remarks<'_>| {
             let mut batch = Batch::new();
             remarks.waiting.encode(&mut batch);
             remarks.culprits.encode(&mut batch);

@@ -3,156 +3,21 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rustc_hash::FxHashMap;
-
-use super::cells::Row;
 use crate::coverage::{Coverage, Fate};
-use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::findings::Findings;
-use crate::metrics::Metrics;
-use crate::severity::MetricId;
 use crate::trace::Trace;
 
 /// How many of a kind the summary names.
-const NAMED: usize = 5;
+pub(super) const NAMED: usize = 5;
 
-/// Waiting as it is collected from the rows of the report.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    /// Whether a metric is waiting, by metric.
-    is_waiting: Vec<bool>,
-    /// Whether a metric is waiting that no other waiting metric contains.
-    is_top: Vec<bool>,
-    /// Ticks by metric and call path, metrics below included.
-    by_place: FxHashMap<(MetricId, u32), i128>,
-    /// Ticks by location.
-    by_location: Vec<i64>,
-}
+/// Characters of a line; longer statements go on in the next one.
+const WIDTH: usize = 110;
 
-impl Waiting {
-    pub(super) fn new(trace: &Trace, metrics: &Metrics) -> Waiting {
-        let mut is_waiting = vec![false; metrics.list.len()];
-        for pattern in &metrics.patterns {
-            // Start-up and shut-down are not what a user can act on.
-            let is_start_up = pattern.pattern.metric.parent == Some("mpi_init_exit");
-            is_waiting[pattern.metric] = pattern.pattern.is_waiting && !is_start_up;
-        }
-        let parent = |at: MetricId| metrics.list.iter().position(|m| Some(m.id) == metrics.list[at].parent);
-        let is_top = (0..metrics.list.len())
-            .map(|at| is_waiting[at] && parent(at).is_none_or(|parent| !is_waiting[parent]))
-            .collect();
-        Waiting {
-            is_waiting,
-            is_top,
-            by_place: FxHashMap::default(),
-            by_location: vec![0; trace.locations.len()],
-        }
-    }
+/// Characters in front of what is said of a share and its seconds.
+const INDENT: usize = 26;
 
-    /// All waiting of a metric, in ticks; `None` if it is not what a user can act on.
-    pub(super) fn of(&self, metric: MetricId) -> Option<i128> {
-        let of_metric = self.by_place.iter().filter(|(place, _)| place.0 == metric);
-        self.is_waiting[metric].then(|| of_metric.map(|(_, ticks)| ticks).sum())
-    }
-
-    /// Whether anything is collected of a metric.
-    pub(super) fn is_about(&self, metric: MetricId) -> bool {
-        self.is_waiting[metric]
-    }
-
-    /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
-        if !self.is_waiting[metric] {
-            return;
-        }
-        let all = self.by_place.entry((metric, path)).or_insert(0);
-        for (sum, value) in self.by_location[first..].iter_mut().zip(row.numbers()) {
-            *all += value;
-            if self.is_top[metric] {
-                *sum = sum.saturating_add(i64::try_from(value).unwrap_or(i64::MAX));
-            }
-        }
-    }
-
-    pub(super) fn encode(&self, batch: &mut Batch) {
-        batch.push(self.by_place.len() as u64);
-        for (&(metric, path), ticks) in &self.by_place {
-            batch.push(pair(metric as u32, path));
-            batch.extend(wide(ticks.cast_unsigned()));
-        }
-        let locations = (0..).zip(&self.by_location).filter(|(_, ticks)| **ticks != 0);
-        let words: Batch = locations.flat_map(|(at, ticks)| [at, ticks.cast_unsigned()]).collect();
-        batch.push(words.len() as u64);
-        batch.extend(words);
-    }
-
-    /// Adds what another worker has collected.
-    pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
-        for _ in 0..reader.word() {
-            let (metric, path) = halves(reader.word());
-            *self.by_place.entry((metric as usize, path)).or_insert(0) += reader.wide().cast_signed();
-        }
-        let count = reader.word() as usize;
-        for words in reader.words(count).chunks_exact(2) {
-            self.by_location[words[0] as usize] += words[1].cast_signed();
-        }
-    }
-
-    /// All waiting, in ticks.
-    pub(super) fn all(&self) -> i64 {
-        total(self.by_location.iter().copied())
-    }
-
-    /// The largest wait states, the largest first. `name` knows the call paths, `seconds` what a tick is.
-    pub(super) fn largest(
-        &self,
-        metrics: &Metrics,
-        name: impl Fn(u32) -> String,
-        seconds: impl Fn(i128) -> f64,
-    ) -> Vec<WaitState> {
-        let mut wait_states = Vec::new();
-        for (&(metric, path), &ticks) in &self.by_place {
-            let below = (0..metrics.list.len()).filter(|&at| {
-                metrics.list[at].parent == Some(metrics.list[metric].id) && self.is_waiting[at]
-            });
-            let contained: i128 = below.filter_map(|below| self.by_place.get(&(below, path))).copied().sum();
-            if ticks > contained {
-                wait_states.push((ticks - contained, metric, path));
-            }
-        }
-        wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
-        let wait_state = |(ticks, metric, path)| WaitState {
-            title: metrics.title(metric),
-            call_path: name(path),
-            seconds: seconds(ticks),
-        };
-        wait_states.into_iter().take(NAMED).map(wait_state).collect()
-    }
-
-    /// The ranks that wait most: name, waiting, time.
-    pub(super) fn ranks(
-        &self,
-        trace: &Trace,
-        run_times: &[(i64, i64)],
-        seconds: impl Fn(i128) -> f64,
-    ) -> Vec<(String, f64, f64)> {
-        let mut ranks: Vec<(i64, i64, usize)> = Vec::new();
-        for process in &trace.processes {
-            let locations = process.locations.clone();
-            let waiting = total(self.by_location[locations.clone()].iter().copied());
-            let run = total(run_times[locations.clone()].iter().map(|times| times.0));
-            if waiting > 0 {
-                ranks.push((waiting, run, locations.start));
-            }
-        }
-        ranks.sort_unstable_by_key(|&(waiting, _, first)| (-waiting, first));
-        let rank = |(waiting, run, first): (i64, i64, usize)| {
-            (trace.location_name(first), seconds(waiting.into()), seconds(run.into()))
-        };
-        ranks.into_iter().take(NAMED).map(rank).collect()
-    }
-}
+/// A share of the run from which on the time that the recorder took for itself is told.
+const LARGE: f64 = 0.01;
 
 /// For each finding that occurred, where first.
 pub(super) fn examples(trace: &Trace, findings: &Findings) -> Vec<String> {
@@ -208,15 +73,21 @@ impl fmt::Display for Part {
 /// A place that made others wait.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Culprit {
-    /// The name of the location.
+    /// The name of the location, or of several that are alike.
     pub location: String,
-    /// The names of the regions from the root, with slashes between them.
+    /// The names of the functions from the root, with slashes between them.
     pub call_path: String,
-    /// Between which calls of MPI it was slow, if it calls MPI itself.
+    /// Its time is a call of MPI, and no wait state: nobody knows what it was.
+    pub is_unexplained: bool,
+    /// The line in the function: of the call before, or of the place itself.
+    pub site: Option<String>,
+    /// The calls of MPI before and after, if the function calls MPI itself or through others.
     pub between: Option<Part>,
-    /// What the waiting of the others costs, in seconds, through others' waiting included.
+    /// The time in the function between such calls, in seconds.
+    pub between_seconds: Option<f64>,
+    /// The costs of the others' waiting, in seconds, through others' waiting included.
     pub seconds: f64,
-    /// What kind of waiting costs most.
+    /// The kind of waiting that costs most.
     pub kind: &'static str,
     /// Who waits in this way, and where, most of all.
     pub victims: Option<Part>,
@@ -224,33 +95,114 @@ pub struct Culprit {
     pub is_critical: bool,
     /// By which part of the mean its computation exceeds the mean of all.
     pub more_work: Option<f64>,
+    /// How often samples have met it.
+    pub samples: Option<String>,
+}
+
+impl Culprit {
+    /// The place in words.
+    fn place(&self) -> String {
+        let mut place = format!("{} in {}", printable(&self.location), printable(&self.call_path));
+        if let Some(site) = &self.site {
+            place += &format!(" {}", printable(site));
+        }
+        if let Some(between) = &self.between {
+            let comma = if self.site.is_some() { "," } else { "" };
+            place += &format!("{comma} {between}");
+        }
+        if self.is_unexplained {
+            place += ", time in MPI that is not explained";
+        }
+        place
+    }
+
+    /// The consequences, one after the other.
+    fn consequences(&self) -> Vec<String> {
+        let victims = self.victims.as_ref().map_or(String::new(), |victims| format!(" {victims}"));
+        let critical = self.is_critical.then(|| "on the critical path".to_owned());
+        let more = self.more_work.filter(|&more| more >= 0.005 && !self.is_unexplained);
+        let more = more.map(|more| format!("{:.0} % more work than the mean", 100.0 * more));
+        let all = [Some(format!("{}{victims}", self.kind)), critical, more, self.samples.clone()];
+        all.into_iter().flatten().collect()
+    }
 }
 
 impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in {}", self.location, printable(&self.call_path))?;
-        if let Some(between) = &self.between {
-            write!(f, " {between}")?;
+        write!(f, "{}: {}", self.place(), self.consequences().join("; "))
+    }
+}
+
+/// The causes of waiting.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Causes {
+    /// The costs of waiting for all places, in seconds.
+    pub costs: f64,
+    /// Those of waiting for the recorder, which had to write out events or to compare clocks.
+    pub recorder: f64,
+    /// The places that stand out, the worst first.
+    pub culprits: Vec<Culprit>,
+}
+
+impl Causes {
+    /// Writes them; `run` is the time of all, in seconds.
+    fn write(&self, f: &mut fmt::Formatter<'_>, run: f64) -> fmt::Result {
+        let (costs, share) = (self.costs, percent(self.costs, run));
+        if costs > 0.0 && self.culprits.is_empty() {
+            writeln!(
+                f,
+                "\nWho made others wait, or idle: nobody stands out ({costs:.6} s of delay costs, {share:.1} % of the time)"
+            )?;
+        } else if costs > 0.0 {
+            writeln!(
+                f,
+                "\nWho made others wait, or idle ({costs:.6} s of delay costs, {share:.1} % of the time):"
+            )?;
         }
-        write!(f, ": {}", self.kind)?;
-        if let Some(victims) = &self.victims {
-            write!(f, " {victims}")?;
+        for culprit in &self.culprits {
+            write!(f, "  {:5.1} %  {:12.6} s  ", percent(culprit.seconds, run), culprit.seconds)?;
+            write_wrapped(f, &culprit.place(), &culprit.consequences())?;
         }
-        if self.is_critical {
-            write!(f, "; on the critical path")?;
+        if self.recorder >= LARGE * run && self.recorder > 0.0 {
+            let (seconds, share) = (self.recorder, percent(self.recorder, run));
+            writeln!(
+                f,
+                "\nThe recorder made others wait for {seconds:.6} s, {share:.1} % of the time: writing out events, comparing clocks"
+            )?;
         }
-        match self.more_work {
-            Some(more) if more >= 0.005 => write!(f, "; {:.0} % more work than the mean", 100.0 * more),
-            _ => Ok(()),
+        Ok(())
+    }
+}
+
+/// Writes a place and what follows from it behind an indentation: in one line, if that is not too long.
+fn write_wrapped(f: &mut fmt::Formatter<'_>, place: &str, consequences: &[String]) -> fmt::Result {
+    let length = |text: &str| text.chars().count();
+    let all = consequences.join("; ");
+    if INDENT + length(place) + 2 + length(&all) <= WIDTH {
+        return writeln!(f, "{place}: {all}");
+    }
+    write!(f, "{place}:")?;
+    let mut column = WIDTH;
+    for (at, consequence) in consequences.iter().enumerate() {
+        let separator = if at + 1 < consequences.len() { ";" } else { "" };
+        if column + 1 + length(consequence) + separator.len() > WIDTH {
+            write!(f, "\n{:INDENT$}{consequence}{separator}", "")?;
+            column = INDENT + length(consequence) + separator.len();
+        } else {
+            write!(f, " {consequence}{separator}")?;
+            column += 1 + length(consequence) + separator.len();
         }
     }
+    writeln!(f)
 }
 
 /// What an analysis found, in short. Times are in seconds, between the end of MPI_Init and the start of MPI_Finalize.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The time of all CPU locations.
+    /// The time of all CPU locations that was recorded.
     pub run: f64,
+    /// Their time that was not recorded.
+    pub not_recorded: f64,
     /// Their time in MPI calls.
     pub mpi: f64,
     /// Their time waiting for others.
@@ -267,10 +219,8 @@ pub struct Summary {
     pub corrected: Option<(u64, f64)>,
     /// Waiting that is no longer than that.
     pub doubts: Vec<Doubt>,
-    /// The places that made others wait, the worst first.
-    pub culprits: Vec<Culprit>,
-    /// What waiting for all places costs.
-    pub delay_costs: f64,
+    /// The causes of waiting.
+    pub causes: Causes,
     /// Which share of the MPI time was analysed.
     pub coverage: Coverage,
     /// What was odd in the trace.
@@ -297,11 +247,19 @@ fn printable(text: &str) -> String {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { run, mpi, waiting, .. } = *self;
-        writeln!(f, "Between MPI_Init and MPI_Finalize, summed over {} threads: {run:.6} s", self.locations)?;
+        let Summary { run, mpi, waiting, not_recorded, .. } = *self;
+        write!(f, "Between MPI_Init and MPI_Finalize, summed over {} threads: {run:.6} s", self.locations)?;
+        if not_recorded > 0.0 {
+            let share = percent(not_recorded, run + not_recorded);
+            write!(f, " recorded; {not_recorded:.6} s ({share:.1} %) were not, and nothing is said of them")?;
+        }
+        writeln!(f)?;
         writeln!(f, "  {:5.1} %  {mpi:12.6} s  in MPI", percent(mpi, run))?;
         writeln!(f, "  {:5.1} %  {waiting:12.6} s  waiting for others", percent(waiting, run))?;
-        if self.wait_states.is_empty() {
+        let analysed = 100.0 * self.coverage.share(Fate::Analysed);
+        if self.wait_states.is_empty() && analysed < 99.95 {
+            writeln!(f, "\nNo wait states in the {analysed:.1} % of the MPI time that was analysed.")?;
+        } else if self.wait_states.is_empty() {
             writeln!(f, "\nNo wait states.")?;
         } else {
             writeln!(f, "\nLargest wait states:")?;
@@ -311,13 +269,7 @@ impl fmt::Display for Summary {
             let path = printable(&state.call_path);
             writeln!(f, "  {share:5.1} %  {:12.6} s  {} in {path}", state.seconds, state.title)?;
         }
-        if !self.culprits.is_empty() {
-            writeln!(f, "\nWho made others wait, or idle ({:.6} s of delay costs):", self.delay_costs)?;
-        }
-        for culprit in &self.culprits {
-            let share = percent(culprit.seconds, self.delay_costs);
-            writeln!(f, "  {share:5.1} %  {:12.6} s  {culprit}", culprit.seconds)?;
-        }
+        self.causes.write(f, run)?;
         if !self.ranks.is_empty() {
             writeln!(f, "\nRanks that wait most:")?;
         }
@@ -344,7 +296,6 @@ impl fmt::Display for Summary {
             writeln!(f, "  {:5.1} %  {seconds:12.6} s  of {title}", percent(*seconds, *of))?;
         }
         if self.coverage.total() > 0 {
-            let analysed = 100.0 * self.coverage.share(Fate::Analysed);
             writeln!(f, "\nCoverage: {analysed:.1} % of the MPI time was analysed for wait states")?;
         } else {
             writeln!(f, "\nCoverage: no time in MPI was recorded between MPI_Init and MPI_Finalize")?;

@@ -9,19 +9,20 @@ use model::Paradigm;
 use super::accounts::Accounts;
 use super::collect::Collector;
 use super::cube::describe;
-use super::culprits::{Culprit, Culprits, between, kind, victims};
+use super::culprits::Culprits;
+use super::names;
 use super::remarks::Remarks;
 use super::source::{IdleTime, Source, Sources, numbered};
 use super::statistics::{EXTENSION, text};
-use super::summary::{self, Summary, Waiting, examples, total};
+use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
+use super::waiting::Waiting;
 use crate::call_tree::{NO_PATH, PathId};
-use crate::causes::Named;
+use crate::causes;
 use crate::clock_correction::Violations;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
 use crate::findings::Findings;
-use crate::fraction;
 use crate::idle_threads::{IdleThreads, parallel_regions};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
@@ -40,7 +41,7 @@ pub struct Found {
     /// What was wrong with clocks, if they were corrected.
     pub violations: Option<Violations>,
     /// Who made others wait.
-    pub culprits: Vec<Named>,
+    pub culprits: causes::Culprits,
 }
 
 /// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
@@ -60,7 +61,7 @@ pub fn write(
     found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Summary>, Error> {
-    let ReportPaths { tree, order, positions, numbers } = paths;
+    let ReportPaths { tree, order, positions, numbers, .. } = paths;
     // The reference's tool adds neither where POSIX threads occur.
     let Tools { trace, metrics, formulas, .. } = *tools;
     let compares = trace.semantics == Semantics::Corrected
@@ -107,8 +108,10 @@ pub fn write(
     let statistics = found.statistics.total(number, process_of, exchange)?;
     let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
     let run_times = run_times(trace, profiles, exchange)?;
-    let remarks =
-        Remarks { waiting: Waiting::new(trace, metrics), culprits: Culprits::new(metrics, &found.culprits) };
+    let remarks = Remarks {
+        waiting: Waiting::new(trace, metrics),
+        culprits: Culprits::new(trace, metrics, paths, &found.culprits),
+    };
     let mut collector = Collector::new(tools, &sources, signs, remarks, exchange)?;
     if exchange.worker() == 0 {
         let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
@@ -126,31 +129,21 @@ pub fn write(
     if exchange.worker() > 0 {
         return Ok(None);
     }
-    let name = |path: u32| trace.path_name(tree, order[path as usize]);
+    let name = |path: u32| {
+        let name = names::path(trace, paths, path);
+        names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
+    };
     let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
     let Accounts { findings, coverage, doubtful } = accounts;
     let doubt = |(&metric, &ticks): (&usize, &i64)| {
         let (seconds, of) = (whole(ticks.into()), whole(waiting.of(metric)?));
         Some(summary::Doubt { title: metrics.title(metric), seconds, of })
     };
-    let (of_rows, delay_costs) = culprits.all();
-    let seconds = |shares: i128| whole(shares) / fraction::ONE;
-    let culprit =
-        |(Named { culprit, victims: who, stretch }, of_rows): (&Named, &Culprit)| summary::Culprit {
-            location: trace.location_name(culprit.location as usize),
-            call_path: name(culprit.path),
-            between: stretch.as_ref().map(|stretch| between(trace, stretch, culprit.costs)),
-            seconds: seconds(culprit.costs),
-            kind: kind(culprit.class),
-            victims: who.as_ref().map(|who| victims(trace, who, culprit.costs)),
-            is_critical: of_rows.is_critical,
-            more_work: of_rows.more_work(&computed, &sources.is_parallel),
-        };
-    // What would be 0.0 % is not worth a line.
-    let counts = |named: &Named| named.culprit.costs >= delay_costs / 2000;
+    let run = total(run_times.iter().map(|times| times.run));
     Ok(Some(Summary {
-        run: whole(total(run_times.iter().map(|times| times.0)).into()),
-        mpi: whole(total(run_times.iter().map(|times| times.1)).into()),
+        run: whole(run.into()),
+        not_recorded: whole(total(run_times.iter().map(|times| times.off)).into()),
+        mpi: whole(total(run_times.iter().map(|times| times.mpi)).into()),
         waiting: whole(waiting.all().into()),
         locations: trace.locations.iter().filter(|location| location.is_thread()).count(),
         wait_states: waiting.largest(metrics, name, whole),
@@ -158,8 +151,7 @@ pub fn write(
         clock_error: whole(doubtful.limit.into()),
         corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
         doubts: doubtful.waiting.iter().filter_map(doubt).collect(),
-        culprits: found.culprits.iter().zip(of_rows).filter(|it| counts(it.0)).map(culprit).collect(),
-        delay_costs: seconds(delay_costs),
+        causes: culprits.tell(run, &computed, &sources.is_parallel),
         examples: examples(trace, &findings),
         coverage,
         findings,
@@ -167,21 +159,34 @@ pub fn write(
     }))
 }
 
-/// For each CPU location its time between MPI_Init and MPI_Finalize, and its MPI time in there, in ticks; at worker 0.
-/// Other locations have none: accelerators and metrics do not wait for ranks.
+/// The time of a location between MPI_Init and MPI_Finalize, in ticks.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RunTimes {
+    /// As far as it was recorded.
+    pub(super) run: i64,
+    /// Its part in MPI.
+    pub(super) mpi: i64,
+    /// While recording was off.
+    off: i64,
+}
+
+/// The times of each CPU location; at worker 0. Other locations have none: accelerators and metrics do not wait for ranks.
 fn run_times(
     trace: &Trace,
     profiles: &[ProcessProfile],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<(i64, i64)>, Error> {
+) -> Result<Vec<RunTimes>, Error> {
     let locations = profiles
         .iter()
         .flat_map(|profile| &profile.locations)
         .filter(|l| trace.locations[l.location].is_thread());
-    let words = locations.flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64]).collect();
-    let mut times = vec![(0, 0); trace.locations.len()];
-    for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(3)) {
-        times[words[0] as usize] = (words[1] as i64, words[2] as i64);
+    let words = locations
+        .flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64, l.run_off as u64])
+        .collect();
+    let mut times = vec![RunTimes::default(); trace.locations.len()];
+    for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(4)) {
+        let [run, mpi, off] = [words[1], words[2], words[3]].map(u64::cast_signed);
+        times[words[0] as usize] = RunTimes { run: run.saturating_sub(off), mpi, off };
     }
     Ok(times)
 }

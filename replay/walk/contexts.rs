@@ -6,21 +6,25 @@
 //! **Time between two records.** Some regions are entered and left by records of their own: they are *certain* to be active
 //! in between. All others are known from the stack at a record only: they were active then, and nobody knows when they
 //! returned. So the time between two records belongs to the innermost region that is certain, or on the paths of both
-//! records: their common ancestor. A sample says more, for as long as samples may be apart: the time before it belongs to its
-//! path, and the time behind the last one, too. The reference gives all time to the path of the earlier record.
+//! records: their common ancestor. Samples say more, for as long as they may be apart: the time before one belongs to its
+//! path, and so does the time behind the last one ([`sampling`](super::sampling)). The reference gives all time to the path
+//! of the earlier record.
 
 use model::Ticks;
 
 use super::process::ProcessWalk;
-use super::stack::NONE;
+use super::sampling::Record;
+use super::stack::{Frame, NONE};
 use crate::call_tree::PathId;
 use crate::findings::Finding;
 use crate::options::Semantics;
 use crate::severity::Row;
 
-/// Nodes of calling contexts that a record enters, the innermost first, and the number of frames below them that stay.
+/// The difference between the path of a thread and that of a record.
 struct Change {
+    /// Nodes of calling contexts that are entered, the innermost first.
     entered: Vec<usize>,
+    /// The number of frames below them that stay.
     kept: usize,
 }
 
@@ -28,24 +32,28 @@ impl ProcessWalk<'_> {
     /// A region is entered on the path `context`, whose innermost `distance - 1` nodes are new.
     pub(super) fn enter_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
         let change = self.change(thread, context, distance.max(2));
-        self.account_before(thread, &change, time);
+        // Nobody asks for it where there are no samples.
+        let has_samples = self.longest_gap != Ticks::MAX;
+        let row = if has_samples { self.row_behind(thread, &change) } else { None };
+        let record = row.map(|row| (row, false));
+        self.account_before(thread, &change, record, time);
         self.apply(thread, &change, true, time);
-        self.threads[thread].sampled_at = Ticks::MIN;
+        self.end_interval(thread, record);
     }
 
     /// A sample finds a thread on the path `context`, whose innermost `distance - 1` nodes are new.
     pub(super) fn sample_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
         let change = self.change(thread, context, distance);
         let is_known = self.is_within_sampling(thread, time) && self.trace.semantics == Semantics::Corrected;
-        match is_known.then(|| self.row_behind(thread, &change)).flatten() {
+        match self.row_behind(thread, &change).filter(|_| is_known) {
             Some(row) => self.threads[thread].account_sampled(row, time),
-            None => self.account_before(thread, &change, time),
+            None => self.account_before(thread, &change, None, time),
         }
         self.apply(thread, &change, false, time);
         let state = &mut self.threads[thread];
         state.sampled_at = time;
         if let Some(row) = state.stack.last().map(|frame| frame.row) {
-            state.count_sample(row);
+            state.samples.count(row);
         }
     }
 
@@ -61,35 +69,46 @@ impl ProcessWalk<'_> {
         }
         let frames = self.threads[thread].stack.frames();
         let at = frames.iter().rposition(|frame| frame.context == context as u32).unwrap_or(0);
-        self.account_certain(thread, at + 1, time);
+        let record = Some((frames[at].row, true));
+        self.account_common(thread, at + 1, record, time);
         while self.threads[thread].stack.len() > at {
             self.leave_innermost(thread, time);
         }
-        self.threads[thread].sampled_at = Ticks::MIN;
+        self.end_interval(thread, record);
     }
 
-    /// Gives the time since the last record to the innermost of the `kept` lowest frames, or to one above that is certain.
-    pub(super) fn account_certain(&mut self, thread: usize, kept: usize, time: Ticks) {
-        let is_sampled = self.is_behind_sample(thread, time);
+    /// Gives the time since the last record to the innermost region that is certain, or among the `kept` outermost ones; or to
+    /// what samples have found between the last record and this one.
+    pub(super) fn account_common(&mut self, thread: usize, kept: usize, record: Option<Record>, time: Ticks) {
+        let is_short = self.is_within_sampling(thread, time);
         let state = &mut self.threads[thread];
         let frames = state.stack.frames();
         let innermost = frames.last().filter(|frame| !frame.is_certain);
-        if self.trace.semantics == Semantics::Reference || innermost.is_none() {
+        let is_reference = self.trace.semantics == Semantics::Reference;
+        let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| !is_reference) else {
             return state.account_innermost(time);
-        }
-        if let Some(row) = innermost.map(|frame| frame.row).filter(|_| is_sampled) {
-            return state.account_sampled(row, time);
+        };
+        if is_short && state.sampled_at == state.accounted {
+            return state.account_sampled(sampled, time);
         }
         let above = frames.iter().skip(kept).rposition(|frame| frame.is_certain);
         // Where nothing is common, a thread is still in the function that it began with.
         let common = above.map_or(kept, |above| kept + above + 1).max(1);
         let row = frames[common - 1].row;
-        state.account(row, time);
+        if state.accounted == Ticks::MIN {
+            return state.account(row, time);
+        }
+        let ticks = time - state.accounted;
+        if !is_short {
+            state.samples.add_away(row, ticks);
+        }
+        let shared = record.filter(|_| is_short).and_then(|record| state.samples.row_between(record, ticks));
+        state.account(shared.unwrap_or(row), time);
     }
 
     /// The same before a path changes. A function that goes on behind another call of it is the same one: the node of the
     /// earlier call gets the time, which is behind that call.
-    fn account_before(&mut self, thread: usize, change: &Change, time: Ticks) {
+    fn account_before(&mut self, thread: usize, change: &Change, record: Option<Record>, time: Ticks) {
         let contexts = &self.trace.definitions.calling_contexts;
         let next = self.threads[thread].stack.frames().get(change.kept);
         let goes_on = next.zip(change.entered.last()).is_some_and(|(frame, &entered)| {
@@ -97,7 +116,16 @@ impl ProcessWalk<'_> {
                 && frame.context != entered as u32
                 && frame.region == contexts[entered].region as u32
         });
-        self.account_certain(thread, change.kept + usize::from(goes_on), time);
+        self.account_common(thread, change.kept + usize::from(goes_on), record, time);
+    }
+
+    /// A record has entered or left a region.
+    fn end_interval(&mut self, thread: usize, record: Option<Record>) {
+        let state = &mut self.threads[thread];
+        state.sampled_at = Ticks::MIN;
+        if let Some(record) = record {
+            state.samples.end(record);
+        }
     }
 
     /// The row that a thread will be in behind a change; `None` if no region stays.
@@ -119,14 +147,6 @@ impl ProcessWalk<'_> {
     fn is_within_sampling(&self, thread: usize, time: Ticks) -> bool {
         let since = self.threads[thread].accounted;
         since != Ticks::MIN && time.saturating_sub(since) <= self.longest_gap
-    }
-
-    /// Whether the last record was a sample, and it is no longer ago than that.
-    fn is_behind_sample(&self, thread: usize, time: Ticks) -> bool {
-        let state = &self.threads[thread];
-        state.sampled_at != Ticks::MIN
-            && state.sampled_at == state.accounted
-            && self.is_within_sampling(thread, time)
     }
 
     /// The difference between the path of a thread and `context`, whose innermost `distance - 1` nodes are new.

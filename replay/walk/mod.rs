@@ -12,6 +12,7 @@ mod process;
 mod records;
 mod requests;
 mod run;
+mod sampling;
 mod stack;
 mod stream;
 mod tasks;
@@ -38,8 +39,8 @@ use crate::severity::Severities;
 use crate::statistics::Samples;
 use crate::trace::Trace;
 
+pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
-pub use thread::Sampled;
 
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
 /// cost nothing.
@@ -68,6 +69,8 @@ pub struct LocationProfile {
     pub run: Ticks,
     /// Its time in MPI calls in between, in ticks.
     pub run_mpi: Ticks,
+    /// The time in between in which recording was off, in ticks.
+    pub run_off: Ticks,
     /// A thread beside the main one that was in a team.
     pub is_worker: bool,
     /// Its severities; their call paths are those of the process.

@@ -364,7 +364,7 @@ impl<'t> ProcessWalk<'t> {
         let frames = self.threads[thread].stack.frames();
         let Some(at) = frames.iter().position(|frame| self.trace.is_program(frame.region)) else { return };
         let program = frames[at].region;
-        self.account_certain(thread, at + 1, time);
+        self.account_common(thread, at + 1, None, time);
         while self.threads[thread].stack.last().is_some_and(|frame| frame.context != NONE) {
             self.leave_innermost(thread, time);
         }
@@ -380,7 +380,10 @@ impl<'t> ProcessWalk<'t> {
             {
                 self.operations.calls.never_return(call);
             }
-            self.operations.has_unknown_end |= region == trace.artificial(Artificial::MeasurementOff);
+            if region == trace.artificial(Artificial::MeasurementOff) {
+                self.operations.has_unknown_end = true;
+                self.threads[thread].elapsed.add_off(now - frame.enter);
+            }
             // A sampled region is never left; it is gone with the next sample.
             // Nor is what the recorder adds a call.
             let is_call = (region as usize) < trace.kinds.len() || trace.is_program(region);
@@ -431,9 +434,10 @@ impl<'t> ProcessWalk<'t> {
                     location: thread.location as usize,
                     run: end.time - thread.at_init.time,
                     run_mpi: end.mpi - thread.at_init.mpi,
+                    run_off: end.off - thread.at_init.off,
                     is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
-                    sampled: std::mem::take(&mut thread.sampled),
+                    sampled: std::mem::take(&mut thread.samples.by_row),
                     end: thread.now,
                     journal,
                     records,

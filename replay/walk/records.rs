@@ -189,9 +189,13 @@ impl ProcessWalk<'_> {
         if mode == MeasurementMode::OFF {
             self.find(Finding::RecordingOff, thread, || "recording stops");
             self.operations.interrupt();
-            self.account_certain(thread, 0, time);
+            self.account_common(thread, 0, None, time);
             self.enter(thread, region, NO_SITE, time);
-        } else if self.threads[thread].stack.frames().iter().any(|frame| frame.region == region) {
+            return;
+        }
+        let mut frames = self.threads[thread].stack.frames().iter();
+        if let Some(since) = frames.find(|frame| frame.region == region).map(|frame| frame.enter) {
+            self.threads[thread].elapsed.add_off(time - since);
             self.leave(thread, region, time);
         }
     }

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use super::sampling::Samples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
 use super::{Positions, Records};
@@ -14,6 +15,15 @@ use crate::severity::{MetricId, Row, Severities};
 pub(super) struct Elapsed {
     pub(super) time: Ticks,
     pub(super) mpi: Ticks,
+    /// While recording was off.
+    pub(super) off: Ticks,
+}
+
+impl Elapsed {
+    /// Recording was off for so many ticks.
+    pub(super) fn add_off(&mut self, ticks: Ticks) {
+        self.off = self.off.saturating_add(ticks);
+    }
 }
 
 /// What the positions of a location's events are, and what comes with them.
@@ -46,15 +56,6 @@ impl Account {
     }
 }
 
-/// The samples of a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sampled {
-    /// Samples that were taken there.
-    pub samples: u64,
-    /// Ticks that were given to the row because of them.
-    pub ticks: Ticks,
-}
-
 /// The state of one location while its events are walked.
 #[derive(Debug)]
 pub(super) struct Thread {
@@ -79,8 +80,7 @@ pub(super) struct Thread {
     pub(super) at_finalize: Option<Elapsed>,
     /// By row.
     pub(super) accounts: Vec<Account>,
-    /// By row; empty without samples.
-    pub(super) sampled: Vec<Sampled>,
+    pub(super) samples: Samples,
     /// The time of the last sample, unless a region has been entered or left since.
     pub(super) sampled_at: Ticks,
     pub(super) severities: Severities,
@@ -102,7 +102,7 @@ impl Thread {
             at_init: Elapsed::default(),
             at_finalize: None,
             accounts: Vec::new(),
-            sampled: Vec::new(),
+            samples: Samples::default(),
             sampled_at: Ticks::MIN,
             severities: Severities::default(),
             numbering: match positions {
@@ -203,24 +203,9 @@ impl Thread {
     /// The same because of a sample.
     pub(super) fn account_sampled(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
-            let ticks = time - self.accounted;
-            let sum = &mut self.sampled_of(row).ticks;
-            *sum = sum.saturating_add(ticks);
+            self.samples.give(row, time - self.accounted);
         }
         self.account(row, time);
-    }
-
-    /// Counts a sample in a row.
-    pub(super) fn count_sample(&mut self, row: Row) {
-        self.sampled_of(row).samples += 1;
-    }
-
-    fn sampled_of(&mut self, row: Row) -> &mut Sampled {
-        let at = row as usize;
-        if at >= self.sampled.len() {
-            self.sampled.resize(at + 1, Sampled::default());
-        }
-        &mut self.sampled[at]
     }
 
     /// Forgets the time since the last account: nothing ran.

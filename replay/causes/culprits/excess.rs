@@ -1,49 +1,56 @@
-//! What the culprits did more than those that they made wait, delay by delay.
+//! The work that the culprits did beyond that of the locations that they made wait, delay by delay.
 //!
-//! [`short_term`](super::super::short_term) compares all call paths, and keeps no more than it has to. Here it is some call paths
-//! of a few locations: both sides sum up these alone, before each of their points.
+//! [`short_term`](super::super::short_term) compares all call paths, and keeps no more than it has to. Here it is the call paths
+//! of the culprits, on their locations: both sides sum them up once more.
 
 use model::Ticks;
+use rustc_hash::FxHashMap;
 
-use super::Culprit;
+use super::Places;
 use crate::causes::delay::Class;
 use crate::causes::lines::Lines;
 use crate::causes::previous::Past;
-use crate::causes::sides::{Causes, Waits};
-use crate::causes::time_line::TimeLine;
+use crate::causes::sides::{Causes, Wait, Waits};
+use crate::causes::work::bring;
 use crate::error::Error;
-use crate::exchange::{Batch, Exchange};
-use crate::groups::Groups;
+use crate::exchange::Exchange;
+use crate::journal::Spot;
 use crate::severity::Row;
-use crate::tools::Tools;
 
-/// What a culprit did since both sides of a delay last synchronised, in ticks.
-#[derive(Clone, Copy, Debug, Default)]
+/// The work of a culprit in a row of its location since both sides of a delay last synchronised, in ticks.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
+    /// The culprit.
+    pub(super) culprit: usize,
+    pub(super) row: Row,
     /// All of it.
     pub(super) all: Ticks,
-    /// What it did more than the other side.
+    /// What exceeds the other side's.
     pub(super) more: Ticks,
 }
 
-/// Work of the culprits that are at this worker's locations.
-#[derive(Debug)]
+/// Work of the culprits at this worker's locations that exceeds that of the other side.
+#[derive(Debug, Default)]
 pub(super) struct Excess {
-    /// By culprit: before each cause at its location. No list for culprits elsewhere.
-    work: Vec<Vec<Work>>,
-    /// By cause where a culprit is: its place among those of its location.
-    places: Vec<u32>,
+    /// By cause where a culprit is: its part of the list.
+    places: FxHashMap<u32, (u32, u32)>,
+    list: Vec<Work>,
 }
 
 impl Excess {
-    /// What a culprit did before each cause at its location. No list, if that is none of this worker's.
-    pub(super) fn of(&self, culprit: usize) -> &[Work] {
-        &self.work[culprit]
+    /// The excess work before a cause.
+    pub(super) fn of(&self, cause: u32) -> &[Work] {
+        self.places.get(&cause).map_or(&[], |&(first, end)| &self.list[first as usize..end as usize])
     }
 
-    /// What a culprit did more than the other side before a cause at its location.
-    pub(super) fn more(&self, culprit: usize, cause: u32) -> Ticks {
-        self.work[culprit][self.places[cause as usize] as usize].more
+    fn add(&mut self, cause: u32, work: impl Iterator<Item = Work>) {
+        let first = self.list.len() as u32;
+        // Nobody is charged for what it did not do.
+        self.list.extend(work.filter(|work| work.more > 0));
+        let end = self.list.len() as u32;
+        if end > first {
+            self.places.insert(cause, (first, end));
+        }
     }
 
     /// Compares both sides of all delays that are caused where a culprit is.
@@ -51,115 +58,65 @@ impl Excess {
     /// # Errors
     /// If a worker failed.
     pub(super) fn find(
-        tools: &Tools<'_>,
-        culprits: &[Culprit],
+        places: &Places<'_>,
         lines: &mut Lines,
         waits: &Waits,
         causes: &Causes,
         exchange: &mut dyn Exchange,
     ) -> Result<Excess, Error> {
-        let mut paths: Vec<u32> = culprits.iter().map(|culprit| culprit.path).collect();
-        paths.sort_unstable();
-        paths.dedup();
-        let column = |culprit: &Culprit| paths.partition_point(|&path| path < culprit.path);
-        let columns: Vec<usize> = culprits.iter().map(column).collect();
-        // Most delays are caused where no culprit is, or a few are.
-        let locations = culprits.iter().map(|culprit| Some(culprit.location as usize));
-        let by_location = Groups::new(tools.trace.locations.len(), locations);
-        let here = |location: u32| by_location.of(location as usize).iter().map(|&which| which as usize);
-
-        let mut outgoing = vec![Batch::new(); exchange.workers()];
-        let mut sums: Vec<Option<Sums>> = vec![None; lines.len()];
-        for (ends, batch) in waits.firsts.windows(2).zip(&mut outgoing) {
-            for wait in &waits.list[ends[0]..ends[1]] {
-                for which in here(wait.delay.causing.location) {
-                    let line = lines.at(wait.delay.waiting.location);
-                    let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
-                    let ticks = sums.pruned(lines.line(line), columns[which], wait.past);
-                    batch.push(ticks.cast_unsigned());
-                }
-            }
-        }
-        let incoming = exchange.exchange(outgoing)?;
-
-        let mut places = vec![0; causes.list.len()];
-        let mut of_culprit = |culprit: &Culprit| {
-            if tools.owner_of(culprit.location) != exchange.worker() {
-                return Vec::new();
-            }
-            let of_line = causes.of_line.of(lines.at(culprit.location));
-            (0..).zip(of_line).for_each(|(place, &cause)| places[cause as usize] = place);
-            vec![Work::default(); of_line.len()]
+        // Most delays are caused where no culprit is.
+        let is_named = |spot: Spot| places.members.has_any(spot.location);
+        let named = |ends: &[usize], spot: &dyn Fn(usize) -> Spot| -> Vec<usize> {
+            (ends[0]..ends[1]).filter(|&at| is_named(spot(at))).collect()
         };
-        let mut work: Vec<Vec<Work>> = culprits.iter().map(&mut of_culprit).collect();
-        for (ends, batch) in causes.firsts.windows(2).zip(&incoming) {
-            let mut theirs = batch.iter();
-            for (number, cause) in causes.list.iter().enumerate().take(ends[1]).skip(ends[0]) {
-                for which in here(cause.delay.causing.location) {
-                    let theirs = theirs.next().map_or(0, |word| word.cast_signed());
-                    if cause.denominator <= 0.0 {
-                        continue;
-                    }
-                    let line = lines.at(cause.delay.causing.location);
-                    let sums = sums[line].get_or_insert_with(|| Sums::new(lines, line, &paths));
-                    let mine = sums.pruned(lines.line(line), columns[which], cause.past);
-                    // Nobody is charged for what it did not do.
-                    let more = if mine > 0 { mine.saturating_sub(theirs).max(0) } else { 0 };
-                    work[which][places[number] as usize] = Work { all: mine, more };
-                }
-            }
-        }
-        let mut alone = Vec::new();
-        let idle =
-            causes.list.iter().enumerate().filter(|(_, cause)| cause.delay.class == Class::IdleThreads);
-        for (number, cause) in idle {
+        let of_worker = waits.firsts.windows(2);
+        let told: Vec<Vec<usize>> =
+            of_worker.map(|ends| named(ends, &|at| waits.list[at].delay.causing)).collect();
+        let of_worker = causes.firsts.windows(2);
+        let heard: Vec<Vec<usize>> =
+            of_worker.map(|ends| named(ends, &|at| causes.list[at].delay.causing)).collect();
+        let counts: Vec<usize> = told.iter().map(Vec::len).collect();
+        let wait = |worker: usize, number: usize| waits.list[told[worker][number]];
+        let is_asked = |wait: &Wait, path: u32| places.culprit(path, wait.delay.causing.location).is_some();
+
+        let mut excess = Excess::default();
+        let mut own: Option<(Spot, Past)> = None;
+        let mut work: Vec<(Row, Ticks)> = Vec::new();
+        bring(lines, &counts, wait, is_asked, exchange, |lines, told| {
+            let number = heard[told.worker][told.number];
+            let cause = &causes.list[number];
             let spot = cause.delay.causing;
-            for which in here(spot.location) {
-                let line = lines.at(spot.location);
-                lines.work_since(line, causes.since(number, lines.line(line)), spot.position, &mut alone);
-                let path = culprits[which].path;
-                let own = alone.iter().find(|&&(row, _)| lines.path(line, row) == path);
-                let ticks = own.map_or(0, |own| own.1);
-                work[which][places[number] as usize] = Work { all: ticks, more: ticks };
+            if cause.denominator <= 0.0 {
+                return;
             }
-        }
-        Ok(Excess { work, places })
-    }
-}
-
-/// The time of a location in some call paths, before each of its points.
-#[derive(Clone, Debug)]
-struct Sums {
-    /// The location's row of each call path, if it has been there.
-    rows: Vec<Option<Row>>,
-    /// By point and call path.
-    ticks: Vec<Ticks>,
-}
-
-impl Sums {
-    fn new(lines: &Lines, line: usize, paths: &[u32]) -> Sums {
-        let mut rows = vec![None; paths.len()];
-        for (row, path) in lines.paths(line).iter().enumerate() {
-            if let Ok(column) = paths.binary_search(path) {
-                rows[column] = Some(row as Row);
+            // Many may wait for one event, one after the other.
+            if own != Some((spot, cause.past)) {
+                lines.pruned(spot, cause.past, &mut work);
+                own = Some((spot, cause.past));
             }
+            let paths = lines.paths(lines.at(spot.location));
+            let compare = |&(row, all): &(Row, Ticks)| {
+                let path = paths[row as usize];
+                let more = all.saturating_sub(lines.noted(path));
+                Some(Work { culprit: places.culprit(path, spot.location)?, row, all, more })
+            };
+            excess.add(number as u32, work.iter().filter_map(compare));
+        })?;
+        let is_idle = |number: &usize| causes.list[*number].delay.class == Class::IdleThreads;
+        for number in (0..causes.list.len()).filter(is_idle) {
+            let spot = causes.list[number].delay.causing;
+            if !is_named(spot) {
+                continue;
+            }
+            let line = lines.at(spot.location);
+            lines.work_since(line, causes.since(number, lines.line(line)), spot.position, &mut work);
+            let paths = lines.paths(line);
+            let alone = |&(row, ticks): &(Row, Ticks)| {
+                let culprit = places.culprit(paths[row as usize], spot.location)?;
+                Some(Work { culprit, row, all: ticks, more: ticks })
+            };
+            excess.add(number as u32, work.iter().filter_map(alone));
         }
-        Sums { ticks: lines.line(line).before_points(&rows), rows }
-    }
-
-    /// What [`TimeLine::pruned`] says of one call path, until a point.
-    fn pruned(&self, line: &TimeLine, column: usize, past: Past) -> Ticks {
-        let Some(row) = self.rows[column] else { return 0 };
-        let sum = |point: usize| self.ticks[point * self.rows.len() + column];
-        let before = past.points().end;
-        let Some(after) = past.after() else { return sum(before).max(0) };
-        let ticks = sum(before).saturating_sub(sum(after));
-        let point = &line.points()[after];
-        let (row_after, ticks_after) = line.point_piece(after);
-        if row_after != row {
-            return ticks.max(0);
-        }
-        let (ticks, taken) = (ticks.saturating_sub(ticks_after), point.taken);
-        if ticks > 0 { ticks.saturating_sub(taken).max(0) } else { taken.saturating_neg().max(0) }
+        Ok(excess)
     }
 }

@@ -15,7 +15,6 @@ use crate::causes::lines::Lines;
 use crate::causes::sides::{Causes, Waits};
 use crate::fraction::fixed;
 use crate::relay::{Blocked, Recurrence};
-use crate::tools::Tools;
 
 /// Where someone waits: the report's call path and the location.
 pub(super) type Place = (u32, u32);
@@ -45,8 +44,6 @@ pub(super) struct Forward<'a> {
     culprits: &'a [Culprit],
     excess: &'a Excess,
     returned: Returned,
-    /// The culprits at each location.
-    here: Vec<Vec<usize>>,
     worker: usize,
     ways: Vec<Way>,
     /// Locations that can go on.
@@ -63,9 +60,7 @@ pub(super) struct Forward<'a> {
 
 impl<'a> Forward<'a> {
     /// All locations at their begin.
-    #[expect(clippy::too_many_arguments, reason = "it needs what the way back needed")]
     pub(super) fn new(
-        tools: &Tools<'_>,
         lines: &'a Lines,
         waits: &'a Waits,
         causes: &'a Causes,
@@ -76,12 +71,6 @@ impl<'a> Forward<'a> {
     ) -> Forward<'a> {
         let way = |ends: &[usize]| Way { first: ends[0], left: ends[1], waited: [0.0; NAMED] };
         let ways: Vec<Way> = returned.items.firsts.windows(2).map(way).collect();
-        let mut here = vec![Vec::new(); lines.len()];
-        for (which, culprit) in culprits.iter().enumerate() {
-            if tools.owner_of(culprit.location) == worker {
-                here[lines.at(culprit.location)].push(which);
-            }
-        }
         let without = causes.list.iter().enumerate();
         // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
         let is_released = |number: usize| returned.released.contains(&(number as u32));
@@ -98,7 +87,6 @@ impl<'a> Forward<'a> {
             culprits,
             excess,
             returned,
-            here,
             worker,
             ways,
             before: Kept::new(causes.list.len()),
@@ -124,8 +112,8 @@ impl<'a> Forward<'a> {
                 std::array::from_fn(|which| waited[which] - before[which])
             }
         };
-        for &which in &self.here[at] {
-            passed[which] += self.excess.more(which, number) as f64;
+        for work in self.excess.of(number) {
+            passed[work.culprit] += work.more as f64;
         }
         let class = cause.delay.class;
         let is_waiting = |which: usize| passed[which] > 0.0 && self.culprits[which].class == class;

@@ -1,24 +1,22 @@
-//! Between which calls of MPI a culprit was slow.
+//! Where exactly a culprit was slow: on which of its function's call paths, and between which calls of MPI.
 //!
-//! A call path that calls MPI itself, such as `main` where no other function is recorded, comes by many times between different
-//! calls. What it costs is divided among the stretches between them: each delay by the time in the stretches that it
-//! compares.
+//! A function that calls MPI, such as `main` where no other one is recorded, comes by many times between different calls. Its
+//! costs are divided among the stretches between them: each delay by the time in the stretches that it compares.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use model::Paradigm;
+use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use super::{Culprit, Excess};
+use super::{Excess, Places};
 use crate::causes::lines::Lines;
 use crate::causes::sides::Causes;
-use crate::causes::time_line::TimeLine;
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Batch, Exchange, gather};
 use crate::fraction::fixed;
 use crate::journal::Position;
-use crate::report_paths::ReportPaths;
 use crate::severity::Row;
 use crate::tools::Tools;
 
@@ -29,110 +27,192 @@ pub struct Stretch {
     pub before: Option<u32>,
     /// The region of the call after; `None` at the end.
     pub after: Option<u32>,
-    /// What it costs, in ticks as a fixed-point number.
+    /// Its costs, in ticks as a fixed-point number.
     pub costs: i128,
+    /// The time of the culprit in its function there, whether it costs anything or not, in ticks.
+    pub time: Ticks,
 }
+
+/// Where a culprit was slow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Site {
+    /// The call path of the report with the largest costs there.
+    pub path: u32,
+    /// The stretch, if there is one to name.
+    pub stretch: Option<Stretch>,
+}
+
+/// The regions of the calls before and after a stretch.
+type Sides = [Option<u32>; 2];
+
+/// Costs and time, by call path of a culprit's function.
+type ByPath = BTreeMap<u32, (i128, Ticks)>;
 
 /// Stands for "no region".
 const NO_REGION: u32 = u32::MAX;
 
-/// Finds the stretch with the largest costs of each culprit that calls MPI itself; on worker 0.
+/// Finds the site of each culprit; on worker 0.
 ///
 /// # Errors
 /// If a worker failed.
-#[expect(clippy::too_many_arguments, reason = "it looks at everything that is known of causes")]
 pub(super) fn find(
     tools: &Tools<'_>,
-    paths: &ReportPaths,
-    culprits: &[Culprit],
+    places: &Places<'_>,
     lines: &Lines,
     causes: &Causes,
     per_tick: &[f64],
     excess: &Excess,
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Option<Stretch>>, Error> {
-    let region = |path: u32| paths.tree[paths.order[path as usize] as usize].region;
-    let is_mpi = |path: u32| tools.trace.region(region(path)).paradigm == Paradigm::MPI;
-    let calls_mpi = |culprit: &Culprit| {
-        let number = paths.order[culprit.path as usize];
-        let mut children = paths.positions.iter().zip(&paths.tree).filter(|(_, path)| path.parent == number);
-        !is_mpi(culprit.path) && children.any(|(&path, _)| is_mpi(path))
-    };
-    let mut words = Batch::new();
-    let mine = culprits
-        .iter()
-        .enumerate()
-        .filter(|(which, culprit)| !excess.of(*which).is_empty() && calls_mpi(culprit));
-    for (which, culprit) in mine {
-        let line = lines.at(culprit.location);
-        let Some(row) = lines.paths(line).iter().position(|&path| path == culprit.path) else { continue };
-        let (mut changes, mut ends) = (Vec::new(), Vec::new());
-        for (&cause, work) in causes.of_line.of(line).iter().zip(excess.of(which)) {
-            let cause = cause as usize;
-            let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
-            if work.more > 0 && of_tick > 0 {
-                let since = causes.since(cause, lines.line(line));
-                changes.push((since.map_or(0, |since| since + 1), of_tick));
-                ends.push((causes.list[cause].delay.causing.position, -of_tick));
-            }
+) -> Result<Vec<Option<Site>>, Error> {
+    let paths = places.paths;
+    let calls_mpi = paths.functions.calls_mpi(tools.trace, paths);
+    let mut stretches: BTreeMap<(usize, Sides), ByPath> = BTreeMap::new();
+    for line in 0..lines.len() {
+        if !places.members.has_any(lines.location(line)) {
+            continue;
         }
-        changes.append(&mut ends);
-        let calls: Vec<Option<u32>> =
-            lines.paths(line).iter().map(|&path| Some(region(path)).filter(|_| is_mpi(path))).collect();
-        if let Some(stretch) = costliest(lines.line(line), row as Row, &calls, changes) {
-            let [before, after] = [stretch.before, stretch.after].map(|region| region.unwrap_or(NO_REGION));
-            words.extend([which as u64, pair(before, after)]);
-            words.extend(wide(stretch.costs.cast_unsigned()));
+        let of_row = |&path: &u32| RowKind {
+            path,
+            culprit: places.culprit(path, lines.location(line)),
+            call: Some(paths.region(path)).filter(|&region| tools.trace.is_mpi(region)),
+            has_stretches: calls_mpi[path as usize],
+        };
+        let rows: Vec<RowKind> = lines.paths(line).iter().map(of_row).collect();
+        let changes = changes(lines, line, causes, per_tick, excess);
+        sum_up(lines.line(line).pieces(), &rows, changes, &mut stretches);
+    }
+
+    let mut words = Batch::new();
+    for (&(culprit, [before, after]), by_path) in &stretches {
+        let [before, after] = [before, after].map(|region| region.unwrap_or(NO_REGION));
+        for (&path, &(costs, time)) in by_path {
+            words.extend([pair(culprit as u32, path), pair(before, after), time.cast_unsigned()]);
+            words.extend(wide(costs.cast_unsigned()));
         }
     }
-    let mut stretches = vec![None; culprits.len()];
+    stretches.clear();
     for batch in gather(exchange, words)? {
         let mut reader = BatchReader::new(&batch);
         while !reader.is_empty() {
-            let which = reader.word() as usize;
+            let (culprit, path) = halves(reader.word());
             let (before, after) = halves(reader.word());
-            let [before, after] =
-                [before, after].map(|region| Some(region).filter(|&region| region != NO_REGION));
-            stretches[which] = Some(Stretch { before, after, costs: reader.wide().cast_signed() });
+            let sides = [before, after].map(|region| Some(region).filter(|&region| region != NO_REGION));
+            let time = reader.word().cast_signed();
+            let by_path = stretches.entry((culprit as usize, sides)).or_default();
+            add(by_path, path, reader.wide().cast_signed(), time);
         }
     }
-    Ok(stretches)
+    let mut sites = vec![None; places.culprits.len()];
+    for (culprit, site) in sites.iter_mut().enumerate() {
+        let all = stretches.range((culprit, [None; 2])..(culprit + 1, [None; 2]));
+        *site = costliest(all.map(|(&(_, sides), by_path)| (sides, by_path)));
+    }
+    Ok(sites)
 }
 
-/// The stretch that costs most. `changes` are those of what a tick in the row costs, from a piece on, in no order; `calls`
-/// says by row which region of MPI it is. `None` if there are no two sides to name.
-fn costliest(
-    line: &TimeLine,
-    row: Row,
-    calls: &[Option<u32>],
-    mut changes: Vec<(Position, i128)>,
-) -> Option<Stretch> {
+/// The site with the largest costs, of those of one culprit. Of equals the first.
+fn costliest<'s>(stretches: impl Iterator<Item = (Sides, &'s ByPath)>) -> Option<Site> {
+    let sum = |by_path: &ByPath| {
+        let add = |(costs, time): (i128, Ticks), more: &(i128, Ticks)| {
+            (costs.saturating_add(more.0), time.saturating_add(more.1))
+        };
+        by_path.values().fold((0, 0), add)
+    };
+    let sums = stretches.map(|(sides, by_path)| (sum(by_path), sides, by_path));
+    let ((costs, time), sides, by_path) = sums
+        .max_by_key(|&((costs, _), sides, _)| (costs, Reverse(sides)))
+        .filter(|((costs, _), ..)| *costs > 0)?;
+    let (&path, _) = by_path.iter().max_by_key(|&(&path, &(costs, _))| (costs, Reverse(path)))?;
+    let [before, after] = sides;
+    let stretch = (sides != [None; 2]).then_some(Stretch { before, after, costs, time });
+    Some(Site { path, stretch })
+}
+
+fn add(by_path: &mut ByPath, path: u32, costs: i128, time: Ticks) {
+    let sums = by_path.entry(path).or_default();
+    *sums = (sums.0.saturating_add(costs), sums.1.saturating_add(time));
+}
+
+/// A row of a location where a culprit is.
+#[derive(Clone, Copy, Debug)]
+struct RowKind {
+    /// The call path of the report.
+    path: u32,
+    /// The culprit that the row belongs to.
+    culprit: Option<usize>,
+    /// The region of MPI that it is a call of.
+    call: Option<u32>,
+    /// Whether its function calls MPI, so that its time lies between calls.
+    has_stretches: bool,
+}
+
+/// From a position on, a tick in a row costs so much more, or less.
+type Change = (Position, Row, i128);
+
+/// The changes of the costs of a tick in the rows of culprits, in the order of positions.
+fn changes(lines: &Lines, line: usize, causes: &Causes, per_tick: &[f64], excess: &Excess) -> Vec<Change> {
+    let (mut changes, mut ends) = (Vec::new(), Vec::new());
+    for &cause in causes.of_line.of(line) {
+        for work in excess.of(cause) {
+            let cause = cause as usize;
+            let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
+            if of_tick > 0 {
+                let since = causes.since(cause, lines.line(line));
+                changes.push((since.map_or(0, |since| since + 1), work.row, of_tick));
+                ends.push((causes.list[cause].delay.causing.position, work.row, -of_tick));
+            }
+        }
+    }
+    changes.append(&mut ends);
     // They come nearly in order, which this sort makes use of.
     changes.sort_by_key(|change| change.0);
-    let mut changes = changes.into_iter().peekable();
-    let mut of_tick: i128 = 0;
-    let mut stretches: FxHashMap<[Option<u32>; 2], i128> = FxHashMap::default();
-    let (mut call, mut costs) = (None, 0_i128);
-    for (position, (its_row, ticks)) in (0..).zip(line.pieces()) {
-        while let Some((_, change)) = changes.next_if(|change| change.0 <= position) {
-            of_tick = of_tick.saturating_add(change);
-        }
-        if its_row == row {
-            costs = costs.saturating_add(of_tick.saturating_mul(ticks.into()));
-        } else if let Some(region) = calls[its_row as usize] {
-            add(&mut stretches, [call, Some(region)], std::mem::take(&mut costs));
-            call = Some(region);
-        }
-    }
-    add(&mut stretches, [call, None], costs);
-    let largest = stretches.into_iter().max_by_key(|&(sides, costs)| (costs, Reverse(sides)));
-    let ([before, after], costs) = largest.filter(|(sides, _)| *sides != [None, None])?;
-    Some(Stretch { before, after, costs })
+    changes
 }
 
-fn add(stretches: &mut FxHashMap<[Option<u32>; 2], i128>, sides: [Option<u32>; 2], costs: i128) {
-    if costs > 0 {
-        let sum = stretches.entry(sides).or_default();
-        *sum = sum.saturating_add(costs);
+/// Adds costs and time of a location, whose pieces are rows and ticks, by culprit, stretch and call path.
+fn sum_up(
+    pieces: impl Iterator<Item = (Row, Ticks)>,
+    rows: &[RowKind],
+    changes: Vec<Change>,
+    stretches: &mut BTreeMap<(usize, Sides), ByPath>,
+) {
+    let mut changes = changes.into_iter().peekable();
+    let mut of_tick: Vec<i128> = vec![0; rows.len()];
+    // Of the stretch that is under way: costs and time by row.
+    let mut current: Vec<(Row, i128, Ticks)> = Vec::new();
+    let mut whole: FxHashMap<Row, (i128, Ticks)> = FxHashMap::default();
+    let mut before = None;
+    let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: Sides| {
+        for (row, costs, time) in current.drain(..) {
+            let RowKind { culprit, path, .. } = rows[row as usize];
+            if let Some(culprit) = culprit {
+                add(stretches.entry((culprit, sides)).or_default(), path, costs, time);
+            }
+        }
+    };
+    for (position, (row, ticks)) in (0..).zip(pieces) {
+        while let Some((_, row, change)) = changes.next_if(|change| change.0 <= position) {
+            let sum = &mut of_tick[row as usize];
+            *sum = sum.saturating_add(change);
+        }
+        let kind = &rows[row as usize];
+        if kind.culprit.is_some() {
+            let costs = of_tick[row as usize].saturating_mul(ticks.into());
+            match kind.has_stretches {
+                true => current.push((row, costs, ticks)),
+                false => {
+                    let sums = whole.entry(row).or_default();
+                    *sums = (sums.0.saturating_add(costs), sums.1.saturating_add(ticks));
+                }
+            }
+        }
+        if let Some(region) = kind.call {
+            end(&mut current, [before, Some(region)]);
+            before = Some(region);
+        }
     }
+    end(&mut current, [before, None]);
+    let mut whole: Vec<(Row, i128, Ticks)> =
+        whole.into_iter().map(|(row, (costs, time))| (row, costs, time)).collect();
+    end(&mut whole, [None; 2]);
 }

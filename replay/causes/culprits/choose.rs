@@ -1,0 +1,282 @@
+//! Which places are culprits: functions, each on one location or on several that are alike.
+//!
+//! With many ranks each of them may cost little and all together much. So the locations of a function are grouped by their
+//! costs: those of a group cost less than half and at least a quarter (an eighth, …) of what the costliest one does. Groups
+//! of a few locations are taken apart again, as they can be named one by one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::{Culprit, NAMED};
+use crate::causes::delay::Class;
+use crate::causes::lines::Lines;
+use crate::error::Error;
+use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
+use crate::functions::Function;
+use crate::report_paths::ReportPaths;
+use crate::severity::Row;
+use crate::tools::Tools;
+
+/// Functions whose locations are grouped: those with the largest sums of costs.
+const FUNCTIONS: usize = 16;
+
+/// Groups of a function: the last one has all that costs less than those before.
+const GROUPS: usize = 16;
+
+/// Groups of no more locations are taken apart.
+const FEW: u64 = 4;
+
+/// Costs by class, in ticks as fixed-point numbers.
+type ByClass = [i128; Class::COUNT];
+
+/// The locations of the culprits.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// By location: a bit for each culprit that it belongs to.
+    culprits: Vec<u8>,
+}
+
+const _: () = assert!(NAMED <= u8::BITS as usize);
+
+impl Members {
+    /// Whether a culprit is at a location.
+    pub fn has(&self, culprit: usize, location: u32) -> bool {
+        self.culprits.get(location as usize).is_some_and(|bits| bits >> culprit & 1 == 1)
+    }
+
+    /// Whether any culprit is at a location.
+    pub(super) fn has_any(&self, location: u32) -> bool {
+        self.culprits.get(location as usize).is_some_and(|&bits| bits != 0)
+    }
+
+    /// The locations of a culprit, rising.
+    pub fn of(&self, culprit: usize) -> impl Iterator<Item = u32> {
+        (0..self.culprits.len() as u32).filter(move |&location| self.has(culprit, location))
+    }
+}
+
+/// Costs of one location in a function.
+#[derive(Clone, Copy)]
+struct Account {
+    line: usize,
+    function: Function,
+    costs: ByClass,
+}
+
+impl Account {
+    fn all(&self) -> i128 {
+        total(&self.costs)
+    }
+}
+
+fn total(costs: &ByClass) -> i128 {
+    costs.iter().fold(0, |sum: i128, &costs| sum.saturating_add(costs))
+}
+
+/// The class with the largest costs; of equals the first.
+fn largest(costs: &ByClass) -> Class {
+    let largest = Class::ALL.into_iter().rev().max_by_key(|&class| costs[class as usize]);
+    largest.unwrap_or(Class::LateSender)
+}
+
+/// Adds costs by class.
+fn add(sums: &mut ByClass, costs: &ByClass) {
+    sums.iter_mut().zip(costs).for_each(|(sum, &costs)| *sum = sum.saturating_add(costs));
+}
+
+/// A group of locations that are alike, on all workers together.
+#[derive(Clone, Copy, Default)]
+struct Group {
+    locations: u64,
+    costs: ByClass,
+}
+
+/// The culprits with the largest costs, the largest first, and their locations. Of equals the first function comes first,
+/// then the first location. Starting up and shutting down is none: nobody can do much about that; nor is what the recorder
+/// does.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn choose(
+    tools: &Tools<'_>,
+    paths: &ReportPaths,
+    lines: &Lines,
+    exchange: &mut dyn Exchange,
+) -> Result<(Vec<Culprit>, Members), Error> {
+    let accounts = accounts(tools, paths, lines);
+    let most = costliest_functions(&accounts, exchange)?;
+    let place = |account: &Account| {
+        let at = most.iter().position(|&(function, _)| function == account.function)?;
+        Some((at, (most[at].1 / account.all()).ilog2().min(GROUPS as u32 - 1) as usize))
+    };
+    let groups =
+        groups(accounts.iter().filter_map(|account| Some((place(account)?, account.costs))), exchange)?;
+
+    // A group, or one location of a small group: costs, function, group, location.
+    let mut found: Vec<(Culprit, usize, Option<u32>)> = Vec::new();
+    for (&(at, group), sums) in groups.iter().filter(|(_, sums)| sums.locations > FEW) {
+        let culprit =
+            Culprit { function: most[at].0, costs: total(&sums.costs), class: largest(&sums.costs) };
+        found.push((culprit, group, None));
+    }
+    let is_small = |place: &(usize, usize)| groups.get(place).is_some_and(|group| group.locations <= FEW);
+    let alone = accounts.iter().filter_map(|account| {
+        let (at, group) = place(account).filter(is_small)?;
+        let [high, low] = wide(account.all().cast_unsigned());
+        let location = lines.location(account.line);
+        Some([pair(at as u32, group as u32), pair(location, largest(&account.costs) as u32), high, low])
+    });
+    for batch in share(exchange, alone.flatten().collect())? {
+        let mut reader = BatchReader::new(&batch);
+        while !reader.is_empty() {
+            let (at, group) = halves(reader.word());
+            let (location, class) = halves(reader.word());
+            let (class, costs) = (Class::ALL[class as usize], reader.wide().cast_signed());
+            let culprit = Culprit { function: most[at as usize].0, costs, class };
+            found.push((culprit, group as usize, Some(location)));
+        }
+    }
+    found.sort_by_key(|(culprit, group, location)| (-culprit.costs, culprit.function, *group, *location));
+    found.truncate(NAMED);
+
+    let mut own = vec![Vec::new(); found.len()];
+    for account in &accounts {
+        let location = lines.location(account.line);
+        let Some((at, group)) = place(account) else { continue };
+        let is_it = |&(culprit, of, only): &(Culprit, usize, Option<u32>)| {
+            (culprit.function, of) == (most[at].0, group) && only.is_none_or(|only| only == location)
+        };
+        if let Some(which) = found.iter().position(is_it) {
+            own[which].push(location);
+        }
+    }
+    let members = members(tools.trace.locations.len(), &own, exchange)?;
+    Ok((found.into_iter().map(|(culprit, ..)| culprit).collect(), members))
+}
+
+/// The costs of this worker's locations by function: locations rising, functions in no order.
+fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Account> {
+    let trace = tools.trace;
+    let is_excluded = |path: u32| {
+        let region = paths.region(path);
+        let kind = trace.kinds.get(region as usize);
+        kind.is_some_and(|kind| kind.is_init || kind.is_finalize) || trace.is_of_recorder(region)
+    };
+    let mut accounts: Vec<Account> = Vec::new();
+    let mut places: FxHashMap<Function, usize> = FxHashMap::default();
+    for line in 0..lines.len() {
+        places.clear();
+        let shares = lines.shares(line);
+        for row in shares.rows() {
+            let costs = Class::ALL.map(|class| {
+                let value = |metric| shares.value(metric, row as Row);
+                let [short, long] = tools.metrics.delay_costs[class as usize].map(value);
+                short.saturating_add(long)
+            });
+            let path = lines.path(line, row);
+            if total(&costs) <= 0 || is_excluded(path) {
+                continue;
+            }
+            let function = paths.functions.of(path);
+            let at = *places.entry(function).or_insert_with(|| {
+                accounts.push(Account { line, function, costs: ByClass::default() });
+                accounts.len() - 1
+            });
+            add(&mut accounts[at].costs, &costs);
+        }
+    }
+    accounts
+}
+
+/// The functions with the largest costs over all locations, each with the most that one location costs there.
+fn costliest_functions(
+    accounts: &[Account],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<(Function, i128)>, Error> {
+    fn merge(sums: &mut BTreeMap<Function, [i128; 2]>, function: Function, [all, most]: [i128; 2]) {
+        let sum = sums.entry(function).or_default();
+        *sum = [sum[0].saturating_add(all), sum[1].max(most)];
+    }
+    let mut sums = BTreeMap::new();
+    accounts.iter().for_each(|account| merge(&mut sums, account.function, [account.all(); 2]));
+    let encode = |sums: &BTreeMap<Function, [i128; 2]>| -> Batch {
+        let words = sums.iter().flat_map(|(&function, numbers)| {
+            let numbers = numbers.iter().flat_map(|number| wide(number.cast_unsigned()));
+            std::iter::once(function.into()).chain(numbers)
+        });
+        words.collect()
+    };
+    let decode = |words: &[u64], with: &mut dyn FnMut(Function, [i128; 2])| {
+        let mut reader = BatchReader::new(words);
+        while !reader.is_empty() {
+            let function = reader.word() as Function;
+            with(function, [reader.wide(), reader.wide()].map(u128::cast_signed));
+        }
+    };
+    let sums = reduce(exchange, sums, encode, |sums, words| {
+        decode(words, &mut |function, numbers| merge(sums, function, numbers));
+    })?;
+    let mut all: Vec<(Function, [i128; 2])> = sums.into_iter().collect();
+    all.sort_by_key(|&(function, [all, _])| (-all, function));
+    all.truncate(FUNCTIONS);
+    let mut most = Vec::new();
+    let words = broadcast(exchange, encode(&all.into_iter().collect()))?;
+    decode(&words, &mut |function, [_, largest]| most.push((function, largest)));
+    Ok(most)
+}
+
+/// The groups of all workers' locations, on every worker.
+fn groups(
+    own: impl Iterator<Item = ((usize, usize), ByClass)>,
+    exchange: &mut dyn Exchange,
+) -> Result<BTreeMap<(usize, usize), Group>, Error> {
+    let mut groups: BTreeMap<(usize, usize), Group> = BTreeMap::new();
+    for (place, costs) in own {
+        let group = groups.entry(place).or_default();
+        group.locations += 1;
+        add(&mut group.costs, &costs);
+    }
+    let encode = |groups: &BTreeMap<(usize, usize), Group>| -> Batch {
+        let mut words = Batch::new();
+        for (&(at, group), sums) in groups {
+            words.extend([pair(at as u32, group as u32), sums.locations]);
+            words.extend(sums.costs.iter().flat_map(|costs| wide(costs.cast_unsigned())));
+        }
+        words
+    };
+    let merge = |groups: &mut BTreeMap<(usize, usize), Group>, words: &[u64]| {
+        let mut reader = BatchReader::new(words);
+        while !reader.is_empty() {
+            let (at, group) = halves(reader.word());
+            let sums = groups.entry((at as usize, group as usize)).or_default();
+            sums.locations += reader.word();
+            add(&mut sums.costs, &std::array::from_fn(|_| reader.wide().cast_signed()));
+        }
+    };
+    let groups = reduce(exchange, groups, encode, merge)?;
+    let mut all = BTreeMap::new();
+    merge(&mut all, &broadcast(exchange, encode(&groups))?);
+    Ok(all)
+}
+
+/// Tells all workers which locations belong to each culprit; `own` are this worker's, rising.
+fn members(locations: usize, own: &[Vec<u32>], exchange: &mut dyn Exchange) -> Result<Members, Error> {
+    let mut words = Batch::new();
+    for (which, own) in (0..).zip(own) {
+        let ranges = own.chunk_by(|one, next| one + 1 == *next);
+        let ranges = ranges.filter_map(|range| Some(pair(*range.first()?, *range.last()?)));
+        words.extend(ranges.flat_map(|range| [which, range]));
+    }
+    let mut members = Members { culprits: vec![0; locations] };
+    for batch in share(exchange, words)? {
+        for words in batch.chunks_exact(2) {
+            let (first, last) = halves(words[1]);
+            let range: Range<usize> = first as usize..last as usize + 1;
+            members.culprits[range].iter_mut().for_each(|bits| *bits |= 1 << words[0]);
+        }
+    }
+    Ok(members)
+}

@@ -1,0 +1,66 @@
+//! Functions: the call paths of the report by the function of the program that they are in.
+//!
+//! Call sites of one function are one place for a person, and so are the functions of runtime libraries that it has called
+//! (`memcpy`, `clock_gettime`): samples split a place into many call paths.
+
+use rustc_hash::FxHashMap;
+
+use crate::report_paths::ReportPaths;
+use crate::trace::Trace;
+
+/// A function of the program on a call path: the number of the first call path of the report that is in it.
+pub type Function = u32;
+
+/// The function of each call path of the report.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    of: Vec<Function>,
+    /// By call path: the innermost one at or above it that is of the function itself, not of a library below.
+    own: Vec<u32>,
+}
+
+impl Functions {
+    /// Joins the call paths of the report, which have these parents and regions; a root is its own parent.
+    pub fn new(trace: &Trace, parents: &[u32], region: impl Fn(u32) -> u32) -> Functions {
+        let (mut of, mut own) = (Vec::with_capacity(parents.len()), Vec::with_capacity(parents.len()));
+        let mut known: FxHashMap<(Function, u32), Function> = FxHashMap::default();
+        for (path, &parent) in (0..).zip(parents) {
+            let region = region(path);
+            let is_root = parent == path;
+            if !is_root && trace.is_of_runtime_library(region) {
+                of.push(of[parent as usize]);
+                own.push(own[parent as usize]);
+            } else {
+                let outer = if is_root { Function::MAX } else { of[parent as usize] };
+                of.push(*known.entry((outer, region)).or_insert(path));
+                own.push(path);
+            }
+        }
+        Functions { of, own }
+    }
+
+    /// The function of a call path.
+    pub fn of(&self, path: u32) -> Function {
+        self.of[path as usize]
+    }
+
+    /// The call path of the function itself, at or above a call path.
+    pub fn own_path(&self, path: u32) -> u32 {
+        self.own[path as usize]
+    }
+
+    /// By call path, whether MPI is called in its function or below.
+    pub fn calls_mpi(&self, trace: &Trace, paths: &ReportPaths) -> Vec<bool> {
+        let mut calls = vec![false; self.of.len()];
+        // Parents stand before their children.
+        for (path, &parent) in paths.parents().iter().enumerate().rev() {
+            let is_mpi = trace.is_mpi(paths.region(path as u32));
+            calls[parent as usize] |= (is_mpi || calls[path]) && parent as usize != path;
+        }
+        let mut of_functions = vec![false; calls.len()];
+        for (&function, &calls) in self.of.iter().zip(&calls) {
+            of_functions[function as usize] |= calls;
+        }
+        self.of.iter().map(|&function| of_functions[function as usize]).collect()
+    }
+}

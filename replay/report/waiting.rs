@@ -1,0 +1,149 @@
+//! Waiting, as the summary tells of it: collected from the rows of the report on their way.
+
+use rustc_hash::FxHashMap;
+
+use super::cells::Row;
+use super::summary::{NAMED, WaitState, total};
+use super::write::RunTimes;
+use crate::exchange::Batch;
+use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::metrics::Metrics;
+use crate::severity::MetricId;
+use crate::trace::Trace;
+
+/// Waiting as it is collected from the rows of the report.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// Whether a metric is waiting, by metric.
+    is_waiting: Vec<bool>,
+    /// Whether a metric is waiting that no other waiting metric contains.
+    is_top: Vec<bool>,
+    /// Ticks by metric and call path, metrics below included.
+    by_place: FxHashMap<(MetricId, u32), i128>,
+    /// Ticks by location.
+    by_location: Vec<i64>,
+}
+
+impl Waiting {
+    pub(super) fn new(trace: &Trace, metrics: &Metrics) -> Waiting {
+        let mut is_waiting = vec![false; metrics.list.len()];
+        for pattern in &metrics.patterns {
+            // Start-up and shut-down are not what a user can act on.
+            let is_start_up = pattern.pattern.metric.parent == Some("mpi_init_exit");
+            is_waiting[pattern.metric] = pattern.pattern.is_waiting && !is_start_up;
+        }
+        let parent = |at: MetricId| metrics.list.iter().position(|m| Some(m.id) == metrics.list[at].parent);
+        let is_top = (0..metrics.list.len())
+            .map(|at| is_waiting[at] && parent(at).is_none_or(|parent| !is_waiting[parent]))
+            .collect();
+        Waiting {
+            is_waiting,
+            is_top,
+            by_place: FxHashMap::default(),
+            by_location: vec![0; trace.locations.len()],
+        }
+    }
+
+    /// All waiting of a metric, in ticks; `None` if it is not what a user can act on.
+    pub(super) fn of(&self, metric: MetricId) -> Option<i128> {
+        let of_metric = self.by_place.iter().filter(|(place, _)| place.0 == metric);
+        self.is_waiting[metric].then(|| of_metric.map(|(_, ticks)| ticks).sum())
+    }
+
+    /// Whether anything is collected of a metric.
+    pub(super) fn is_about(&self, metric: MetricId) -> bool {
+        self.is_waiting[metric]
+    }
+
+    /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
+        if !self.is_waiting[metric] {
+            return;
+        }
+        let all = self.by_place.entry((metric, path)).or_insert(0);
+        for (sum, value) in self.by_location[first..].iter_mut().zip(row.numbers()) {
+            *all += value;
+            if self.is_top[metric] {
+                *sum = sum.saturating_add(i64::try_from(value).unwrap_or(i64::MAX));
+            }
+        }
+    }
+
+    pub(super) fn encode(&self, batch: &mut Batch) {
+        batch.push(self.by_place.len() as u64);
+        for (&(metric, path), ticks) in &self.by_place {
+            batch.push(pair(metric as u32, path));
+            batch.extend(wide(ticks.cast_unsigned()));
+        }
+        let locations = (0..).zip(&self.by_location).filter(|(_, ticks)| **ticks != 0);
+        let words: Batch = locations.flat_map(|(at, ticks)| [at, ticks.cast_unsigned()]).collect();
+        batch.push(words.len() as u64);
+        batch.extend(words);
+    }
+
+    /// Adds what another worker has collected.
+    pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
+        for _ in 0..reader.word() {
+            let (metric, path) = halves(reader.word());
+            *self.by_place.entry((metric as usize, path)).or_insert(0) += reader.wide().cast_signed();
+        }
+        let count = reader.word() as usize;
+        for words in reader.words(count).chunks_exact(2) {
+            self.by_location[words[0] as usize] += words[1].cast_signed();
+        }
+    }
+
+    /// All waiting, in ticks.
+    pub(super) fn all(&self) -> i64 {
+        total(self.by_location.iter().copied())
+    }
+
+    /// The largest wait states, the largest first. `name` knows the call paths, `seconds` what a tick is.
+    pub(super) fn largest(
+        &self,
+        metrics: &Metrics,
+        name: impl Fn(u32) -> String,
+        seconds: impl Fn(i128) -> f64,
+    ) -> Vec<WaitState> {
+        let mut wait_states = Vec::new();
+        for (&(metric, path), &ticks) in &self.by_place {
+            let below = (0..metrics.list.len()).filter(|&at| {
+                metrics.list[at].parent == Some(metrics.list[metric].id) && self.is_waiting[at]
+            });
+            let contained: i128 = below.filter_map(|below| self.by_place.get(&(below, path))).copied().sum();
+            if ticks > contained {
+                wait_states.push((ticks - contained, metric, path));
+            }
+        }
+        wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
+        let wait_state = |(ticks, metric, path)| WaitState {
+            title: metrics.title(metric),
+            call_path: name(path),
+            seconds: seconds(ticks),
+        };
+        wait_states.into_iter().take(NAMED).map(wait_state).collect()
+    }
+
+    /// The ranks that wait most: name, waiting, time.
+    pub(super) fn ranks(
+        &self,
+        trace: &Trace,
+        run_times: &[RunTimes],
+        seconds: impl Fn(i128) -> f64,
+    ) -> Vec<(String, f64, f64)> {
+        let mut ranks: Vec<(i64, i64, usize)> = Vec::new();
+        for process in &trace.processes {
+            let locations = process.locations.clone();
+            let waiting = total(self.by_location[locations.clone()].iter().copied());
+            let run = total(run_times[locations.clone()].iter().map(|times| times.run));
+            if waiting > 0 {
+                ranks.push((waiting, run, locations.start));
+            }
+        }
+        ranks.sort_unstable_by_key(|&(waiting, _, first)| (-waiting, first));
+        let rank = |(waiting, run, first): (i64, i64, usize)| {
+            (trace.location_name(first), seconds(waiting.into()), seconds(run.into()))
+        };
+        ranks.into_iter().take(NAMED).map(rank).collect()
+    }
+}

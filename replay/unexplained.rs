@@ -1,0 +1,96 @@
+//! Time in MPI calls that is no wait state, and longer than moving the data can take.
+//!
+//! A wait state needs a pattern. Where none fits, a call may still wait: for a message that the library of the other side
+//! does not move while its process is outside of MPI, or for an operation that nobody analyses. Such time is known to be
+//! spent, but not why; it counts as not analysed.
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use crate::coverage::{Coverage, Fate};
+use crate::operations::{CallId, Operations};
+use crate::options::Semantics;
+use crate::trace::Trace;
+
+/// Seconds that any call may take besides waiting: longer than networks need, shorter than anybody would look for.
+const OVERHEAD: f64 = 0.001;
+
+/// Bytes per second that a call moves at least: less than the slowest networks of clusters.
+const BANDWIDTH: f64 = 100e6;
+
+/// Calls that take longer than [`OVERHEAD`], and how long they waited.
+#[derive(Debug)]
+pub(crate) struct LongCalls {
+    /// Ticks of the overhead; `None` if nobody asks.
+    overhead: Option<Ticks>,
+    waited: FxHashMap<CallId, Ticks>,
+}
+
+impl LongCalls {
+    /// None yet. The reference knows of no such time.
+    pub(crate) fn new(trace: &Trace) -> LongCalls {
+        let overhead = (OVERHEAD * trace.definitions.clock.resolution as f64) as Ticks;
+        let overhead = (trace.semantics == Semantics::Corrected).then_some(overhead);
+        LongCalls { overhead, waited: FxHashMap::default() }
+    }
+
+    /// A call has waited for so many ticks.
+    #[inline]
+    pub(crate) fn add(&mut self, operations: &Operations, call: CallId, ticks: Ticks) {
+        if self.is_long(operations, call) {
+            let waited = self.waited.entry(call).or_default();
+            *waited = waited.saturating_add(ticks);
+        }
+    }
+
+    #[inline]
+    fn is_long(&self, operations: &Operations, call: CallId) -> bool {
+        self.overhead.is_some_and(|overhead| operations.call(call).interval.length() > overhead)
+    }
+
+    /// Takes what is not explained out of the coverage; `lost` calls, in rising order, are out already.
+    pub(crate) fn account(
+        self,
+        operations: &Operations,
+        lost: &[CallId],
+        resolution: u64,
+        coverage: &mut Coverage,
+    ) {
+        let Some(overhead) = self.overhead else { return };
+        let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
+        for at in 0..operations.calls.len() as CallId {
+            let call = operations.call(at);
+            let is_counted = call.is_analysed && !call.never_returned && lost.binary_search(&at).is_err();
+            if is_counted && self.is_long(operations, at) {
+                bytes.insert(at, 0);
+            }
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        let mut add = |call: CallId, more: u64| {
+            if let Some(sum) = bytes.get_mut(&call) {
+                *sum = sum.saturating_add(more);
+            }
+        };
+        for send in operations.sends.iter() {
+            add(send.call, send.bytes);
+            if send.completion != send.call {
+                add(send.completion, send.bytes);
+            }
+        }
+        operations.receives.iter().for_each(|receive| add(receive.call, receive.bytes));
+        for collective in &operations.collectives {
+            add(collective.call, collective.sent.saturating_add(collective.received));
+        }
+        for (call, bytes) in bytes {
+            let moving = (bytes as f64 / BANDWIDTH * resolution as f64) as Ticks;
+            let waited = self.waited.get(&call).copied().unwrap_or(0);
+            let rest = operations.call(call).interval.length().saturating_sub(waited);
+            let unexplained = rest.saturating_sub(overhead).saturating_sub(moving);
+            if unexplained > 0 {
+                coverage.lose(Fate::Unexplained, unexplained);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Time that samples account for.
+//!
+//! The time before a sample belongs to its path. Where records follow each other faster than samples, most times between two
+//! of them have none; what samples have met between the same two records at other times says how such times are shared.
+
+use model::Ticks;
+use rustc_hash::FxHashMap;
+
+use crate::severity::Row;
+
+/// Samples between two records that it takes to share time by them: a single one could have met anything.
+const ENOUGH: u64 = 2;
+
+/// The samples of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sampled {
+    /// Samples that were taken there.
+    pub samples: u64,
+    /// Ticks without any sample that are too long for a thread that computes: it had given the processor away, or lost it.
+    pub away: Ticks,
+}
+
+/// A record that enters or leaves a region: the row of the region, and whether it is left.
+pub(super) type Record = (Row, bool);
+
+/// The share of a row in the time between two records.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    row: Row,
+    samples: u64,
+    /// The ticks that it was given.
+    given: Ticks,
+}
+
+/// The samples of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Samples {
+    /// By row.
+    pub(super) by_row: Vec<Sampled>,
+    /// The last record that entered or left a region.
+    since: Option<Record>,
+    /// The shares since then.
+    current: Vec<Share>,
+    /// The shares between two records, whenever they followed each other.
+    between: FxHashMap<(Record, Record), Vec<Share>>,
+}
+
+impl Samples {
+    /// Counts a sample in a row.
+    pub(super) fn count(&mut self, row: Row) {
+        self.of_row(row).samples += 1;
+        share_of(&mut self.current, row).samples += 1;
+    }
+
+    /// A row was given ticks because of a sample.
+    pub(super) fn give(&mut self, row: Row, ticks: Ticks) {
+        let given = &mut share_of(&mut self.current, row).given;
+        *given = given.saturating_add(ticks);
+    }
+
+    /// A row was given ticks in which the thread did not compute.
+    pub(super) fn add_away(&mut self, row: Row, ticks: Ticks) {
+        let away = &mut self.of_row(row).away;
+        *away = away.saturating_add(ticks);
+    }
+
+    /// The row that ticks without a sample belong to, which have gone by until a record; `None` if too little is known. It is
+    /// the one that lacks most of its share.
+    pub(super) fn row_between(&mut self, until: Record, ticks: Ticks) -> Option<Row> {
+        if !self.current.is_empty() {
+            return None;
+        }
+        let shares = self.between.get_mut(&(self.since?, until))?;
+        let samples: u64 = shares.iter().map(|share| share.samples).sum();
+        if samples < ENOUGH {
+            return None;
+        }
+        let all = shares.iter().fold(ticks, |sum, share| sum.saturating_add(share.given));
+        let lacks = |share: &Share| {
+            i128::from(share.samples) * i128::from(all) - i128::from(share.given) * i128::from(samples)
+        };
+        // Of equals the first.
+        let share = shares.iter_mut().rev().max_by_key(|share| lacks(share))?;
+        share.given = share.given.saturating_add(ticks);
+        Some(share.row)
+    }
+
+    /// A record enters or leaves a region: the samples before it lie between this one and the one before.
+    pub(super) fn end(&mut self, record: Record) {
+        if !self.current.is_empty()
+            && let Some(since) = self.since
+        {
+            let shares = self.between.entry((since, record)).or_default();
+            for Share { row, samples, given } in self.current.drain(..) {
+                let share = share_of(shares, row);
+                share.samples += samples;
+                share.given = share.given.saturating_add(given);
+            }
+        }
+        self.current.clear();
+        self.since = Some(record);
+    }
+
+    fn of_row(&mut self, row: Row) -> &mut Sampled {
+        let at = row as usize;
+        if at >= self.by_row.len() {
+            self.by_row.resize(at + 1, Sampled::default());
+        }
+        &mut self.by_row[at]
+    }
+}
+
+fn share_of(shares: &mut Vec<Share>, row: Row) -> &mut Share {
+    let at = shares.iter().position(|share| share.row == row).unwrap_or_else(|| {
+        shares.push(Share { row, samples: 0, given: 0 });
+        shares.len() - 1
+    });
+    &mut shares[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Record = (1, true);
+    const B: Record = (2, false);
+
+    /// Times between two records, of which some have a sample in a row.
+    fn with_samples(rows: &[Row]) -> Samples {
+        let mut samples = Samples::default();
+        samples.end(A);
+        for &row in rows {
+            samples.give(row, 10);
+            samples.count(row);
+            samples.end(B);
+            samples.end(A);
+        }
+        samples
+    }
+
+    #[test]
+    fn times_without_samples_are_shared_as_samples_are_between_the_same_records() {
+        let mut samples = with_samples(&[7, 7, 9, 7]);
+        let rows: Vec<Row> = (0..8).map(|_| samples.row_between(B, 10).unwrap()).collect();
+        assert_eq!(rows.iter().filter(|&&row| row == 7).count(), 6, "{rows:?}");
+        assert_eq!(samples.row_between(A, 10), None);
+        assert_eq!(samples.by_row[7].samples, 3);
+    }
+
+    #[test]
+    fn one_sample_says_nothing_of_other_times_nor_do_those_of_this_one() {
+        let mut samples = with_samples(&[7]);
+        assert_eq!(samples.row_between(B, 10), None);
+        let mut samples = with_samples(&[7, 7]);
+        samples.count(9);
+        assert_eq!(samples.row_between(B, 10), None);
+    }
+}

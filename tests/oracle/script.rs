@@ -25,6 +25,9 @@ pub(crate) fn script(trace: &Trace) -> String {
         if stream.thread > 0 {
             write!(text, " thread {}", stream.thread).unwrap();
         }
+        if let Some(id) = stream.id {
+            write!(text, " id {id}").unwrap();
+        }
         for (time, offset) in &stream.clock {
             write!(text, " clock {time} {offset}").unwrap();
         }

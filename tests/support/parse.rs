@@ -135,6 +135,7 @@ impl Parser {
             "resolution" => trace.resolution = words.number("resolution")?,
             "offset" => trace.offset = words.number("offset")?,
             "big-endian" => trace.big_endian = true,
+            "uncounted" => trace.uncounted = true,
             "correct-clocks" => self.case.corrects_clocks = true,
             "program" => trace.program = Some(words.rest().into()),
             "comm" | "intercomm" => self.communicator(&mut words)?,
@@ -205,6 +206,7 @@ impl Parser {
         while let Some(word) = words.next() {
             match word {
                 "thread" => stream.thread = words.number("thread")?,
+                "id" => stream.id = Some(words.number("id")?),
                 "gpu" => (stream.thread, stream.kind) = (words.number("gpu")?, Kind::Accelerator),
                 "metric" => (stream.thread, stream.kind) = (words.number("metric")?, Kind::Metric),
                 "program" => stream.program = Some(words.word("program")?.into()),

@@ -16,6 +16,8 @@ pub(crate) struct Trace {
     pub(crate) big_endian: bool,
     /// The program that every process runs, unless its stream says otherwise.
     pub(crate) program: Option<String>,
+    /// The definitions do not count events.
+    pub(crate) uncounted: bool,
     /// Communicators beside `world` and `self`.
     pub(crate) communicators: Vec<(String, Members)>,
     /// Regions that are not what their name says.
@@ -32,6 +34,7 @@ impl Default for Trace {
             offset: 1000,
             big_endian: false,
             program: None,
+            uncounted: false,
             communicators: Vec::new(),
             regions: BTreeMap::new(),
             contexts: Vec::new(),
@@ -69,7 +72,10 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     pub(crate) rank: u32,
+    /// The thread's number in its team.
     pub(crate) thread: u32,
+    /// The number by which the archive knows it in its process, if that is not the thread's.
+    pub(crate) id: Option<u32>,
     pub(crate) kind: Kind,
     /// Another program than the trace's.
     pub(crate) program: Option<String>,
@@ -90,6 +96,7 @@ impl Stream {
         Stream {
             rank,
             thread: 0,
+            id: None,
             kind: Kind::Thread,
             program: None,
             clock: Vec::new(),
@@ -102,7 +109,7 @@ impl Stream {
 
     /// The number by which the archive knows the location, made as Score-P does.
     pub(crate) fn reference(&self) -> u64 {
-        u64::from(self.thread) << 32 | u64::from(self.rank)
+        u64::from(self.id.unwrap_or(self.thread)) << 32 | u64::from(self.rank)
     }
 
     /// Appends an event.

@@ -14,6 +14,7 @@ use super::trace::{Kind, Members, Message, Step, Stream, Trace};
 
 const WORLD: u32 = 0;
 const SELF: u32 = 1;
+/// The team of rank 0; those of the others follow the communicators of the script.
 const TEAM: u32 = 2;
 
 /// The anchor of archives that tests write.
@@ -100,7 +101,7 @@ impl Names {
     /// Numbers everything that the trace names.
     fn collect(&mut self, trace: &Trace) {
         self.string("");
-        self.communicators.extend([("world".into(), WORLD), ("self".into(), SELF), ("team".into(), TEAM)]);
+        self.communicators.extend([("world".into(), WORLD), ("self".into(), SELF)]);
         for (at, (name, _)) in trace.communicators.iter().enumerate() {
             self.communicators.insert(name.clone(), TEAM + 1 + at as u32);
         }
@@ -200,7 +201,7 @@ impl Names {
                     reference: stream.reference(),
                     name: self.string_of[name],
                     location_type,
-                    number_of_events: events.len() as u64,
+                    number_of_events: if trace.uncounted { 0 } else { events.len() as u64 },
                     location_group: group,
                 },
             );
@@ -299,19 +300,33 @@ impl Names {
             groups - 1
         };
         let ranks: Vec<u64> = (0..processes(trace)).map(u64::from).collect();
-        let threads: Vec<u64> =
-            trace.streams.iter().filter(|s| s.kind == Kind::Thread).map(Stream::reference).collect();
+        let mut threads: Vec<&Stream> = trace.streams.iter().filter(|s| s.kind == Kind::Thread).collect();
+        threads.sort_by_key(|stream| (stream.rank, stream.reference()));
+        let references: Vec<u64> = threads.iter().map(|stream| stream.reference()).collect();
         group(archive, GroupType::COMM_LOCATIONS, Paradigm::MPI, &ranks);
         let world = group(archive, GroupType::COMM_GROUP, Paradigm::MPI, &ranks);
         let alone = group(archive, GroupType::COMM_SELF, Paradigm::MPI, &[]);
-        group(archive, GroupType::COMM_LOCATIONS, Paradigm::OPENMP, &threads);
-        let all: Vec<u64> = (0..threads.len() as u64).collect();
-        let team = group(archive, GroupType::COMM_GROUP, Paradigm::OPENMP, &all);
+        group(archive, GroupType::COMM_LOCATIONS, Paradigm::OPENMP, &references);
+        // A team has its members in the order of their thread numbers.
+        let mut numbers: Vec<(u32, u32, u64)> =
+            (0..).zip(&threads).map(|(at, stream)| (stream.rank, stream.thread, at)).collect();
+        numbers.sort_unstable();
+        let mut teams = Vec::new();
+        for team in numbers.chunk_by(|a, b| a.0 == b.0) {
+            let members: Vec<u64> = team.iter().map(|member| member.2).collect();
+            teams.push((team[0].0, group(archive, GroupType::COMM_GROUP, Paradigm::OPENMP, &members)));
+        }
         let comm =
             |reference, group, parent| Definition::Comm { reference, name: 0, group, parent, flags: 0 };
         define(archive, comm(WORLD, world, UNDEFINED));
         define(archive, comm(SELF, alone, UNDEFINED));
-        define(archive, comm(TEAM, team, UNDEFINED));
+        let (first, others): (Vec<_>, Vec<_>) = teams.into_iter().partition(|team| team.0 == 0);
+        let define_teams = |archive: &mut ArchiveWriter, teams: Vec<(u32, u32)>| {
+            for (rank, group) in teams {
+                define(archive, comm(team_of(trace, rank), group, UNDEFINED));
+            }
+        };
+        define_teams(archive, first);
         for (name, members) in &trace.communicators {
             let reference = self.communicators[name];
             let mut side = |ranks: &[u64]| group(archive, GroupType::COMM_GROUP, Paradigm::MPI, ranks);
@@ -328,6 +343,7 @@ impl Names {
             };
             define(archive, definition);
         }
+        define_teams(archive, others);
     }
 
     /// Mapping tables and clock comparisons of a location.
@@ -350,7 +366,8 @@ impl Names {
 
     /// The kinds of references that a mapped stream counts backwards, with how many there are.
     fn mapped(&self, trace: &Trace) -> Vec<(MappingType, u32)> {
-        let communicators = TEAM + 1 + trace.communicators.len() as u32;
+        let communicators =
+            team_of(trace, processes(trace).max(1) - 1).max(TEAM + trace.communicators.len() as u32) + 1;
         [
             (MappingType::String, self.strings.len() as u32),
             (MappingType::Region, self.regions.len() as u32),
@@ -371,8 +388,9 @@ impl Names {
         };
         let region = |name: &str| local(MappingType::Region, self.region_of[name]);
         let comm = |name: &str| {
-            let known = self.communicators.get(name);
-            local(MappingType::Comm, *known.unwrap_or_else(|| panic!("no communicator {name:?}")))
+            let team = (name == "team").then(|| team_of(trace, stream.rank));
+            let known = team.or_else(|| self.communicators.get(name).copied());
+            local(MappingType::Comm, known.unwrap_or_else(|| panic!("no communicator {name:?}")))
         };
         let context = |name: &str| {
             let known = self.contexts.get(name);
@@ -427,6 +445,11 @@ impl Names {
 
 fn processes(trace: &Trace) -> u32 {
     trace.streams.iter().map(|stream| stream.rank + 1).max().unwrap_or(0)
+}
+
+/// The communicator of a rank's team.
+fn team_of(trace: &Trace, rank: u32) -> u32 {
+    if rank == 0 { TEAM } else { TEAM + trace.communicators.len() as u32 + rank }
 }
 
 fn communication(step: &Step, comm: &dyn Fn(&str) -> u32) -> Option<Event<'static>> {

@@ -112,9 +112,14 @@ impl CallTree {
 
     /// Adds the paths of `other`; answers their numbers here.
     pub fn merge(&mut self, other: &[CallPath]) -> Vec<PathId> {
+        self.merge_below(NO_PATH, other)
+    }
+
+    /// Adds the paths of `other`, its roots below a path; returns their numbers here.
+    pub fn merge_below(&mut self, above: PathId, other: &[CallPath]) -> Vec<PathId> {
         let mut here: Vec<PathId> = Vec::with_capacity(other.len());
         for path in other {
-            let parent = if path.parent == NO_PATH { NO_PATH } else { here[path.parent as usize] };
+            let parent = if path.parent == NO_PATH { above } else { here[path.parent as usize] };
             here.push(self.enter(parent, path.region, path.site));
         }
         here
@@ -125,15 +130,20 @@ impl CallTree {
         (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| at as PathId)
     }
 
-    /// The same paths below one new root, which is number 0; every number grows by one.
-    pub fn below_root(&self, region: u32) -> CallTree {
+    /// The same paths below one root, which is number 0: a root of this region, or of the one that it stands for, becomes
+    /// this root. Returns the tree and the numbers of the paths in it.
+    pub fn below_root(&self, region: u32, stands_for: u32) -> (CallTree, Vec<PathId>) {
         let mut tree = CallTree::default();
-        tree.enter(NO_PATH, region, NO_SITE);
+        let root = tree.enter(NO_PATH, region, NO_SITE);
+        let mut numbers: Vec<PathId> = Vec::with_capacity(self.paths.len());
         for path in &self.paths {
-            let parent = if path.parent == NO_PATH { 0 } else { path.parent + 1 };
-            tree.enter(parent, path.region, path.site);
+            numbers.push(match path.parent {
+                NO_PATH if [region, stands_for].contains(&path.region) => root,
+                NO_PATH => tree.enter(root, path.region, path.site),
+                parent => tree.enter(numbers[parent as usize], path.region, path.site),
+            });
         }
-        tree
+        (tree, numbers)
     }
 
     /// All paths with children after their parent and before its next sibling; siblings in the order of their numbers.
@@ -244,9 +254,19 @@ mod tests {
     }
 
     #[test]
-    fn one_root_above_all_shifts_every_number_by_one() {
-        let tree = tree(&[(NO_PATH, 9), (NO_PATH, 8), (1, 7)]).below_root(5);
-        assert_eq!(tree.paths()[3], CallPath { parent: 2, region: 7, site: NO_SITE });
-        assert_eq!(tree.roots().collect::<Vec<_>>(), [0]);
+    fn paths_merged_below_another_one_have_it_in_place_of_nothing() {
+        let mut a = tree(&[(NO_PATH, 9), (0, 1)]);
+        assert_eq!(a.merge_below(0, tree(&[(NO_PATH, 1), (0, 2)]).paths()), [1, 2]);
+        assert_eq!(a.paths()[2], CallPath { parent: 1, region: 2, site: NO_SITE });
+    }
+
+    #[test]
+    fn one_root_above_all_takes_the_place_of_those_that_it_stands_for() {
+        let tree = tree(&[(NO_PATH, 9), (0, 7), (NO_PATH, 8), (2, 7), (NO_PATH, 6)]);
+        let (below, numbers) = tree.below_root(5, 5);
+        assert_eq!((below.roots().collect::<Vec<_>>(), numbers), (vec![0], vec![1, 2, 3, 4, 5]));
+        let (below, numbers) = tree.below_root(8, 9);
+        assert_eq!((below.roots().collect::<Vec<_>>(), numbers), (vec![0], vec![0, 1, 0, 1, 2]));
+        assert_eq!(below.paths()[0].region, 8);
     }
 }

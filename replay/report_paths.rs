@@ -1,6 +1,6 @@
 //! The call paths of the report: those of all processes together, parents before children and siblings together.
 
-use crate::call_tree::{CallPath, CallTree, merge_all};
+use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Functions;
@@ -32,17 +32,35 @@ impl ReportPaths {
         profiles: &[ProcessProfile],
         exchange: &mut dyn Exchange,
     ) -> Result<ReportPaths, Error> {
+        // Until all programs are known, this is the root of a process that does not tell its own: its main thread's events
+        // are lost, or none of them says so.
+        let unnamed = trace.artificial(Artificial::Program);
+        let merge = |tree: &mut CallTree, paths: &[CallPath]| {
+            let names_program = |path: &CallPath| path.parent == NO_PATH && trace.is_program(path.region);
+            let above = match paths.is_empty() || paths.iter().any(names_program) {
+                true => NO_PATH,
+                false => tree.enter(NO_PATH, unnamed, NO_SITE),
+            };
+            tree.merge_below(above, paths)
+        };
         let mut own = CallTree::default();
         for profile in profiles {
-            own.merge(&profile.paths);
+            merge(&mut own, &profile.paths);
         }
         let mut tree = merge_all(own, exchange)?;
-        let mut numbers: Vec<Vec<u32>> = profiles.iter().map(|profile| tree.merge(&profile.paths)).collect();
-        // One root: the program, if the whole trace is of one.
-        let is_one_program = tree.roots().count() == 1 && trace.is_program(tree.paths()[0].region);
-        if !is_one_program {
-            tree = tree.below_root(trace.artificial(Artificial::Program));
-            numbers.iter_mut().flatten().for_each(|path| *path += 1);
+        let mut numbers: Vec<Vec<u32>> =
+            profiles.iter().map(|profile| merge(&mut tree, &profile.paths)).collect();
+        // One root: the program, if the whole trace is of one as far as it tells.
+        let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root as usize].region).collect();
+        let named: Vec<u32> = roots.iter().copied().filter(|&root| root != unnamed).collect();
+        let root = match named[..] {
+            [program] if trace.is_program(program) => program,
+            _ => unnamed,
+        };
+        if roots != [root] {
+            let (below, places) = tree.below_root(root, unnamed);
+            tree = below;
+            numbers.iter_mut().flatten().for_each(|path| *path = places[*path as usize]);
         }
         let order = tree.preorder();
         let mut positions = vec![0; order.len()];

@@ -8,7 +8,7 @@ use replay::Semantics;
 
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
-use crate::support::{self, archive, copy, fresh, workers, write, written};
+use crate::support::{self, SEMANTICS, archive, copy, fresh, workers, write, written};
 
 /// An input that gives no report.
 struct Bad {
@@ -295,6 +295,45 @@ fn damaged_location_is_a_finding_and_the_others_keep_their_times() {
             table.named().into_iter().filter(|(key, _)| is_meant(key)).collect()
         };
         assert_eq!(of_others(&table), of_others(&whole), "{what}");
+    }
+}
+
+/// The name of the program is in the events of main threads only: one of them may get lost.
+#[test]
+fn lost_main_thread_leaves_the_call_paths_of_the_other_ranks_as_they_are() {
+    let real = archive("hybrid.3x3");
+    let directory = fresh();
+    let report = directory.path().join("r.cubex");
+    for semantics in SEMANTICS {
+        support::analyze(&real, &report, semantics).unwrap();
+        let whole = Table::read(&report);
+        for rank in 0..3 {
+            let experiment = directory.path().join(format!("{}-{rank}", semantics.name()));
+            copy(&real, &experiment);
+            fs::remove_file(experiment.join(format!("traces/{rank}.evt"))).unwrap();
+            support::analyze(&experiment, &report, semantics).unwrap();
+            let table = Table::read(&report);
+            assert_eq!(table.findings().get("missing events"), Some(&1), "rank {rank}");
+            let of_rank = |location: usize| location / 3 == rank;
+            let of_others = |table: &Table| -> Vec<_> {
+                let is_meant = |key: &(String, String, usize)| {
+                    !of_rank(key.2) && ["visits", "mpi", "omp_management"].contains(&&*key.0)
+                };
+                table.named().into_iter().filter(|(key, _)| is_meant(key)).collect()
+            };
+            assert_eq!(of_others(&table), of_others(&whole), "rank {rank}");
+            let named = table.named();
+            let of_its_workers = named.keys().filter(|key| key.0 == "visits" && of_rank(key.2));
+            let paths: Vec<&str> = of_its_workers.map(|key| key.1.as_str()).collect();
+            assert!(!paths.is_empty(), "rank {rank}");
+            assert!(paths.iter().all(|path| path.starts_with("hybrid/THREADS/")), "rank {rank}: {paths:?}");
+            let one = written(&report);
+            for (processes, threads) in [(1, 2), (3, 1), (2, 2)] {
+                let outcomes = workers::analyze(&experiment, &report, semantics, processes, threads);
+                outcomes.into_iter().for_each(|outcome| assert!(outcome.unwrap().lacks_data));
+                assert!(written(&report) == one, "rank {rank}: {processes} processes of {threads} threads");
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads an archive into plain structures: calls with their call paths, and events on the global clock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::{
@@ -197,7 +197,7 @@ fn group(definitions: &Definitions, communicator: usize) -> Group {
     }
 }
 
-/// The program that each process runs, as far as its events tell: the last part of its path.
+/// The program that each process runs: the last part of its path. If all that tell theirs run the same, the others do, too.
 fn programs(
     archive: &Archive,
     definitions: &Definitions,
@@ -214,6 +214,10 @@ fn programs(
                 programs.insert(process, name.rsplit('/').next().unwrap().to_owned());
             }
         }
+    }
+    let all: BTreeSet<String> = programs.values().cloned().collect();
+    if let Some(only) = all.first().filter(|_| all.len() == 1) {
+        threads.iter().for_each(|thread| _ = programs.entry(thread.0).or_insert_with(|| only.clone()));
     }
     programs
 }

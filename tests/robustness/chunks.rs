@@ -8,7 +8,7 @@ use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, DamagedEvents, EventCount, MissingEvents, UnreadableMapping,
 };
 
-use super::Make::{Bytes, Directory};
+use super::Make::{Bytes, Directory, Script};
 use super::Outcome::{Findings, Harmless, Message};
 use super::make::{SMALL_CHUNK, patch, small, two_chunks};
 use super::{Row, Section};
@@ -65,6 +65,14 @@ pub(super) const SECTION: Section = Section {
         Row {
             defect: "an event file is missing",
             make: Directory(|directory| remove(directory, EVENTS)),
+            outcome: Findings(&[MissingEvents]),
+        },
+        Row {
+            defect: "the event file of a main thread is missing, and the other threads of its process have events",
+            make: Script(
+                "program prog\nrank 0 missing\n 0 > main ; 9 <\nrank 0 thread 1\n 2 > work ; 5 <\n\
+                 rank 1\n 0 > main ; 9 <",
+            ),
             outcome: Findings(&[MissingEvents]),
         },
         Row {

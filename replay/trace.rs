@@ -41,6 +41,8 @@ pub struct Trace {
     pub site_of_context: Vec<u32>,
     /// Ticks of the analysis in one of the archive's.
     pub fineness: Ticks,
+    /// Whether definitions say how many events locations have: a writer that does not know puts 0 everywhere.
+    has_event_counts: bool,
 }
 
 /// A process of the traced program with everything that belongs to it.
@@ -154,6 +156,7 @@ impl Trace {
         let (processes, locations, process_of_group) = order(&definitions, &ranks);
         let communicators = participants(&definitions, &process_of_group)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
+        let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
         Ok(Trace {
             definitions,
             semantics,
@@ -165,7 +168,13 @@ impl Trace {
             sites,
             site_of_context,
             fineness: 1,
+            has_event_counts,
         })
+    }
+
+    /// Whether the definitions say that a location has no events.
+    pub fn has_no_events(&self, location: &Location) -> bool {
+        self.has_event_counts && self.definitions.locations[location.definition].events == 0
     }
 
     /// A length of time in ticks of the archive, for those who look it up there.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, UNDEFINED};
 use replay::Semantics;
 
+use crate::support::parse::Case;
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
 use crate::support::{self, SEMANTICS, archive, copy, fresh, workers, write, written};
@@ -335,6 +336,21 @@ fn lost_main_thread_leaves_the_call_paths_of_the_other_ranks_as_they_are() {
             }
         }
     }
+}
+
+#[test]
+fn location_without_events_and_file_is_no_loss_of_data() {
+    let directory = fresh();
+    let experiment = directory.path();
+    let script = "program prog\nrank 0\n 0 > main ; 9 <\nrank 0 thread 1 missing\nrank 1 missing";
+    write::write(&Case::parse(script).unwrap().trace, experiment);
+    for options in [&["--threads", "1"], &["--threads", "3"]] {
+        let done = analyze([Path::new("--strict"), experiment].into_iter().chain(options.map(Path::new)));
+        assert!(done.expect(0).stdout.contains("Findings: none"), "{}", done.stdout);
+    }
+    // Events that are there by the definitions are lost with their file.
+    fs::remove_file(experiment.join("traces/0.evt")).unwrap();
+    analyze([Path::new("--strict"), experiment]).expect(1);
 }
 
 /// Events of an archive whose definitions name none of what they refer to.

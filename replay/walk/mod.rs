@@ -40,6 +40,7 @@ use crate::statistics::Samples;
 use crate::trace::Trace;
 
 pub use sampling::Sampled;
+use stream::Content;
 pub(crate) use stream::FARTHEST;
 
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
@@ -137,8 +138,8 @@ pub fn expect(archive: &Archive, trace: &Trace, process: usize, bytes: u64) {
 #[derive(Debug)]
 pub struct Files {
     process: usize,
-    /// By location: what is in them, or why there is nothing to walk.
-    of_locations: Vec<Result<stream::LocationFile, stream::Lack>>,
+    /// By location.
+    of_locations: Vec<stream::Content>,
 }
 
 /// Opens the files of a process.
@@ -168,13 +169,18 @@ pub fn walk(
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
     let mut streams = Vec::new();
-    for (thread, (location, file)) in locations.iter().zip(&files.of_locations).enumerate() {
-        match file {
-            Ok(file) => {
+    for (thread, (location, content)) in locations.iter().zip(&files.of_locations).enumerate() {
+        match content {
+            Content::Events(file) => {
                 let times = times.get(thread).map_or(&[][..], Vec::as_slice);
                 streams.push(stream::Stream::new(archive, trace, location, thread, file, times));
+                continue;
             }
-            Err(lack) => stream::miss(lack, location, thread, &mut state),
+            Content::Nothing => {}
+            Content::Lost(finding, text) => stream::miss(*finding, text, location, thread, &mut state),
+        }
+        if thread == 0 {
+            state.end_forks();
         }
     }
     for stream in &mut streams {

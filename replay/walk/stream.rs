@@ -25,40 +25,49 @@ pub(super) struct LocationFile {
     local: LocalDefinitions,
 }
 
-/// Why there is nothing to walk of a location, and in which words.
-pub(super) type Lack = (Finding, String);
+/// The events of a location, as far as there are any.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// There are files to walk.
+    Events(LocationFile),
+    /// The location has no events, and no event file.
+    Nothing,
+    /// The location has events, which cannot be walked: the finding, and its words.
+    Lost(Finding, String),
+}
 
 /// Opens the files of a location. What is wrong with the files is a finding.
 ///
 /// # Errors
 /// If a file exists and cannot be read.
-pub(super) fn open(
-    archive: &Archive,
-    trace: &Trace,
-    location: &Location,
-) -> Result<Result<LocationFile, Lack>, Error> {
+pub(super) fn open(archive: &Archive, trace: &Trace, location: &Location) -> Result<Content, Error> {
     let events = match archive.event_file(location.reference) {
         Ok(events) => events,
+        // Nothing of a location without events is lost.
+        Err(error) if error.is_not_found() && trace.has_no_events(location) => return Ok(Content::Nothing),
         Err(error) if error.is_not_found() => {
-            return Ok(Err((Finding::MissingEvents, within(archive, &error))));
+            return Ok(Content::Lost(Finding::MissingEvents, within(archive, &error)));
         }
         Err(error) => return Err(error.into()),
     };
     Ok(match local_definitions(archive, trace, location) {
-        Ok(local) => Ok(LocationFile { events, local }),
+        Ok(local) => Content::Events(LocationFile { events, local }),
         // With unknown mappings and clock every event could mean something else.
-        Err(error) => Err((Finding::UnreadableMapping, within(archive, &error))),
+        Err(error) => Content::Lost(Finding::UnreadableMapping, within(archive, &error)),
     })
 }
 
-/// There is nothing to walk of a location. What a thread communicated is unknown then, from the start.
-pub(super) fn miss((finding, text): &Lack, location: &Location, thread: usize, state: &mut ProcessWalk<'_>) {
-    state.find(*finding, thread, || text);
+/// The events of a location are lost. What a thread communicated is unknown then, from the start.
+pub(super) fn miss(
+    finding: Finding,
+    text: &str,
+    location: &Location,
+    thread: usize,
+    state: &mut ProcessWalk<'_>,
+) {
+    state.find(finding, thread, || text);
     if location.is_thread() {
         state.lose(thread);
-    }
-    if thread == 0 {
-        state.end_forks();
     }
 }
 

@@ -201,7 +201,8 @@ impl Generator {
                 let last = stream.events.last().map_or(0, |event| event.0);
                 stream.events.retain(|event| event.0 < last || !matches!(event.1, Step::Flush { .. }));
                 stream.mapped = self.random.chance(25);
-                stream.missing = self.random.chance(loses_files);
+                let is_left_out = stream.events.is_empty() && !seed.is_multiple_of(3);
+                stream.missing = self.random.chance(loses_files) || is_left_out;
                 stream.clock.clone_from(&clock);
                 streams.push(stream);
             }

@@ -282,7 +282,7 @@ impl Reader<'_> {
             }
         }
         let Ok(file) = archive.event_file(reference) else {
-            self.location.is_missing = true;
+            self.location.is_missing = self.definitions.locations.find(reference).unwrap().events > 0;
             return;
         };
         let mut events = archive.events(&file);

@@ -76,6 +76,16 @@ pub(super) const SECTION: Section = Section {
             outcome: Findings(&[MissingEvents]),
         },
         Row {
+            defect: "a location has no event file, and no events by its definition",
+            make: Script("program prog\nrank 0\n 0 > main ; 9 <\nrank 0 thread 1 missing"),
+            outcome: Harmless("nothing is missing"),
+        },
+        Row {
+            defect: "a location has no event file, and no definition counts events",
+            make: Script("uncounted\nprogram prog\nrank 0\n 0 > main ; 9 <\nrank 0 thread 1 missing"),
+            outcome: Findings(&[MissingEvents]),
+        },
+        Row {
             defect: "an event file is a directory",
             make: Directory(|directory| replace_by_directory(directory, EVENTS)),
             outcome: Message(EVENTS, "it is not a regular file"),

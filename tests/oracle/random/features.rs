@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
 /// Everything that has to occur.
-pub(crate) const FEATURES: [&str; 14] = [
+pub(crate) const FEATURES: [&str; 15] = [
     "receives completed in another order than posted",
     "matched probe",
     "wildcard",
@@ -19,6 +19,7 @@ pub(crate) const FEATURES: [&str; 14] = [
     "tested request",
     "recorder switched off",
     "missing file",
+    "no file of a thread without events",
     "deadlock",
 ];
 
@@ -31,10 +32,16 @@ pub(crate) fn features(trace: &Trace, has_wildcards: bool, is_hung: bool) -> BTr
     if is_hung {
         found.insert("deadlock");
     }
-    let recorded: Vec<&Stream> = trace.streams.iter().filter(|stream| !stream.missing).collect();
-    if recorded.len() < trace.streams.len() {
-        found.insert("missing file");
+    for stream in trace.streams.iter().filter(|stream| stream.missing) {
+        found.insert(match stream.events.is_empty() {
+            true => "no file of a thread without events",
+            false => "missing file",
+        });
     }
+    if trace.streams.iter().any(|stream| stream.id.is_some_and(|id| id != stream.thread)) {
+        found.insert("thread numbers that are not those of locations");
+    }
+    let recorded: Vec<&Stream> = trace.streams.iter().filter(|stream| !stream.missing).collect();
     for stream in &recorded {
         for (_, step) in &stream.events {
             found.extend(of_step(step));

@@ -1,8 +1,8 @@
 //! Computational imbalance: how far the computation of each participant is from the mean of all (specification 16.4).
 //!
-//! Participants are the processes, by their main threads; in parallel regions all threads. The mean is a sum over all
-//! workers divided by the number of participants: values are fractions of ticks in fixed point, so that they do not
-//! depend on who adds up what.
+//! Participants are the processes, by their main threads; in parallel regions all threads. Threads without events are none.
+//! The mean is a sum over all workers divided by the number of participants: values are fractions of ticks in fixed point,
+//! so that they do not depend on who adds up what.
 
 use crate::error::Error;
 use crate::exchange::batch::{halves, pair};

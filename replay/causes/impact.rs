@@ -13,7 +13,8 @@ use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
 use crate::tools::Tools;
-use crate::walk::ProcessProfile;
+use crate::trace::Trace;
+use crate::walk::{LocationProfile, ProcessProfile};
 
 /// Waiting, management, and the constructs that are left out with them: what is no work of a location (16.3).
 const NO_WORK: [&str; 14] = [
@@ -87,8 +88,15 @@ pub(super) fn find(
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let metrics = tools.metrics;
-    let busy = busy(tools, profiles, lines, paths.len());
-    let mut sums = Sums::new(2, paths.len());
+    let takes_part: Vec<bool> = profiles
+        .iter()
+        .flat_map(|profile| &profile.locations)
+        .map(|location| takes_part(tools.trace, location))
+        .collect();
+    // Behind all call paths: how many locations take part.
+    let mut busy = busy(tools, profiles, lines, paths.len() + 1);
+    busy[paths.len()] = takes_part.iter().filter(|takes_part| **takes_part).count() as i128;
+    let mut sums = Sums::new(2, paths.len() + 1);
     for (at, rows) in critical.iter().enumerate() {
         for (row, &ticks) in rows.iter().enumerate() {
             sums.add(0, lines.path(at, row as Row), ticks.into());
@@ -97,22 +105,18 @@ pub(super) fn find(
     sums.lists[1] = busy;
     let mut sums = sums.of_all(exchange)?;
     // There may be very many call paths: no list is kept longer than it is needed.
-    let (busy, path) = (sums.lists.pop().unwrap_or_default(), sums.lists.pop().unwrap_or_default());
+    let (mut busy, mut path) = (sums.lists.pop().unwrap_or_default(), sums.lists.pop().unwrap_or_default());
+    path.pop();
     let path = &path[..];
-    let imbalance = imbalance(tools, paths, path, busy);
+    let locations = busy.pop().unwrap_or_default();
+    let imbalance = imbalance(locations, paths, path, busy);
     let length = total(path);
 
     // Behind all call paths: how many locations have none of the excess.
     let without = paths.len();
     let mut impact = Sums::new(2, without + 1);
-    let is_thread: Vec<bool> = profiles
-        .iter()
-        .flat_map(|profile| &profile.locations)
-        .map(|location| tools.trace.locations[location.location].is_thread())
-        .collect();
-    // Streams of accelerators are no resources that the path is compared with. The others are with all that they did.
     let mut work = Vec::new();
-    for at in (0..lines.len()).filter(|&at| is_thread[at]) {
+    for at in (0..lines.len()).filter(|&at| takes_part[at]) {
         lines.all_work(at, &mut work);
         let (excess, foreign) = excess(&work, path, length, lines.paths(at));
         for (list, excess) in [excess, foreign].into_iter().enumerate() {
@@ -149,7 +153,7 @@ pub(super) fn find(
             }
             lines.add(at, metrics.critical_path_imbalance, row, fixed(imbalance[number] * ticks as f64));
         }
-        if !is_thread[at] {
+        if !takes_part[at] {
             continue;
         }
         lines.all_work(at, &mut work);
@@ -164,6 +168,13 @@ pub(super) fn find(
         severities.set_column(metrics.critical_path_activities, activities);
     }
     Ok(())
+}
+
+/// Whether the path is compared with a location, and the mean is its, too. Streams of accelerators are no resources of the
+/// program. A thread without events lacks nothing of the path; the reference counts all that are defined.
+fn takes_part(trace: &Trace, location: &LocationProfile) -> bool {
+    let is_counted = location.has_events() || trace.semantics == Semantics::Reference;
+    trace.locations[location.location].is_thread() && is_counted
 }
 
 fn total(values: &[i128]) -> i128 {
@@ -207,13 +218,13 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
     (Excess { of: more, lacks: length - time }, Excess { of: foreign, lacks: length - covered })
 }
 
-/// What all threads of this worker did without waiting, by call path of the report, in ticks.
-fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: usize) -> Vec<i128> {
+/// What all threads of this worker did without waiting, by call path of the report, in ticks; a list of this length.
+fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, length: usize) -> Vec<i128> {
     let metrics = tools.metrics;
     let without = NO_WORK.map(|id| metrics.find(id).expect("a metric of the tree"));
     let parts: Vec<(usize, i128)> =
         [(metrics.time, 1)].into_iter().chain(without.map(|metric| (metric, -1))).collect();
-    let mut busy = vec![0; paths];
+    let mut busy = vec![0; length];
     let locations = profiles.iter().flat_map(|profile| profile.locations.iter().map(move |l| (profile, l)));
     for (at, (profile, location)) in locations.enumerate() {
         if !tools.trace.locations[location.location].is_thread() {
@@ -229,10 +240,9 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, paths: us
     busy
 }
 
-/// By call path: the part of the critical path's time in there that exceeds the mean of all locations (16.3).
-fn imbalance(tools: &Tools<'_>, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
-    let locations =
-        tools.trace.locations.iter().filter(|location| location.is_thread()).count().max(1) as f64;
+/// By call path: the part of the critical path's time in there that exceeds the mean of so many locations (16.3).
+fn imbalance(locations: i128, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
+    let locations = locations.max(1) as f64;
     let mut path = path.to_vec();
     let parents = paths.parents();
     let below: Range<usize> = 1..parents.len();

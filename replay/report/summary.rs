@@ -207,7 +207,7 @@ pub struct Summary {
     pub mpi: f64,
     /// Their time waiting for others.
     pub waiting: f64,
-    /// The number of CPU locations.
+    /// The number of CPU locations that have events.
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,

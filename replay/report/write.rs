@@ -73,8 +73,7 @@ pub fn write(
             let idle = IdleThreads::new(trace, metrics, profile).filter(|_| compares);
             let idle = idle.map(|idle| (numbered(idle.outside(), numbers).into(), idle));
             profile.locations.iter().enumerate().map(move |(thread, location)| {
-                let is_thread =
-                    trace.locations[location.location].is_thread() && !location.severities.paths().is_empty();
+                let is_thread = trace.locations[location.location].is_thread() && location.has_events();
                 let idle = idle.as_ref().filter(|_| location.is_worker).map(|(outside, idle)| {
                     Box::new(IdleTime {
                         outside: Rc::clone(outside),
@@ -145,7 +144,7 @@ pub fn write(
         not_recorded: whole(total(run_times.iter().map(|times| times.off)).into()),
         mpi: whole(total(run_times.iter().map(|times| times.mpi)).into()),
         waiting: whole(waiting.all().into()),
-        locations: trace.locations.iter().filter(|location| location.is_thread()).count(),
+        locations: computed.participants[1] as usize,
         wait_states: waiting.largest(metrics, name, whole),
         ranks: waiting.ranks(trace, &run_times, whole),
         clock_error: whole(doubtful.limit.into()),

@@ -39,8 +39,9 @@ use crate::severity::Severities;
 use crate::statistics::Samples;
 use crate::trace::Trace;
 
-pub use sampling::Sampled;
 use stream::Content;
+
+pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
 
 /// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
@@ -78,12 +79,20 @@ pub struct LocationProfile {
     pub severities: Severities,
     /// Its samples by row of the severities; empty without any, and rows behind the end have none.
     pub sampled: Vec<Sampled>,
-    /// The time of its last event.
+    /// The time of its last event; [`Ticks::MIN`] if nothing is known of it.
     pub end: Ticks,
     /// Where its time went, in order; empty unless positions are places in it.
     pub journal: Journal,
     /// What is known of records; nothing unless positions are their numbers.
     pub records: Records,
+}
+
+impl LocationProfile {
+    /// Whether an event of it is known. A thread of which there is none has not run, or its events are lost: nothing is
+    /// compared with it, and it counts in no mean.
+    pub fn has_events(&self) -> bool {
+        self.end > Ticks::MIN
+    }
 }
 
 /// The records of a location, by number.

@@ -79,7 +79,7 @@ pub fn world(definitions: &Definitions) -> World {
 }
 
 /// The position of the group that lists a paradigm's ranks.
-fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<usize> {
+pub(crate) fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<usize> {
     definitions.groups.iter().position(|g| g.kind == GroupType::COMM_LOCATIONS && g.paradigm == paradigm)
 }
 

@@ -46,6 +46,7 @@ pub mod report_paths;
 pub mod scratch;
 pub mod severity;
 pub mod statistics;
+pub mod thread_numbers;
 pub mod thread_waits;
 pub mod tools;
 pub mod trace;

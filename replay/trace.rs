@@ -17,6 +17,7 @@ use crate::coverage::Fate;
 use crate::error::Error;
 use crate::findings::cut;
 use crate::options::Semantics;
+use crate::thread_numbers::{NO_PLACE, places};
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ pub struct Location {
     pub reference: u64,
     /// Position in [`Trace::processes`].
     pub process: usize,
-    /// Its number in its location group, from 0.
+    /// Its number in its location group: of a thread the one in its team (see [`places`]), of others what follows.
     pub thread: u32,
     /// What it is.
     pub kind: LocationType,
@@ -153,7 +154,12 @@ impl Trace {
             ..Region::default()
         });
         let ranks = world(&definitions);
-        let (processes, locations, process_of_group) = order(&definitions, &ranks);
+        // The reference analyzer numbers threads in the order of their locations.
+        let places = match semantics {
+            Semantics::Corrected => places(&definitions, &ranks),
+            Semantics::Reference => vec![NO_PLACE; definitions.locations.len()],
+        };
+        let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
         let communicators = participants(&definitions, &process_of_group)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
@@ -464,8 +470,12 @@ fn makes_communicator(name: &str) -> bool {
 }
 
 /// Orders location groups by (rank of the process, accelerators behind their process, definition), and locations by
-/// (group, main thread first, reference). `process_of_group` is by definition.
-fn order(definitions: &Definitions, ranks: &World) -> (Vec<Process>, Vec<Location>, Vec<u32>) {
+/// (group, place in teams, main thread first, reference). `process_of_group` is by definition.
+fn order(
+    definitions: &Definitions,
+    ranks: &World,
+    places: &[u32],
+) -> (Vec<Process>, Vec<Location>, Vec<u32>) {
     let groups = &definitions.location_groups;
     // An accelerator context belongs to its creator, which is a process; a creator's creator is not asked for.
     let owner = |group: usize| match &groups[group] {
@@ -499,14 +509,19 @@ fn order(definitions: &Definitions, ranks: &World) -> (Vec<Process>, Vec<Locatio
         members.sort_by_key(|&at| {
             let reference = definitions.locations.reference(at);
             let kind = definitions.locations[at].kind;
-            (kind != LocationType::CPU_THREAD, !ranks.main_threads.contains_key(&reference), reference)
+            let is_main = ranks.main_threads.contains_key(&reference);
+            (kind != LocationType::CPU_THREAD, places[at], !is_main, reference)
         });
-        for (thread, &definition) in members.iter().enumerate() {
+        // Threads without a place follow, and other locations.
+        let mut next = 0;
+        for &definition in members.iter() {
+            let thread = if places[definition] == NO_PLACE { next } else { places[definition] };
+            next = thread + 1;
             locations.push(Location {
                 definition,
                 reference: definitions.locations.reference(definition),
                 process,
-                thread: thread as u32,
+                thread,
                 kind: definitions.locations[definition].kind,
             });
         }
@@ -579,7 +594,12 @@ pub(crate) mod tests {
         definitions
     }
 
-    fn add_location(definitions: &mut Definitions, reference: u64, group: usize, kind: LocationType) {
+    pub(crate) fn add_location(
+        definitions: &mut Definitions,
+        reference: u64,
+        group: usize,
+        kind: LocationType,
+    ) {
         let new = model::Location { name: String::new(), kind, events: 0, group };
         definitions.locations.push(reference, new).unwrap();
     }
@@ -595,6 +615,32 @@ pub(crate) mod tests {
         add_location(&mut definitions, 1, 0, LocationType::CPU_THREAD);
         add_location(&mut definitions, 2, 1, LocationType::METRIC);
         assert_eq!(references(definitions), [7, 1, 3, 2]);
+    }
+
+    #[test]
+    fn threads_have_the_numbers_of_their_places_in_teams_and_others_follow() {
+        let mut definitions = world(&[7]);
+        for (reference, kind) in [(1, LocationType::METRIC), (2, LocationType::CPU_THREAD)] {
+            add_location(&mut definitions, reference, 0, kind);
+        }
+        (3..6).for_each(|it| add_location(&mut definitions, it, 0, LocationType::CPU_THREAD));
+        let members =
+            [(GroupType::COMM_LOCATIONS, vec![2, 3, 4, 5, 7]), (GroupType::COMM_GROUP, vec![4, 3, 9, 1])];
+        for (at, (kind, members)) in (3..).zip(members) {
+            let (name, paradigm, flags) = (String::new(), Paradigm::OPENMP, 0);
+            definitions.groups.push(at, Group { name, kind, paradigm, flags, members }).unwrap();
+        }
+        let members = Members::Group(4);
+        definitions
+            .communicators
+            .push(2, Communicator { name: String::new(), members, parent: None })
+            .unwrap();
+        let numbers = |semantics| -> Vec<(u64, u32)> {
+            let trace = Trace::new(definitions.clone(), semantics).unwrap();
+            trace.locations.iter().map(|location| (location.reference, location.thread)).collect()
+        };
+        assert_eq!(numbers(Semantics::Corrected), [(7, 0), (5, 1), (3, 3), (2, 4), (4, 5), (1, 6)]);
+        assert_eq!(numbers(Semantics::Reference), [(7, 0), (2, 1), (3, 2), (4, 3), (5, 4), (1, 5)]);
     }
 
     #[test]

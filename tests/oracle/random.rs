@@ -194,8 +194,11 @@ impl Generator {
             } else {
                 u64::MAX
             };
+            let threads = process.threads.len() as u32;
             for thread in &mut process.threads {
                 let mut stream = thread.stream.clone();
+                // The last worker was the first to be there.
+                stream.id = (seed % 4 < 2 && stream.thread > 0).then(|| threads - stream.thread);
                 stream.events.retain(|event| event.0 <= end);
                 // The buffer is written out before the end.
                 let last = stream.events.last().map_or(0, |event| event.0);

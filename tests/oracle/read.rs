@@ -144,7 +144,10 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
         .filter(|&at| definitions.locations[at].kind == LocationType::CPU_THREAD)
         .map(|at| (definitions.locations[at].group, definitions.locations.reference(at)))
         .collect();
-    threads.sort();
+    threads.sort_by_key(|&(process, reference)| match semantics {
+        Semantics::Corrected => (process, number(&definitions, reference)),
+        Semantics::Reference => (process, reference),
+    });
     let programs = programs(&archive, &definitions, &threads);
     let (mut locations, mut forks) = (Vec::<Location>::new(), Vec::new());
     for (process, reference) in threads {
@@ -178,6 +181,17 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
     put_below_one_root(&mut locations, programs.values());
     let communicators = (0..definitions.communicators.len()).map(|at| group(&definitions, at)).collect();
     (locations, World { processes: definitions.location_groups.len(), communicators })
+}
+
+/// The number of a thread in its team.
+fn number(definitions: &Definitions, reference: u64) -> u64 {
+    let of_openmp =
+        |kind| definitions.groups.iter().filter(move |g| (g.kind, g.paradigm) == (kind, Paradigm::OPENMP));
+    let all = of_openmp(GroupType::COMM_LOCATIONS).next().expect("locations of OpenMP");
+    let at = all.members.iter().position(|&member| member == reference).unwrap() as u64;
+    let mut places =
+        of_openmp(GroupType::COMM_GROUP).map(|team| team.members.iter().position(|&it| it == at));
+    places.find_map(|place| place).expect("a team of the thread") as u64
 }
 
 /// The members of a communicator. Groups count the locations of MPI, and these name locations.

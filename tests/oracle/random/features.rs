@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
 /// Everything that has to occur.
-pub(crate) const FEATURES: [&str; 15] = [
+pub(crate) const FEATURES: [&str; 16] = [
     "receives completed in another order than posted",
     "matched probe",
     "wildcard",
@@ -20,6 +20,7 @@ pub(crate) const FEATURES: [&str; 15] = [
     "recorder switched off",
     "missing file",
     "no file of a thread without events",
+    "thread numbers that are not those of locations",
     "deadlock",
 ];
 

@@ -90,6 +90,11 @@ pub enum Entry {
         /// A sentence for the user.
         text: String,
     },
+    /// Something that the user should know although events are complete: what call paths lack.
+    Remark {
+        /// A sentence for the user.
+        text: String,
+    },
     /// The program has come to its end by itself.
     End {
         /// Its exit status.

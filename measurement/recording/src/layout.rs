@@ -46,6 +46,11 @@ pub fn paths(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.paths"))
 }
 
+/// The Python functions on the call paths of a location, if there are any.
+pub fn python_functions(directory: &Path, location: u64) -> PathBuf {
+    directory.join(RECORDING).join(format!("{location}.python"))
+}
+
 /// The counts of a location.
 pub fn profile(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.profile"))

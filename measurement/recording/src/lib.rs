@@ -8,6 +8,7 @@
 //! | `traces/<location>.evt` | full chunks of OTF2 events, see [`mod@buffer`] | appended by its thread, a chunk at a time |
 //! | `recording/<location>.buffer` | the chunk that is being filled, see [`mod@buffer`] | mapped by its thread |
 //! | `recording/<location>.paths` | call paths, numbered as in the events, see [`mod@paths`] | mapped by its thread |
+//! | `recording/<location>.python` | Python functions that call paths refer to, see [`mod@python`] | mapped by its thread |
 //! | `recording/<location>.profile` | instead of events: counts per call path, see [`mod@profile`] | mapped by its thread |
 //! | `recording/<rank>.journal` | everything else as lines of JSON, see [`journal::Entry`] | appended by the process |
 //!
@@ -24,4 +25,5 @@ pub mod journal;
 pub mod layout;
 pub mod paths;
 pub mod profile;
+pub mod python;
 pub mod settings;

@@ -43,3 +43,5 @@ pub const REGION: u32 = 2;
 pub const FUNCTION: u32 = 3;
 /// `target` is an address where a sample was taken: the instruction itself, not a return address.
 pub const SAMPLE: u32 = 4;
+/// `target` is a Python function that was active, and the line of the call in it: [`crate::python::target`].
+pub const PYTHON: u32 = 5;

@@ -6,9 +6,11 @@
 use super::journals::Process;
 use super::modules::{Modules, Place};
 use super::notices::Notices;
+use super::python::Functions;
 use model::{Paradigm, RegionRole};
 use recording::functions;
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION, SAMPLE};
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, PYTHON, REGION, SAMPLE};
+use recording::python::{function_and_line, is_interpreter, is_mpi4py};
 use std::collections::HashMap;
 use std::hash::Hash;
 use symbols::Frame;
@@ -31,9 +33,6 @@ const BEFORE_MAIN: [&str; 9] = [
     "__clone",
     "__clone3",
 ];
-
-/// How the names of files begin that are Python's interpreter (a digit, a dot or nothing follows).
-const INTERPRETER: [&str; 4] = ["python", "libpython", "_ctypes", "libffi"];
 
 /// How the names of functions begin with which programs in C++ and Fortran name regions.
 const NAMING: [&str; 4] = [
@@ -65,11 +64,13 @@ pub(crate) struct Context {
 }
 
 /// The paths of a location.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Paths {
     /// Position of its process.
     pub(crate) process: usize,
     pub(crate) nodes: Vec<Node>,
+    /// The Python functions that nodes refer to.
+    pub(crate) functions: Functions,
 }
 
 /// The tree and what it is made of.
@@ -96,7 +97,14 @@ pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut No
             // Parents have smaller numbers: the reader has checked that.
             let parent = if node.parent == NO_PARENT { None } else { own.get(node.parent as usize).copied() };
             let parent = parent.filter(|&parent| parent != NO_CONTEXT);
-            let context = merger.context(node, paths.process, processes, parent);
+            let context = match node.kind {
+                PYTHON => merger.python(node, &paths.functions, parent),
+                _ => {
+                    let caller = paths.nodes.get(node.parent as usize);
+                    let in_python = caller.is_some_and(|caller| caller.kind == PYTHON);
+                    merger.context(node, (paths.process, processes), parent, in_python)
+                }
+            };
             own.push(context);
         }
         merger.done.of.push(own);
@@ -151,8 +159,14 @@ struct Merger {
 }
 
 impl Merger {
-    /// The context of a node below a parent.
-    fn context(&mut self, node: &Node, process: usize, processes: &[Process], parent: Option<u32>) -> u32 {
+    /// The context of a node below a parent, which may be a Python function.
+    fn context(
+        &mut self,
+        node: &Node,
+        (process, processes): (usize, &[Process]),
+        parent: Option<u32>,
+        in_python: bool,
+    ) -> u32 {
         match node.kind {
             FRAME | SAMPLE => {
                 self.done.has_samples |= node.kind == SAMPLE;
@@ -160,7 +174,7 @@ impl Merger {
                 let frames = place.and_then(|place| self.code.frames.get(&place)).cloned();
                 let frames = frames.unwrap_or_else(|| vec![Frame::unknown("unknown")]);
                 let is_start = parent.is_none() && node.kind == FRAME && self.is_before_main(place, &frames);
-                if is_start || self.is_in_interpreter(place) {
+                if is_start || self.is_in_interpreter(place, in_python) {
                     return parent.unwrap_or(NO_CONTEXT);
                 }
                 let mut innermost = parent;
@@ -208,6 +222,22 @@ impl Merger {
         }
     }
 
+    /// The context of a Python function below a parent.
+    fn python(&mut self, node: &Node, functions: &Functions, parent: Option<u32>) -> u32 {
+        let (function, line) = function_and_line(node.target);
+        let Some(function) = functions.get(&function) else {
+            let region = self.region(region("[unknown]", None, Paradigm::SAMPLING));
+            return self.node(Context { region, line: None, parent });
+        };
+        if function.names_regions() {
+            return parent.unwrap_or(NO_CONTEXT);
+        }
+        let region = self.region(function.region());
+        let place = (line > 0 && !function.file.is_empty()).then(|| (function.file.clone(), line));
+        let line = place.map(|place| number(&mut self.lines, &mut self.done.lines, place));
+        self.node(Context { region, line, parent })
+    }
+
     fn region(&mut self, region: Region) -> u32 {
         number(&mut self.regions, &mut self.done.regions, region)
     }
@@ -229,19 +259,15 @@ impl Merger {
         context
     }
 
-    /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
-    /// functions' names, but nothing else in the C library calls the program first.
     /// Whether a place is in the code of Python's interpreter, which says nothing of the program that it runs; nor do the
-    /// libraries by which that calls functions in C.
-    fn is_in_interpreter(&self, place: Option<Place>) -> bool {
-        let name =
-            place.and_then(|(file, _)| self.code.modules.files.get(file)).map_or("", |file| file.name());
-        INTERPRETER.iter().any(|prefix| {
-            let rest = name.strip_prefix(prefix);
-            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-        })
+    /// libraries by which that calls functions in C, nor mpi4py where Python functions have called it.
+    fn is_in_interpreter(&self, place: Option<Place>, in_python: bool) -> bool {
+        let file = place.and_then(|(file, _)| self.code.modules.files.get(file));
+        file.is_some_and(|file| is_interpreter(&file.path) || (in_python && is_mpi4py(&file.path)))
     }
 
+    /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
+    /// functions' names, but nothing else in the C library calls the program first.
     fn is_before_main(&self, place: Option<Place>, frames: &[Frame]) -> bool {
         let Some((file, _)) = place else { return false };
         let is_c_library =
@@ -309,7 +335,7 @@ mod tests {
             node(REGION, 3, NO_PARENT),
             node(MPI_FUNCTION, receive, 1),
         ];
-        let locations = [one, other].map(|nodes| Paths { process: 0, nodes });
+        let locations = [one, other].map(|nodes| Paths { process: 0, nodes, functions: Functions::new() });
         let contexts = merge(&[process], &locations, &mut Notices::default());
         assert_eq!(contexts.of, [[0, 1, 2], [3, 0, 2]]);
         assert_eq!(contexts.regions.len(), 3);
@@ -332,9 +358,11 @@ mod tests {
             node(MPI_FUNCTION, u64::MAX, 2),
             node(99, 0, 3),
             node(SAMPLE, 0, 4),
+            node(PYTHON, u64::MAX, 5),
         ];
-        let contexts = merge(&[Process::default()], &[Paths { process: 0, nodes }], &mut Notices::default());
-        assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5]]);
+        let paths = Paths { process: 0, nodes, functions: Functions::new() };
+        let contexts = merge(&[Process::default()], &[paths], &mut Notices::default());
+        assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5, 6]]);
         assert!(contexts.has_samples);
         assert!(contexts.regions.iter().all(|region| region.name == "[unknown]" || region.name == "MPI"));
     }

@@ -231,6 +231,7 @@ fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
             process.is_limited = true;
             notices.note(process.rank, text);
         }
+        Entry::Remark { text } => notices.note(process.rank, text),
         Entry::End { status } => process.end = Some(status),
     }
 }

@@ -28,6 +28,7 @@ mod modules;
 mod notices;
 mod paths;
 mod profile;
+mod python;
 mod run;
 mod strings;
 

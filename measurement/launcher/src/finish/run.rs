@@ -2,7 +2,7 @@
 
 use super::journals::Process;
 use super::notices::Notices;
-use super::{Summary, archive, clock, communicators, contexts, paths, strings};
+use super::{Summary, archive, clock, communicators, contexts, paths, python, strings};
 use crate::{Error, host};
 use otf2::Anchor;
 use recording::layout;
@@ -149,14 +149,18 @@ fn paths(
     let mut all = Vec::new();
     for place in places {
         let Some(process) = place.process else {
-            all.push(contexts::Paths { process: 0, nodes: Vec::new() });
+            all.push(contexts::Paths::default());
             continue;
         };
         let (nodes, problem) = paths::read(directory, place.reference)?;
         if let Some(problem) = problem {
             notices.loss(processes[process].rank, problem);
         }
-        all.push(contexts::Paths { process, nodes });
+        let (functions, problem) = python::read(directory, place.reference)?;
+        if let Some(problem) = problem {
+            notices.loss(processes[process].rank, problem);
+        }
+        all.push(contexts::Paths { process, nodes, functions });
     }
     Ok(all)
 }

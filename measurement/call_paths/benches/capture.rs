@@ -7,7 +7,7 @@ use recording::paths::REGION;
 use std::hint::black_box;
 use std::time::Instant;
 
-static MODULES: Modules = Modules::new(|_| {});
+static MODULES: Modules = Modules::new(|_| {}, |_| {});
 
 /// What is done at the inner end of a chain of calls.
 type Action = fn(&mut CallPaths);
@@ -99,7 +99,9 @@ fn least(repetitions: u32, count: u32, mut work: impl FnMut()) -> f64 {
 
 fn main() -> std::io::Result<()> {
     let directory = tempfile::tempdir()?;
-    let new = |name: &str| CallPaths::new(&MODULES, PathTable::create(&directory.path().join(name))?, 64);
+    let new = |name: &str| {
+        CallPaths::new(&MODULES, PathTable::create(&directory.path().join(name))?, "".into(), 64)
+    };
     println!("{:>28} {:>6} {:>6} {:>6}  functions", "ns", 10, 25, 45);
     let print = |name: &str, times: [f64; 3]| {
         println!("{name:>28} {:>6.1} {:>6.1} {:>6.1}", times[0], times[1], times[2]);

@@ -1,14 +1,17 @@
 //! The call paths of a thread.
 
 use crate::memo::{Answer, Key, Memo};
+use crate::merge::innermost;
 use crate::modules::{Modules, Snapshot};
+use crate::python::Python;
 use crate::registers::Registers;
-use crate::stack::Stack;
+use crate::stack::{Live, Stack};
 use crate::table::PathTable;
-use crate::unwind::{Search, Unwinder};
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, SAMPLE};
+use crate::unwind::{INTERPRETED, Native, Search, Unwinder};
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::io;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 /// The innermost region that the program has named and not left.
@@ -22,6 +25,11 @@ pub struct Base {
     pub stack_pointer: u64,
     /// Its node.
     pub node: u32,
+}
+
+impl Base {
+    /// Nothing has been named.
+    pub const NONE: Self = Self { stack_pointer: u64::MAX, node: NO_PARENT };
 }
 
 /// How well paths were remembered.
@@ -43,6 +51,9 @@ pub struct CallPaths {
     parts: Parts,
     stack: Stack,
     modules: &'static Modules,
+    /// What there is for programs in Python, once there is an interpreter, and the file of their functions.
+    python: Option<Box<Python>>,
+    functions: PathBuf,
     statistics: Statistics,
     /// Whether something of this may be in the middle of a change, for signal handlers.
     busy: AtomicBool,
@@ -71,11 +82,17 @@ impl CallPaths {
     /// For the calling thread, with at most `depth` functions on a path (at least 1 and at most 10000): if more are
     /// active, the outermost of them are left out.
     ///
-    /// Modules are looked for if nobody has done that yet.
+    /// Modules are looked for if nobody has done that yet. If there is or will be an interpreter of Python, its functions go
+    /// to the file `functions`, which is made then.
     ///
     /// # Errors
     /// If there is no memory.
-    pub fn new(modules: &'static Modules, table: PathTable, depth: usize) -> io::Result<Self> {
+    pub fn new(
+        modules: &'static Modules,
+        table: PathTable,
+        functions: PathBuf,
+        depth: usize,
+    ) -> io::Result<Self> {
         if modules.snapshot().is_none() {
             modules.refresh();
         }
@@ -88,15 +105,33 @@ impl CallPaths {
             depth,
         };
         let stack = Stack::of_this_thread();
-        Ok(Self {
+        let mut paths = Self {
             table,
             parts,
             stack,
             modules,
+            python: None,
+            functions,
             statistics: Statistics::default(),
             busy: AtomicBool::new(false),
             _of_this_thread: PhantomData,
-        })
+        };
+        paths.begin_python();
+        Ok(paths)
+    }
+
+    /// Makes what programs in Python need, if there is an interpreter.
+    fn begin_python(&mut self) {
+        let (None, Some(interpreter)) = (&self.python, self.modules.python()) else { return };
+        match Python::new(interpreter, &self.functions, self.parts.depth) {
+            Ok(python) => self.python = Some(Box::new(python)),
+            Err(cause) => {
+                let file = self.functions.display();
+                self.modules.complain(&format!(
+                    "Python functions of a thread are not on call paths: {file}: {cause}"
+                ));
+            }
+        }
     }
 
     /// The node for a call of an MPI function: the functions that are active, and below them that MPI function.
@@ -121,7 +156,14 @@ impl CallPaths {
     pub fn at_region(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Base {
         let answer = self.find(registers, base, kind, target);
         let stack_pointer = registers.stack.wrapping_add(u64::from(answer.caller) * 8);
-        Base { stack_pointer, node: answer.node }
+        let inner = Base { stack_pointer, node: answer.node };
+        if let Some(python) = &mut self.python
+            && kind != MPI_FUNCTION
+            && let Some(live) = self.stack.in_use(registers.stack)
+        {
+            python.note_region(base, inner, &live.range());
+        }
+        inner
     }
 
     /// The same for something that was entered before paths were recorded: its place on the stack is known, `stack_pointer`
@@ -139,6 +181,9 @@ impl CallPaths {
 
     #[inline(always)]
     fn find(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+        if self.python.is_some() {
+            return self.find_in_python(registers, base, kind, target);
+        }
         let root = root(registers, base, kind, target);
         *self.parts.frame_pointer = registers.frame;
         // SAFETY: the stack pointer is part of the root, so all words are on the part of this thread's stack that is in
@@ -162,23 +207,100 @@ impl CallPaths {
         let answer = match self.stack.in_use(registers.stack) {
             Some(live) => {
                 self.parts.renew(self.modules);
+                self.begin_python();
                 let search = self.parts.search(registers, base, true);
-                let parts = &mut self.parts;
-                if let Some(snapshot) = parts.snapshot {
-                    parts.unwinder.search(snapshot, live, &search);
-                }
-                let frames = self.parts.unwinder.frames();
-                // A function that tells that it was entered stands for itself.
-                let frames = if kind == FUNCTION { frames.get(1..).unwrap_or_default() } else { frames };
-                let path =
-                    frames.iter().rev().fold(parent, |path, frame| self.table.intern(path, FRAME, *frame));
+                self.parts.unwind(live, &search);
+                let frames = self.parts.natives(kind);
+                let path = frames
+                    .iter()
+                    .rev()
+                    .fold(parent, |path, frame| self.table.intern(path, FRAME, frame.address));
                 let node = self.table.intern(path, kind, target);
                 self.parts.remember(root(registers, base, kind, target), registers, node)
             }
-            None => Answer { node: self.table.intern(parent, kind, target), caller: 0 },
+            None => self.without_stack(parent, kind, target),
         };
         compiler_fence(Ordering::SeqCst);
         self.busy.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    /// What is known on a stack that is not the thread's own.
+    fn without_stack(&mut self, parent: u32, kind: u32, target: u64) -> Answer {
+        Answer { node: self.table.intern(parent, kind, target), ..Answer::default() }
+    }
+
+    /// The same as [`Self::find`] in a process with an interpreter of Python.
+    ///
+    /// First it is found out which functions of the machine are active, of which only the number of that answer is of
+    /// interest, and then which Python functions.
+    #[inline(never)]
+    fn find_in_python(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+        *self.parts.frame_pointer = registers.frame;
+        if let Some(python) = &mut self.python {
+            python.look();
+            // SAFETY: as in `find`.
+            if let Ok(machine) = unsafe { self.parts.memo.find_number(machine_root(registers)) }
+                && let Some(answer) = python.remembered(machine, base, kind, target)
+            {
+                self.statistics.hits += 1;
+                return answer;
+            }
+        }
+        self.unwind_python(registers, base, kind, target)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unwind_python(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+        self.statistics.misses += 1;
+        let parent = base.map_or(NO_PARENT, |base| base.node);
+        self.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let answer = match self.stack.in_use(registers.stack) {
+            Some(live) => self.merge_python(live, registers, base, (kind, target)),
+            None => self.without_stack(parent, kind, target),
+        };
+        compiler_fence(Ordering::SeqCst);
+        self.busy.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    /// Finds the functions of the machine and those of Python, and remembers them.
+    fn merge_python(
+        &mut self,
+        live: Live,
+        registers: Registers,
+        base: Option<Base>,
+        (kind, target): (u32, u64),
+    ) -> Answer {
+        self.parts.renew(self.modules);
+        let search = self.parts.search_in_python(registers, true);
+        self.parts.unwind(live, &search);
+        let root = machine_root(registers);
+        self.parts.remember(root, registers, NO_PARENT);
+        // SAFETY: as in `find`.
+        let machine = unsafe { self.parts.memo.find_number(root) };
+        let mut answer = Answer::default();
+        if let Some(python) = &mut self.python {
+            if let Err(sentence) = python.search(&live.range()) {
+                self.modules.complain(&sentence);
+            }
+            let path = self.parts.path_in_python(&mut self.table, python, base, kind);
+            let node = self.table.intern(path, kind, target);
+            let caller_stack = match kind {
+                // The region is the Python function's if that has named it.
+                REGION => {
+                    innermost(self.parts.program(kind), python.functions(), self.parts.unwinder.caller_stack)
+                }
+                _ => self.parts.unwinder.caller_stack,
+            };
+            let caller = caller_stack.wrapping_sub(registers.stack) / 8;
+            answer = Answer { node, caller: u16::try_from(caller).unwrap_or(u16::MAX) };
+            if let (Ok(machine), true) = (machine, u64::from(answer.caller) == caller) {
+                python.remember(machine, base, (kind, target), answer);
+            }
+        }
         answer
     }
 
@@ -193,13 +315,25 @@ impl CallPaths {
         }
         compiler_fence(Ordering::SeqCst);
         let mut path = base.map_or(NO_PARENT, |base| base.node);
-        let mut search = self.parts.search(registers, base, false);
+        let Some(live) = self.stack.in_use(registers.stack) else {
+            return Some(self.table.intern(path, SAMPLE, registers.instruction));
+        };
+        let mut search = match self.python {
+            Some(_) => self.parts.search_in_python(registers, false),
+            None => self.parts.search(registers, base, false),
+        };
         // Not the box: a lookup that was interrupted may be using it.
         search.frame_pointer_at = u64::MAX;
-        if let (Some(live), Some(snapshot)) = (self.stack.in_use(registers.stack), self.parts.snapshot) {
-            self.parts.unwinder.search(snapshot, live, &search);
-            for &frame in self.parts.unwinder.frames().iter().rev() {
-                path = self.table.intern(path, FRAME, frame);
+        self.parts.unwind(live, &search);
+        match &mut self.python {
+            Some(python) => {
+                python.sample(&live.range());
+                path = self.parts.path_in_python(&mut self.table, python, base, SAMPLE);
+            }
+            None => {
+                for frame in self.parts.unwinder.frames().iter().rev() {
+                    path = self.table.intern(path, FRAME, frame.address);
+                }
             }
         }
         Some(self.table.intern(path, SAMPLE, registers.instruction))
@@ -226,12 +360,62 @@ impl CallPaths {
 #[inline(always)]
 fn root(registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Key {
     // The last word is not 0 whatever they are.
-    let (below, node) = base.map_or((u64::MAX, NO_PARENT), |base| (base.stack_pointer, base.node));
+    let Base { stack_pointer: below, node, .. } = base.unwrap_or(Base::NONE);
     let last = 1 << 63 | u64::from(kind & 0xff) << 32 | u64::from(node);
     [registers.stack, registers.instruction, below, target, last]
 }
 
+/// The same for the functions of the machine alone, whatever is entered.
+#[inline(always)]
+fn machine_root(registers: Registers) -> Key {
+    root(registers, None, FRAME, 0)
+}
+
 impl Parts {
+    /// Finds the functions of the machine. They are in the unwinder then.
+    fn unwind(&mut self, live: Live, search: &Search) {
+        if let Some(snapshot) = self.snapshot {
+            self.unwinder.search(snapshot, live, search);
+        }
+    }
+
+    /// Those that are on the path of something of that kind, the innermost first.
+    fn natives(&self, kind: u32) -> &[Native] {
+        let frames = self.unwinder.frames();
+        // A function that tells that it was entered stands for itself.
+        if kind == FUNCTION { frames.get(1..).unwrap_or_default() } else { frames }
+    }
+
+    /// Those of them that are part of a program in Python.
+    fn program(&self, kind: u32) -> impl Iterator<Item = Native> {
+        let is_python = |frame: &&Native| {
+            let module = self.snapshot.and_then(|snapshot| snapshot.find(frame.address.wrapping_sub(1)));
+            module.is_some_and(|module| module.is_python)
+        };
+        self.natives(kind).iter().filter(move |frame| !is_python(frame)).copied()
+    }
+
+    /// The path of the functions that have been found, those of the machine and those of Python.
+    fn path_in_python(
+        &self,
+        table: &mut PathTable,
+        python: &mut Python,
+        base: Option<Base>,
+        kind: u32,
+    ) -> u32 {
+        if python.functions().is_empty() {
+            // Not called by Python: the program is in C here.
+            python.path(table, base, self.natives(kind).iter().copied())
+        } else {
+            python.path(table, base, self.program(kind))
+        }
+    }
+
+    fn search_in_python(&self, registers: Registers, skip_measured: bool) -> Search {
+        let depth = self.depth * INTERPRETED;
+        Search { depth, ..self.search(registers, None, skip_measured) }
+    }
+
     fn search(&self, registers: Registers, base: Option<Base>, skip_measured: bool) -> Search {
         Search {
             registers,

@@ -8,16 +8,20 @@
 //! ```no_run
 //! use call_paths::{CallPaths, Module, Modules, PathTable, Registers};
 //!
-//! static MODULES: Modules = Modules::new(|module: &Module| println!("{}", module.path));
+//! static MODULES: Modules =
+//!     Modules::new(|module: &Module| println!("{}", module.path), |sentence: &str| println!("{sentence}"));
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let table = PathTable::create("recording/0.paths".as_ref())?;
-//! let mut paths = CallPaths::new(&MODULES, table, 64)?;
+//! let mut paths = CallPaths::new(&MODULES, table, "recording/0.python".into(), 64)?;
 //! let barrier = 17;
 //! let node = paths.at_call(Registers::here(), None, barrier);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! In programs in Python, the functions of the interpreter are replaced by those that it executes, which
+//! [`python_frames`] reads; they are numbered in a file in the format of [`recording::python`].
 //!
 //! Unwinding is done here rather than by a library for three reasons: the memo needs to know every word that an answer
 //! depends on and no other; functions that align their stack, as those with vector instructions do, have to be got
@@ -26,13 +30,16 @@
 mod architecture;
 mod call_paths;
 mod frame_table;
+mod function_table;
 mod growing;
 mod index;
 mod memo;
+mod merge;
 mod modules;
 mod objects;
 mod own_file;
 mod pages;
+mod python;
 mod registers;
 mod roles;
 mod rules;

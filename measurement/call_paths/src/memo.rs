@@ -22,8 +22,8 @@ use std::io;
 const BRANCHES: usize = 4096;
 /// Branches of one key are at most this far from where its hash says.
 const WAYS: usize = 4;
-/// Words, a power of two.
-const WORDS: usize = 64 << 10;
+/// Words of the machine's stack that are kept, a power of two.
+pub(crate) const WORDS: usize = 64 << 10;
 
 /// Where a branch comes off. The last of a root's words is not 0, that of any other branch is.
 pub(crate) type Key = [u64; 5];
@@ -80,8 +80,8 @@ impl End {
 // A line of the processor's cache.
 const _: () = assert!(size_of::<Branch>() == 64);
 
-/// The tree.
-pub(crate) struct Memo {
+/// The tree, with so many words, a power of two.
+pub(crate) struct Memo<const SIZE: usize = WORDS> {
     branches: Pages<Branch>,
     words: Pages<Word>,
     /// Position behind the last word.
@@ -89,10 +89,10 @@ pub(crate) struct Memo {
     serial: u64,
 }
 
-impl Memo {
+impl<const SIZE: usize> Memo<SIZE> {
     /// An empty one.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { branches: Pages::new(BRANCHES)?, words: Pages::new(WORDS)?, written: 0, serial: 0 })
+        Ok(Self { branches: Pages::new(BRANCHES)?, words: Pages::new(SIZE)?, written: 0, serial: 0 })
     }
 
     /// Makes it empty.
@@ -107,6 +107,26 @@ impl Memo {
     /// it has read must be readable.
     #[inline(always)]
     pub(crate) unsafe fn find(&self, root: Key) -> Result<Answer, End> {
+        // SAFETY: the caller's.
+        unsafe { self.find_branch(root) }.map(Branch::answer)
+    }
+
+    /// The number of that answer: no other one has it, nor had it before.
+    ///
+    /// # Safety
+    /// As for [`Self::find`].
+    #[inline(always)]
+    pub(crate) unsafe fn find_number(&self, root: Key) -> Result<u64, End> {
+        // SAFETY: the caller's.
+        unsafe { self.find_branch(root) }.map(|branch| branch.serial)
+    }
+
+    /// The branch that ends in the answer.
+    ///
+    /// # Safety
+    /// As for [`Self::find`].
+    #[inline(always)]
+    unsafe fn find_branch(&self, root: Key) -> Result<&Branch, End> {
         let end = End { key: root, words: 0 };
         // Nearly always it is where the hash says, and its path is the one that is looked for.
         let Some(branch) = self.branch(&root, 0) else {
@@ -115,7 +135,7 @@ impl Memo {
         };
         // SAFETY: the caller's.
         match unsafe { first_difference(self.words_of(branch)) } {
-            None => Ok(branch.answer()),
+            None => Ok(branch),
             // SAFETY: the caller's.
             Some((at, actual)) => unsafe { self.find_further(end.at(branch, at, actual)) },
         }
@@ -126,12 +146,39 @@ impl Memo {
     /// # Safety
     /// As for [`Self::find`].
     #[inline(never)]
-    unsafe fn find_further(&self, mut end: End) -> Result<Answer, End> {
+    unsafe fn find_further(&self, end: End) -> Result<&Branch, End> {
+        // SAFETY: the caller's.
+        self.follow(end, |words| unsafe { first_difference(words) })
+    }
+
+    /// The same as [`Self::find`] for words of which each may be readable only if those before it are what they were.
+    ///
+    /// # Safety
+    /// The address of a word that a search with the same root has read must be readable if all words that it had read
+    /// before have their values still.
+    #[inline]
+    pub(crate) unsafe fn find_in_order(&self, root: Key) -> Result<Answer, End> {
+        self.follow(End { key: root, words: 0 }, |words| {
+            words.iter().enumerate().find_map(|(at, word)| {
+                // SAFETY: the caller's, as the words before are as they were. Volatile: not before those.
+                let actual = unsafe { std::ptr::read_volatile(word.address as *const u64) };
+                (actual != word.value).then_some((at, actual))
+            })
+        })
+        .map(Branch::answer)
+    }
+
+    /// Goes through the tree from a place on.
+    #[inline(always)]
+    fn follow(
+        &self,
+        mut end: End,
+        first_difference: impl Fn(&[Word]) -> Option<(usize, u64)>,
+    ) -> Result<&Branch, End> {
         loop {
             let Some(branch) = (0..WAYS).find_map(|way| self.branch(&end.key, way)) else { return Err(end) };
-            // SAFETY: the caller's.
-            match unsafe { first_difference(self.words_of(branch)) } {
-                None => return Ok(branch.answer()),
+            match first_difference(self.words_of(branch)) {
+                None => return Ok(branch),
                 Some((at, actual)) => end = end.at(branch, at, actual),
             }
         }
@@ -147,31 +194,31 @@ impl Memo {
     /// Whether the words of a branch have not been overwritten.
     #[inline(always)]
     fn has_words(&self, branch: &Branch) -> bool {
-        self.written - branch.start <= WORDS as u64
+        self.written - branch.start <= SIZE as u64
     }
 
     #[inline(always)]
     fn words_of(&self, branch: &Branch) -> &[Word] {
-        let start = branch.start as usize & (WORDS - 1);
+        let start = branch.start as usize & (SIZE - 1);
         self.words.get(start..start + usize::from(branch.length)).unwrap_or_default()
     }
 
-    /// Adds what unwinding has read and found, where the tree ended.
-    pub(crate) fn insert(&mut self, end: End, words: &[Word], answer: Answer) {
+    /// Adds what unwinding has read and found, where the tree ended. Answers the answer's number; 0 if it is not kept.
+    pub(crate) fn insert(&mut self, end: End, words: &[Word], answer: Answer) -> u64 {
         // The last word that leads to the end is the one in the key; roots have none.
         let leads = end
             .words
             .checked_sub(1)
             .is_none_or(|last| words.get(last).is_some_and(|w| Some(&w.value) == end.key.first()));
-        let (true, Some(words)) = (leads, words.get(end.words..)) else { return };
-        let Ok(length) = u16::try_from(words.len()) else { return };
+        let (true, Some(words)) = (leads, words.get(end.words..)) else { return 0 };
+        let Ok(length) = u16::try_from(words.len()) else { return 0 };
         // A branch's words are in one piece.
         let mut start = self.written;
-        if (start as usize & (WORDS - 1)) + words.len() > WORDS {
-            start = start.next_multiple_of(WORDS as u64);
+        if (start as usize & (SIZE - 1)) + words.len() > SIZE {
+            start = start.next_multiple_of(SIZE as u64);
         }
-        let Some(place) = self.words.get_mut(start as usize & (WORDS - 1)..) else { return };
-        let Some(place) = place.get_mut(..words.len()) else { return };
+        let Some(place) = self.words.get_mut(start as usize & (SIZE - 1)..) else { return 0 };
+        let Some(place) = place.get_mut(..words.len()) else { return 0 };
         place.copy_from_slice(words);
         self.written = start + words.len() as u64;
         self.serial += 1;
@@ -193,6 +240,7 @@ impl Memo {
         if let Some(place) = self.branches.get_mut(place(way)) {
             *place = branch;
         }
+        self.serial
     }
 }
 

@@ -101,3 +101,22 @@ fn what_does_not_fit_any_more_is_forgotten_but_nothing_is_mistaken() {
     });
     assert!((500..=WORDS / length).contains(&kept.count()));
 }
+
+#[test]
+fn words_that_follow_a_difference_are_not_read() {
+    let mut readings = Readings::new(2);
+    readings.stack = vec![5, 6];
+    let (first, second) = (readings.word(0), Word { address: 8, value: 7 });
+    // SAFETY: nothing is in the tree.
+    let end = unsafe { readings.memo.find_in_order(ROOT) }.unwrap_err();
+    let serial = readings.memo.insert(end, &[first, second], Answer { node: 3, ..Answer::default() });
+    readings.stack[0] = 50;
+    // SAFETY: the first word is another now, so that the second one, which nobody can read, does not count.
+    let end = unsafe { readings.memo.find_in_order(ROOT) }.unwrap_err();
+    let first = readings.word(0);
+    let other = readings.memo.insert(end, &[first], Answer { node: 4, ..Answer::default() });
+    // SAFETY: as above.
+    let found = unsafe { readings.memo.find_in_order(ROOT) }.unwrap();
+    assert_eq!(found.node, 4);
+    assert!(serial != 0 && other != 0 && other != serial);
+}

@@ -5,10 +5,11 @@
 
 use crate::objects::{self, Loads};
 use crate::roles::Role;
+use python_frames::Interpreter;
 use std::fmt;
 use std::ptr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// A mapping with code in it. What a journal's entry of a module needs is public.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct Module {
     /// Path of the file; for code of the kernel that has none, the loader's name for it.
     pub path: String,
     pub(crate) role: Role,
+    /// Whether its functions are no part of a program in Python.
+    pub(crate) is_python: bool,
     /// The table of `PT_GNU_EH_FRAME`, and the section `.eh_frame` that it points into.
     pub(crate) table: Option<&'static [u8]>,
     pub(crate) frames: Option<&'static [u8]>,
@@ -64,6 +67,9 @@ pub struct Modules {
     /// Held while a snapshot is made.
     making: Mutex<()>,
     report: fn(&Module),
+    complain: fn(&str),
+    /// The interpreter of Python once it has been found; none if it is one that cannot be read.
+    python: OnceLock<Option<Interpreter>>,
 }
 
 impl fmt::Debug for Modules {
@@ -74,9 +80,11 @@ impl fmt::Debug for Modules {
 
 impl Modules {
     /// No modules yet. `report` is called with each one that [`Self::refresh`] finds, once, one at a time, in the
-    /// thread that found it; it must not panic, nor make a refresh itself.
-    pub const fn new(report: fn(&Module)) -> Self {
-        Self { snapshot: AtomicPtr::new(ptr::null_mut()), making: Mutex::new(()), report }
+    /// thread that found it; it must not panic, nor make a refresh itself. `complain` is called with a sentence for the user
+    /// if there is something that call paths will lack.
+    pub const fn new(report: fn(&Module), complain: fn(&str)) -> Self {
+        let snapshot = AtomicPtr::new(ptr::null_mut());
+        Self { snapshot, making: Mutex::new(()), report, complain, python: OnceLock::new() }
     }
 
     /// Looks for modules that were loaded or unloaded since the last time. Answers whether there was a change.
@@ -102,7 +110,35 @@ impl Modules {
         // Never freed: another thread may be reading the one before.
         self.snapshot.store(Box::into_raw(Box::new(Snapshot { loads, modules })), Ordering::Release);
         new.iter().for_each(self.report);
+        self.find_python();
         true
+    }
+
+    /// Looks for an interpreter of Python, as long as there has been none.
+    fn find_python(&self) {
+        if self.python.get().is_some() {
+            return;
+        }
+        let found = match Interpreter::find() {
+            Ok(None) => return,
+            Ok(found) => found,
+            Err(sentence) => {
+                self.complain(&sentence);
+                None
+            }
+        };
+        // Only one thread makes a snapshot at a time.
+        let _ = self.python.set(found);
+    }
+
+    /// The interpreter of Python, if a refresh has found one that can be read.
+    pub(crate) fn python(&self) -> Option<&Interpreter> {
+        self.python.get()?.as_ref()
+    }
+
+    /// Tells the user what call paths lack.
+    pub(crate) fn complain(&self, sentence: &str) {
+        (self.complain)(sentence);
     }
 
     /// Whether an address is in an MPI library, its Fortran or C++ bindings, or in the recorder: the module that this
@@ -133,18 +169,20 @@ mod tests {
     #[test]
     fn modules_are_found_by_address_and_reported_once() {
         static REPORTED: AtomicUsize = AtomicUsize::new(0);
-        static MODULES: Modules = Modules::new(|_| {
+        let report = |_: &Module| {
             REPORTED.fetch_add(1, Ordering::Relaxed);
-        });
-        assert!(MODULES.snapshot().is_none() && !MODULES.is_mpi(1));
-        assert!(MODULES.refresh());
-        let snapshot = MODULES.snapshot().unwrap();
+        };
+        static MODULES: OnceLock<Modules> = OnceLock::new();
+        let modules = MODULES.get_or_init(|| Modules::new(report, |sentence| panic!("{sentence}")));
+        assert!(modules.snapshot().is_none() && !modules.is_mpi(1));
+        assert!(modules.refresh());
+        let snapshot = modules.snapshot().unwrap();
         assert_eq!(REPORTED.load(Ordering::Relaxed), snapshot.modules.len());
 
         let here = modules_are_found_by_address_and_reported_once as fn() as usize as u64;
         let module = snapshot.find(here).expect("this code is mapped");
         assert_eq!(module.path, std::env::current_exe().unwrap().to_str().unwrap());
-        assert!(module.frames.is_some() && module.role == Role::Main && !MODULES.is_mpi(here));
+        assert!(module.frames.is_some() && module.role == Role::Main && !modules.is_mpi(here));
 
         let system = snapshot.find(libc::getpid as *const () as u64).expect("so is the C library");
         assert!(

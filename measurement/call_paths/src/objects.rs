@@ -3,6 +3,7 @@
 use crate::frame_table;
 use crate::modules::Module;
 use crate::roles;
+use recording::python;
 use std::ffi::{CStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -74,6 +75,7 @@ unsafe fn modules_of(info: &libc::dl_phdr_info, modules: &mut Vec<Module>) {
             bias: info.dlpi_addr,
             build_id: build_id.clone(),
             role: roles::of(&path, begin..end),
+            is_python: python::is_interpreter(&path) || python::is_mpi4py(&path),
             path: path.clone(),
             table,
             // SAFETY: the caller's.

@@ -2,6 +2,7 @@
 
 use crate::registers::Registers;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// The bounds of a thread's stack; nothing, for a stack that is not known.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -58,6 +59,11 @@ impl Live {
         // SAFETY: between the stack pointer and the top the stack of the thread, which is the one that runs this, is
         // mapped. Volatile, because the compiler knows nothing of other frames' memory.
         Some(unsafe { std::ptr::read_volatile(address as *const u64) })
+    }
+
+    /// Its addresses.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.from..self.top
     }
 
     /// Whether a stack pointer can have that value.

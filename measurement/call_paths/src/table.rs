@@ -61,7 +61,7 @@ impl PathTable {
         let start = self.file.start();
         // SAFETY: the index holds numbers of nodes that are complete.
         let read = |number| unsafe { place(start, number).read() };
-        let slot = match self.index.find(&node, read) {
+        let slot = match self.index.find(hash(&node), |number| read(number) == node) {
             Ok(number) => return number,
             Err(slot) => slot,
         };
@@ -78,7 +78,7 @@ impl PathTable {
         let nodes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>().as_ptr()).nodes) };
         // Behind the node itself: whoever reads the file finds only nodes that are complete.
         nodes.store(u64::from(self.nodes), Ordering::Release);
-        if !self.index.insert(slot, number, read) {
+        if !self.index.insert(slot, number, |number| hash(&read(number))) {
             // Without the index the node would be added again and again.
             self.cut = true;
         }
@@ -105,14 +105,14 @@ impl PathTable {
 
     /// The unwind distance of OTF2 for a thread that comes from one path to another: 1 and the number of nodes of the
     /// new path that are not on the one before. If the new path ends in something that was entered (anything but a
-    /// frame or a sample) it is at least 2, as that is new even if the thread was there before.
+    /// frame, a Python function or a sample) it is at least 2, as that is new even if the thread was there before.
     ///
     /// Either may be [`NO_PARENT`] for an empty path.
     #[inline]
     pub fn distance(&self, previous: u32, node: u32) -> u32 {
         let Some(entered) = self.node(node) else { return 1 };
         let least = match entered.kind {
-            recording::paths::FRAME | recording::paths::SAMPLE => 1,
+            recording::paths::FRAME | recording::paths::PYTHON | recording::paths::SAMPLE => 1,
             _ => 2,
         };
         // One call after the other in one function, the most frequent case.
@@ -135,6 +135,13 @@ impl PathTable {
     fn parent(&self, number: u32) -> u32 {
         self.node(number).map_or(NO_PARENT, |node| node.parent)
     }
+}
+
+fn hash(node: &Node) -> u64 {
+    let mixed = node.target
+        ^ (u64::from(node.parent) << 32 | u64::from(node.kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    mixed ^ mixed >> 32
 }
 
 /// Where a node is or will be, mapped or not.

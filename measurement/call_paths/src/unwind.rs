@@ -24,6 +24,22 @@ pub(crate) struct Word {
 // SAFETY: two numbers.
 unsafe impl Plain for Word {}
 
+/// A function that is active.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub(crate) struct Native {
+    /// Its return address: where it goes on in the one that is called.
+    pub(crate) address: u64,
+    /// The stack pointer of its caller at the call: all of its frame is below. Its own one if it cannot be unwound.
+    pub(crate) caller_stack: u64,
+}
+
+// SAFETY: two numbers.
+unsafe impl Plain for Native {}
+
+/// Of functions of the interpreter, which are left out, there are so many for each that is not.
+pub(crate) const INTERPRETED: usize = 16;
+
 /// More functions than the depth are looked for, so that those that start the program do not take the place of others.
 const START: usize = 4;
 
@@ -51,7 +67,7 @@ pub(crate) struct Search {
     pub(crate) below: u64,
     /// Whether innermost functions of the MPI library and the recorder are left out.
     pub(crate) skip_measured: bool,
-    /// How many functions are enough.
+    /// How many functions are enough, at most [`INTERPRETED`] times what the unwinder was made for.
     pub(crate) depth: usize,
 }
 
@@ -59,7 +75,7 @@ pub(crate) struct Search {
 pub(crate) struct Unwinder {
     rules: Pages<Known>,
     context: Box<Context>,
-    frames: Pages<u64>,
+    frames: Pages<Native>,
     found: usize,
     words: Pages<Word>,
     read: usize,
@@ -88,9 +104,9 @@ impl Unwinder {
         Ok(Self {
             rules: Pages::new(RULES)?,
             context: Box::new(Context::new_in()),
-            frames: Pages::new(depth + START)?,
+            frames: Pages::new(INTERPRETED * depth + START)?,
             found: 0,
-            words: Pages::new(2 * depth + 64)?,
+            words: Pages::new(2 * INTERPRETED * depth + 64)?,
             read: 0,
             caller_stack: 0,
         })
@@ -101,8 +117,8 @@ impl Unwinder {
         self.rules.fill(Known { address: 0, rule: Rule::default() });
     }
 
-    /// Return addresses, the innermost first.
-    pub(crate) fn frames(&self) -> &[u64] {
+    /// The functions, the innermost first.
+    pub(crate) fn frames(&self) -> &[Native] {
         self.frames.get(..self.found).unwrap_or_default()
     }
 
@@ -140,8 +156,11 @@ impl Unwinder {
             if counts {
                 // A function that was interrupted has no return address; one that is behind is taken for one.
                 let address = at.wrapping_add(u64::from(!returns));
+                if self.found == search.depth + START {
+                    break;
+                }
                 let Some(frame) = self.frames.get_mut(self.found) else { break };
-                *frame = address;
+                *frame = Native { address, caller_stack: end };
                 self.found += 1;
             }
             first = false;
@@ -159,8 +178,9 @@ impl Unwinder {
     /// Leaves out the functions that call `main` or the function of a thread: those of the C library at the outer end,
     /// and the one of the program behind them, `_start`.
     fn drop_start(&mut self, snapshot: &Snapshot) {
-        let role =
-            |frame: &u64| snapshot.find(frame.wrapping_sub(1)).map_or(Role::Program, |module| module.role);
+        let role = |frame: &Native| {
+            snapshot.find(frame.address.wrapping_sub(1)).map_or(Role::Program, |module| module.role)
+        };
         let frames = self.frames.get(..self.found).unwrap_or_default();
         let keep = match frames {
             [inner @ .., system, start] if role(start) == Role::Main && role(system) == Role::System => inner,

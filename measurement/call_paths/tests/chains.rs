@@ -4,12 +4,12 @@ use call_paths::{Base, CallPaths, Modules, PathTable, Registers};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION};
 use std::hint::black_box;
 
-static MODULES: Modules = Modules::new(|_| {});
+static MODULES: Modules = Modules::new(|_| {}, |_| {});
 
 fn paths(depth: usize) -> CallPaths {
     let directory = tempfile::tempdir().unwrap();
     let table = PathTable::create(&directory.path().join("0.paths")).unwrap();
-    CallPaths::new(&MODULES, table, depth).unwrap()
+    CallPaths::new(&MODULES, table, directory.path().join("0.python"), depth).unwrap()
 }
 
 /// The path that ends in a node, the innermost first.

@@ -6,7 +6,7 @@ use recording::paths::{FRAME, Node};
 use std::arch::global_asm;
 use std::hint::black_box;
 
-static MODULES: Modules = Modules::new(|_| {});
+static MODULES: Modules = Modules::new(|_| {}, |_| {});
 
 // All of them call their first argument with the second, as a function of C.
 global_asm!(
@@ -97,7 +97,13 @@ struct Test {
 fn test() -> Test {
     let directory = tempfile::tempdir().unwrap();
     let table = PathTable::create(&directory.path().join("0.paths")).unwrap();
-    Test { paths: CallPaths::new(&MODULES, table, 100).unwrap(), next: capture, number: 0, node: 0, stack: 0 }
+    Test {
+        paths: CallPaths::new(&MODULES, table, directory.path().join("0.python"), 100).unwrap(),
+        next: capture,
+        number: 0,
+        node: 0,
+        stack: 0,
+    }
 }
 
 extern "C" fn capture(test: &mut Test) {

@@ -10,12 +10,13 @@ use std::ptr;
 use std::sync::Mutex;
 
 static REPORTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-static MODULES: Modules = Modules::new(|module: &Module| REPORTED.lock().unwrap().push(module.path.clone()));
+static MODULES: Modules =
+    Modules::new(|module: &Module| REPORTED.lock().unwrap().push(module.path.clone()), |_| {});
 
 fn paths() -> CallPaths {
     let directory = tempfile::tempdir().unwrap();
     let table = PathTable::create(&directory.path().join("0.paths")).unwrap();
-    CallPaths::new(&MODULES, table, 64).unwrap()
+    CallPaths::new(&MODULES, table, directory.path().join("0.python"), 64).unwrap()
 }
 
 /// The path that ends in a node, the innermost first.

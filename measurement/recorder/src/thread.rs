@@ -24,7 +24,7 @@ const OPEN_REGIONS: usize = 1024;
 const REQUESTS: u64 = 1024;
 
 /// The code of the process.
-static MODULES: Modules = Modules::new(enter_module);
+static MODULES: Modules = Modules::new(enter_module, complain);
 
 /// Finds the code that the process has loaded.
 pub(crate) fn find_modules() {
@@ -44,6 +44,13 @@ fn enter_module(module: &Module) {
     if let Some(process) = process::current() {
         let Module { begin, end, bias, build_id, path, .. } = module.clone();
         process.enter(&Entry::Module(journal::Module { begin, end, bias, build_id, path }));
+    }
+}
+
+/// Tells the user what call paths lack.
+fn complain(sentence: &str) {
+    if let Some(process) = process::current() {
+        process.enter(&Entry::Remark { text: sentence.into() });
     }
 }
 
@@ -185,8 +192,9 @@ fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, C
         }
     };
     let path = recording::layout::paths(directory, location);
+    let functions = recording::layout::python_functions(directory, location);
     let paths = PathTable::create(&path)
-        .and_then(|table| CallPaths::new(&MODULES, table, process.settings.depth as usize))
+        .and_then(|table| CallPaths::new(&MODULES, table, functions, process.settings.depth as usize))
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
     process.enter_thread(number);
     Ok((events, counts, paths))
@@ -266,7 +274,7 @@ impl Thread {
         let base = self.base();
         match &mut self.paths {
             Some(paths) => paths.at_region(registers, base, MPI_FUNCTION, function.into()),
-            None => Base { stack_pointer: 0, node: NO_PARENT },
+            None => Base { stack_pointer: 0, ..Base::NONE },
         }
     }
 

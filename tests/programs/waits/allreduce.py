@@ -16,7 +16,7 @@ world = MPI.COMM_WORLD
 
 def sum_up(value):
     total = array("d", [0])
-    world.Allreduce([array("d", [value]), MPI.DOUBLE], [total, MPI.DOUBLE], op=MPI.SUM)
+    world.Allreduce([array("d", [value]), MPI.DOUBLE], [total, MPI.DOUBLE], op=MPI.SUM)  # HERE: wait
     return total[0]
 
 
@@ -26,6 +26,6 @@ if world.rank == 1:
         provoke.sleep_for_delay()
     sum_up(1)
 else:
-    with replay.region("sum"):  # HERE: wait
+    with replay.region("sum"):
         total = sum_up(0)
     print("sum", total)

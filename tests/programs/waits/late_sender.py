@@ -23,8 +23,7 @@ def send_late(value):
 
 def receive():
     buffer = array("i", [0])
-    with replay.region("receive"):  # HERE: wait
-        world.Recv([buffer, MPI.INT], source=0, tag=7)
+    world.Recv([buffer, MPI.INT], source=0, tag=7)  # HERE: wait
     return buffer[0]
 
 
@@ -32,4 +31,6 @@ provoke.meet(0)
 if world.rank == 0:
     send_late(42)
 elif world.rank == 1:
-    print("received", receive())
+    with replay.region("reception"):
+        value = receive()
+    print("received", value)

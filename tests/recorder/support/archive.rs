@@ -1,7 +1,7 @@
 //! What is in an archive, and whether others read it.
 
 use crate::lines;
-use model::{CollectiveOp, Paradigm};
+use model::{CollectiveOp, Definitions, Paradigm};
 use otf2::{Archive, Definition, Event};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -52,7 +52,14 @@ fn is_about_handles(event: &Event<'_>) -> bool {
 
 /// All call paths of an archive, in order: functions, each with the file and line of the call in it, if that is known.
 pub(crate) fn paths(experiment: &Path) -> Vec<String> {
-    let definitions = Archive::open(experiment).and_then(|archive| archive.definitions()).unwrap();
+    let mut paths =
+        named_contexts(&Archive::open(experiment).and_then(|archive| archive.definitions()).unwrap());
+    paths.sort();
+    paths
+}
+
+/// The paths of calling contexts, in the order of their definitions.
+fn named_contexts(definitions: &Definitions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for context in &definitions.calling_contexts {
         let parent = context.parent.map_or("", |parent| paths[parent].as_str());
@@ -60,8 +67,41 @@ pub(crate) fn paths(experiment: &Path) -> Vec<String> {
         let line = context.source.as_ref().map_or(String::new(), |(file, line)| format!(" ({file}:{line})"));
         paths.push(format!("{parent}/{name}{line}"));
     }
-    paths.sort();
     paths
+}
+
+/// How many samples each call path of an archive has; paths as by [`paths`], and an empty one for samples outside of all.
+pub(crate) fn samples(experiment: &Path) -> BTreeMap<String, u64> {
+    let archive = Archive::open(experiment).unwrap();
+    let definitions = archive.definitions().unwrap();
+    let paths = named_contexts(&definitions);
+    let file = archive.definition_file().unwrap();
+    let mut records = archive.definition_records(&file);
+    let mut contexts = HashMap::new();
+    let mut locations = Vec::new();
+    while let Some(record) = records.next().unwrap() {
+        match record.definition {
+            Definition::CallingContext { reference, .. } => {
+                contexts.insert(reference, contexts.len());
+            }
+            Definition::Location { reference, .. } => locations.push(reference),
+            _ => {}
+        }
+    }
+    let mut samples = BTreeMap::new();
+    for location in locations {
+        let local = archive.local_definitions(location).unwrap();
+        let file = archive.event_file(location).unwrap();
+        let mut events = archive.events(&file);
+        while let Some(record) = events.next().unwrap() {
+            if let Event::CallingContextSample { calling_context, .. } = record.event.map(&local.mappings) {
+                let path =
+                    contexts.get(&calling_context).map_or(String::new(), |&at: &usize| paths[at].clone());
+                *samples.entry(path).or_insert(0) += 1;
+            }
+        }
+    }
+    samples
 }
 
 /// How many communicators an archive defines.

@@ -247,14 +247,18 @@ fn sources(language: &str) -> Vec<String> {
     found
 }
 
-/// A Python with mpi4py for this MPI, if there is one; otherwise says what is skipped.
+/// A Python with mpi4py for this MPI whose functions can be told, if there is one; otherwise says what is skipped.
 fn python(source: &str) -> Option<PathBuf> {
     let python = std::env::var_os("REPLAY_MPI4PY").filter(|name| !name.is_empty());
     let python = PathBuf::from(python.unwrap_or_else(|| "python3".into()));
-    let imports = Command::new(&python).args(["-c", "from mpi4py import MPI"]).output();
+    let check = "import sys; assert sys.version_info >= (3, 11); from mpi4py import MPI";
+    let imports = Command::new(&python).args(["-c", check]).output();
     if imports.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    println!("skipped: {source}: {} has no mpi4py (REPLAY_MPI4PY names another Python)", python.display());
+    let python = python.display();
+    println!(
+        "skipped: {source}: {python} is none since 3.11 with mpi4py (REPLAY_MPI4PY names another Python)"
+    );
     None
 }

@@ -51,12 +51,16 @@ fn expectation(line: &str) -> Option<Expectation> {
 impl Expectation {
     /// Where the program has the comment `HERE: <what>`.
     pub(crate) fn here(&self, what: &str) -> Place {
-        let path = project("tests/programs").join(&self.program);
-        let text = std::fs::read_to_string(&path).unwrap();
-        let comment = format!("HERE: {what}");
-        let line =
-            text.lines().position(|line| line.contains(&comment)).unwrap_or_else(|| panic!("{comment}"));
-        let name = Path::new(&self.program).file_name().unwrap().to_string_lossy();
-        (name.into_owned(), line as u32 + 1)
+        here(&self.program, what)
     }
+}
+
+/// Where a program has the comment `HERE: <what>`.
+pub(crate) fn here(program: &str, what: &str) -> Place {
+    let path = project("tests/programs").join(program);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let comment = format!("HERE: {what}");
+    let line = text.lines().position(|line| line.contains(&comment)).unwrap_or_else(|| panic!("{comment}"));
+    let name = Path::new(program).file_name().unwrap().to_string_lossy();
+    (name.into_owned(), line as u32 + 1)
 }

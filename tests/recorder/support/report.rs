@@ -16,17 +16,14 @@ pub(crate) struct Findings {
 pub(crate) type Place = (String, u32);
 
 impl Findings {
-    /// Reads the report of an analysis. With `is_interpreted`, call paths have regions that the program has named and MPI
-    /// functions only: the others are the interpreter's.
-    pub(crate) fn read(experiment: &Path, is_interpreted: bool) -> Findings {
+    /// Reads the report of an analysis.
+    pub(crate) fn read(experiment: &Path) -> Findings {
         let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
         let cube = report.cube();
         let mut paths: Vec<String> = Vec::new();
         for cnode in &cube.cnodes {
-            let region = &cube.regions[cnode.region.0];
             let parent = cnode.parent.map_or("", |parent| paths[parent.0].as_str());
-            let is_shown = !is_interpreted || ["user", "mpi"].contains(&region.paradigm.as_str());
-            paths.push(if is_shown { format!("{parent}/{}", simple(&region.name)) } else { parent.into() });
+            paths.push(format!("{parent}/{}", simple(&cube.regions[cnode.region.0].name)));
         }
         Findings { report, paths }
     }
@@ -50,19 +47,11 @@ impl Findings {
         all.map(|path| format!("{} {:?}", self.paths[path], self.place(CnodeId(path)))).collect()
     }
 
-    /// From where a call path's last function is called: a line of its caller. Where nobody knows lines of calls, as in
-    /// interpreters, that of the region which the program has named.
+    /// From where a call path's last function is called: a line of its caller.
     fn place(&self, path: CnodeId) -> Option<Place> {
         let cube = self.report.cube();
-        let own = &cube.cnodes[path.0];
-        let caller = own.parent.map(|parent| &cube.cnodes[parent.0]);
-        let regions = [Some(own), caller].into_iter().flatten().map(|cnode| &cube.regions[cnode.region.0]);
-        let named = regions
-            .filter(|region| region.paradigm == "user")
-            .map(|region| (&region.module, region.begin_line));
-        let sites = caller.into_iter().map(|caller| (&caller.module, caller.line));
-        let (file, line) = sites.chain(named).find_map(|(file, line)| Some((file, line?)))?;
-        Some((file.rsplit('/').next()?.to_owned(), line))
+        let caller = &cube.cnodes[cube.cnodes[path.0].parent?.0];
+        Some((caller.module.rsplit('/').next()?.to_owned(), caller.line?))
     }
 
     /// A metric's value at these call paths and this location, without what is called from there.

@@ -14,39 +14,28 @@ pub type Function = u32;
 /// The function of each call path of the report.
 #[derive(Clone, Debug)]
 pub struct Functions {
+    /// By call path.
     of: Vec<Function>,
-    /// By call path: the innermost one at or above it that is of the function itself, not of a library below.
-    own: Vec<u32>,
 }
 
 impl Functions {
-    /// Joins the call paths of the report, which have these parents and regions; a root is its own parent.
-    pub fn new(trace: &Trace, parents: &[u32], region: impl Fn(u32) -> u32) -> Functions {
-        let (mut of, mut own) = (Vec::with_capacity(parents.len()), Vec::with_capacity(parents.len()));
+    /// Joins the call paths of the report, which have these parents and regions; a root has none.
+    pub fn new(trace: &Trace, paths: impl ExactSizeIterator<Item = (Option<u32>, u32)>) -> Functions {
+        let mut of: Vec<Function> = Vec::with_capacity(paths.len());
         let mut known: FxHashMap<(Function, u32), Function> = FxHashMap::default();
-        for (path, &parent) in (0..).zip(parents) {
-            let region = region(path);
-            let is_root = parent == path;
-            if !is_root && trace.is_of_runtime_library(region) {
-                of.push(of[parent as usize]);
-                own.push(own[parent as usize]);
-            } else {
-                let outer = if is_root { Function::MAX } else { of[parent as usize] };
-                of.push(*known.entry((outer, region)).or_insert(path));
-                own.push(path);
-            }
+        for (path, (parent, region)) in (0..).zip(paths) {
+            let outer = parent.map(|parent| of[parent as usize]);
+            of.push(match outer.filter(|_| trace.is_of_runtime_library(region)) {
+                Some(outer) => outer,
+                None => *known.entry((outer.unwrap_or(Function::MAX), region)).or_insert(path),
+            });
         }
-        Functions { of, own }
+        Functions { of }
     }
 
     /// The function of a call path.
     pub fn of(&self, path: u32) -> Function {
         self.of[path as usize]
-    }
-
-    /// The call path of the function itself, at or above a call path.
-    pub fn own_path(&self, path: u32) -> u32 {
-        self.own[path as usize]
     }
 
     /// By call path, whether MPI is called in its function or below.

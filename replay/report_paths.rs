@@ -70,9 +70,11 @@ impl ReportPaths {
         numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
         // From here on nobody looks for paths, of which there may be very many.
         let tree = tree.into_paths();
-        let functions = Functions::new(trace, &parents(&tree, &order, &positions), |path| {
-            tree[order[path as usize] as usize].region
-        });
+        let in_order = order.iter().map(|&path| &tree[path as usize]);
+        let functions = Functions::new(
+            trace,
+            in_order.map(|path| (positions.get(path.parent as usize).copied(), path.region)),
+        );
         Ok(ReportPaths { tree, order, positions, numbers, functions })
     }
 
@@ -91,15 +93,23 @@ impl ReportPaths {
         self.tree[self.order[path as usize] as usize].region
     }
 
+    /// The call path at or above another one that is of the function of the program itself, not of a library below.
+    pub fn own_path(&self, trace: &Trace, mut path: u32) -> u32 {
+        while trace.is_of_runtime_library(self.region(path)) {
+            let Some(parent) = self.parent(path) else { break };
+            path = parent;
+        }
+        path
+    }
+
     /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
     pub fn parents(&self) -> Vec<u32> {
-        parents(&self.tree, &self.order, &self.positions)
+        (0..self.order.len() as u32).map(|path| self.parent(path).unwrap_or(path)).collect()
     }
-}
 
-fn parents(tree: &[CallPath], order: &[u32], positions: &[u32]) -> Vec<u32> {
-    let parent = |path: &u32| tree[*path as usize].parent;
-    let number = |parent: u32| positions.get(parent as usize).copied();
-    let parents = order.iter().map(parent).enumerate();
-    parents.map(|(at, parent)| number(parent).unwrap_or(at as u32)).collect()
+    /// The parent of a call path by the report's numbers; a root has none.
+    pub fn parent(&self, path: u32) -> Option<u32> {
+        let parent = self.tree[self.order[path as usize] as usize].parent;
+        self.positions.get(parent as usize).copied()
+    }
 }

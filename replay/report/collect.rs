@@ -50,7 +50,7 @@ impl<'c> Collector<'c> {
         let all = RowSets::new(sources, signs);
         let own = (exchange.worker() > 0).then(|| all.clone());
         let all = all.of_all(exchange)?;
-        let bands = bands(&all, sources.met, tools.trace.locations.len(), exchange.workers());
+        let bands = bands(&all, sources.met(), tools.trace.locations.len(), exchange.workers());
         Ok(Collector { tools, sources, own, all, bands, remarks })
     }
 
@@ -65,7 +65,7 @@ impl<'c> Collector<'c> {
             let own = sources.own(&bands[0].locations);
             let sheets = sources.sheets(&bands[0].sheet, &own);
             for band in bands {
-                let paths = &sources.met[band.paths.clone()];
+                let paths = &sources.met()[band.paths.clone()];
                 let mut pieces = pieces(&self.all, paths);
                 for Piece { metric, rows } in &mut pieces {
                     rows.retain(|row| {
@@ -111,7 +111,7 @@ impl<'c> Collector<'c> {
         for bands in bands.chunk_by(Band::share_a_sheet) {
             let sheets = sources.sheets(&bands[0].sheet, &sources.own(&bands[0].locations));
             for band in bands {
-                let pieces = pieces(&self.all, &sources.met[band.paths.clone()]);
+                let pieces = pieces(&self.all, &sources.met()[band.paths.clone()]);
                 let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
                 values.resize(values.len().max(rows * band.locations.len()), Value::default());
                 let values = &mut values[..rows * band.locations.len()];

@@ -9,30 +9,30 @@ use patterns::Unit;
 use rustc_hash::FxHashMap;
 
 use super::accounts::Accounts;
-use crate::call_tree::{CallPath, NO_PATH, NO_SITE};
+use crate::call_tree::NO_SITE;
 use crate::clock_correction::Violations;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
+use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
 /// Starts the value of the attribute `Creator`, by which we know our own reports.
 pub(super) const CREATOR: &str = "Replay ";
 
-/// Describes the report. `order` are the paths of `tree` in the order of the report.
+/// Describes the report.
 pub(super) fn describe(
     trace: &Trace,
     metrics: &Metrics,
-    tree: &[CallPath],
-    order: &[u32],
+    paths: &ReportPaths,
     accounts: &Accounts,
     violations: Option<Violations>,
 ) -> Cube {
     let attributes = attributes(trace, metrics, accounts, violations);
     let mut cube = Cube { attributes, ..Cube::default() };
     add_metrics(&mut cube, metrics);
-    add_program(&mut cube, trace, tree, order);
+    add_program(&mut cube, trace, paths);
     add_system(&mut cube, trace);
     add_topologies(&mut cube, trace);
     cube
@@ -95,24 +95,23 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
     }
 }
 
-fn add_program(cube: &mut Cube, trace: &Trace, tree: &[CallPath], order: &[u32]) {
+/// Adds the call paths: their numbers are those of the report.
+fn add_program(cube: &mut Cube, trace: &Trace, paths: &ReportPaths) {
     let mut regions: FxHashMap<u32, RegionId> = FxHashMap::default();
-    let mut cnodes = vec![CnodeId(0); tree.len()];
-    cube.cnodes.reserve_exact(tree.len());
-    for &path in order {
-        let call_path = tree[path as usize];
+    cube.cnodes.reserve_exact(paths.len());
+    for (number, &path) in (0..).zip(&paths.order) {
+        let call_path = paths.tree[path as usize];
         let region = *regions
             .entry(call_path.region)
             .or_insert_with(|| cube.add_region(region(trace, call_path.region)));
         let site = (call_path.site != NO_SITE).then(|| &trace.sites[call_path.site as usize]);
-        let cnode = cube.add_cnode(Cnode {
-            parent: (call_path.parent != NO_PATH).then(|| cnodes[call_path.parent as usize]),
+        cube.add_cnode(Cnode {
+            parent: paths.parent(number).map(|parent| CnodeId(parent as usize)),
             region,
             module: site.map_or(String::new(), |(file, _)| file.clone()),
             line: site.map(|(_, line)| *line),
             ..Cnode::default()
         });
-        cnodes[path as usize] = cnode;
     }
 }
 

@@ -188,7 +188,7 @@ impl<'c> Culprits<'c> {
     /// Where in its function a culprit was slow. The line of a function that is known from the stack at a call is the line of
     /// that call, and the time is behind it; a sample has met its line itself.
     fn site(&self, site: &Site, samples: Option<&SampleCounts>) -> Option<String> {
-        let path = self.paths.functions.own_path(site.path);
+        let path = self.paths.own_path(self.trace, site.path);
         let own = self.paths.tree[self.paths.order[path as usize] as usize];
         let is_behind = samples.is_none_or(|samples| samples.here == 0 || site.stretch.is_some());
         match self.trace.sites.get(own.site as usize).filter(|_| is_behind) {

@@ -62,7 +62,7 @@ impl RowSets {
             if let Formula::Selected(of, regions) = sources.formulas.of(metric) {
                 for sets in [&mut sets, &mut negative] {
                     let mut rows = sets.rows(*of);
-                    rows.retain(|&path| regions.holds(sources.regions[path as usize]));
+                    rows.retain(|&path| regions.holds(sources.paths.region(path)));
                     sets.set_mut(metric).fill(0);
                     rows.into_iter().for_each(|path| sets.insert(metric, path));
                 }
@@ -85,7 +85,7 @@ impl RowSets {
         if parts == [(metric, false)] {
             return;
         }
-        let mut may_be_zero = RowSets::empty(1, sources.regions.len());
+        let mut may_be_zero = RowSets::empty(1, sources.paths.len());
         for word in 0..self.words {
             let (mut one, mut several, mut lessens) = (0, 0, 0);
             for &(part, is_without) in &parts {
@@ -98,7 +98,7 @@ impl RowSets {
             self.set_mut(metric)[word] = one & !may_be_zero.bits[word];
         }
         let mut rows: Vec<u32> =
-            sources.met.iter().copied().filter(|&path| may_be_zero.contains(0, path)).collect();
+            sources.met().iter().copied().filter(|&path| may_be_zero.contains(0, path)).collect();
         // Mostly the first locations tell.
         for locations in chunks(0..sources.list.len(), LOCATIONS_AT_A_TIME) {
             sources.tiles(&rows, locations, |tile| {
@@ -118,7 +118,7 @@ impl RowSets {
     fn add_deviations(&mut self, sources: &Sources<'_>) {
         let Some(compared) = &sources.compared else { return };
         let mut rows = Vec::new();
-        for &path in sources.met {
+        for &path in sources.met() {
             let is_off = compared.is_off[path as usize];
             for (part, _) in Compared::PARTS.into_iter().zip(is_off).filter(|(_, is_off)| *is_off) {
                 self.insert(sources.metrics.imbalance[part as usize], path);

@@ -7,6 +7,7 @@ use crate::call_tree::PathId;
 use crate::formulas::Formulas;
 use crate::imbalance::{Own, Part, Spread, Totals};
 use crate::metrics::Metrics;
+use crate::report_paths::ReportPaths;
 use crate::severity::{MetricId, Row, Severities};
 
 /// A location's severities with the way from its call paths to the report's.
@@ -71,10 +72,8 @@ pub(super) struct Sources<'a> {
     pub(super) is_recorded: [Vec<bool>; 2],
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
-    /// The call paths of the report in the order in which they were met, which is mostly that of rows.
-    pub(super) met: &'a [u32],
-    /// The region of each call path of the report.
-    pub(super) regions: Vec<u32>,
+    /// The call paths of the report.
+    pub(super) paths: &'a ReportPaths,
     /// Whether threads are compared, by call path of the report.
     pub(super) is_parallel: Vec<bool>,
     /// By call path of the report, how often time counts as computation; and how often metrics in records do.
@@ -104,8 +103,7 @@ impl<'a> Sources<'a> {
         list: Vec<Source<'a>>,
         metrics: &'a Metrics,
         formulas: &'a Formulas,
-        met: &'a [u32],
-        regions: Vec<u32>,
+        paths: &'a ReportPaths,
         is_parallel: Vec<bool>,
     ) -> Sources<'a> {
         let mut alike: Vec<Range<usize>> = Vec::new();
@@ -137,7 +135,8 @@ impl<'a> Sources<'a> {
         }
         dense.iter_mut().filter(|of| !of.is_empty()).for_each(|of| of.resize(list.len(), &[]));
         let weight = |of, region| formulas.weight(metrics.computation, of, region);
-        let weights = regions.iter().map(|&region| weight(metrics.time, region) as i8).collect();
+        let weights =
+            (0..paths.len() as u32).map(|path| weight(metrics.time, paths.region(path)) as i8).collect();
         let recorded = (0..).zip(&is_recorded[0]).filter(|(_, is_recorded)| **is_recorded);
         let recorded_work =
             recorded.map(|(metric, _)| (metric, weight(metric, 0))).filter(|it| it.1 != 0).collect();
@@ -151,13 +150,17 @@ impl<'a> Sources<'a> {
             is_recorded,
             metrics,
             formulas,
-            met,
-            regions,
+            paths,
             is_parallel,
             weights,
             recorded_work,
             compared: None,
         }
+    }
+
+    /// The call paths of the report in the order in which they were met, which is mostly that of rows.
+    pub(super) fn met(&self) -> &'a [u32] {
+        &self.paths.positions
     }
 
     /// Whether idle threads add to a metric.

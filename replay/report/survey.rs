@@ -18,7 +18,7 @@ pub(super) struct Survey {
 
 impl Survey {
     pub(super) fn new(sources: &Sources<'_>) -> Survey {
-        let (metrics, paths) = (sources.metrics.list.len(), sources.regions.len());
+        let (metrics, paths) = (sources.metrics.list.len(), sources.paths.len());
         let mut survey = Survey {
             totals: Totals { paths: vec![Default::default(); paths], participants: sources.participants() },
             spreads: vec![Spread::default(); paths],

@@ -49,7 +49,7 @@ impl<'a> Sources<'a> {
 
     /// Some call paths, by their position in the order in which they were met, at some locations of the report.
     pub(super) fn sheets(&'a self, paths: &Range<usize>, locations: &Range<usize>) -> Vec<Sheet<'a>> {
-        let paths = &self.met[paths.clone()];
+        let paths = &self.met()[paths.clone()];
         let among = locations.start - self.first..locations.end - self.first;
         sheets::chunks(among, CELLS).map(|locations| Sheet::new(self, paths, locations)).collect()
     }
@@ -126,7 +126,7 @@ impl Tile<'_> {
             Formula::Measured => self.gather(metric, false),
             Formula::Shares => self.gather(metric, true),
             Formula::Selected(of, regions) => {
-                self.select(&self.counted(*of), |path| regions.holds(self.sheet.all.regions[path as usize]))
+                self.select(&self.counted(*of), |path| regions.holds(self.sheet.all.paths.region(path)))
             }
             Formula::Sum(parts) => sum(Rc::default(), parts, false),
             Formula::Rest(all, without) => sum(self.counted(*all), without, true),

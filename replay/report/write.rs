@@ -61,7 +61,7 @@ pub fn write(
     found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Summary>, Error> {
-    let ReportPaths { tree, order, positions, numbers, .. } = paths;
+    let ReportPaths { tree, positions, numbers, .. } = paths;
     // The reference's tool adds neither where POSIX threads occur.
     let Tools { trace, metrics, formulas, .. } = *tools;
     let compares = trace.semantics == Semantics::Corrected
@@ -89,10 +89,8 @@ pub fn write(
     for (path, region) in parallel_regions(trace, tree).into_iter().enumerate() {
         is_parallel[positions[path] as usize] = region != NO_PATH;
     }
-    let regions = order.iter().map(|&path| tree[path as usize].region).collect();
     let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
-    let mut sources =
-        Sources::new(first.unwrap_or(0), list, metrics, formulas, positions, regions, is_parallel);
+    let mut sources = Sources::new(first.unwrap_or(0), list, metrics, formulas, paths, is_parallel);
     let Survey { totals, spreads, signs } = Survey::new(&sources);
     let computed = totals.of_all(exchange)?;
     match compares && computed.participants[1] > 1 {
@@ -113,7 +111,7 @@ pub fn write(
     };
     let mut collector = Collector::new(tools, &sources, signs, remarks, exchange)?;
     if exchange.worker() == 0 {
-        let cube = describe(trace, metrics, tree, order, &accounts, found.violations);
+        let cube = describe(trace, metrics, paths, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &accounts.findings).as_bytes())?;
         if let Some(totals) = statistics {

@@ -51,9 +51,8 @@ impl ProcessWalk<'_> {
         }
         self.apply(thread, &change, false, time);
         let state = &mut self.threads[thread];
-        state.sampled_at = time;
         if let Some(row) = state.stack.last().map(|frame| frame.row) {
-            state.samples.count(row);
+            state.samples.get_or_insert_default().count(row, time);
         }
     }
 
@@ -88,7 +87,7 @@ impl ProcessWalk<'_> {
         let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| !is_reference) else {
             return state.account_innermost(time);
         };
-        if is_short && state.sampled_at == state.accounted {
+        if is_short && state.samples.as_ref().is_some_and(|samples| samples.last == state.accounted) {
             return state.account_sampled(sampled, time);
         }
         let above = frames.iter().skip(kept).rposition(|frame| frame.is_certain);
@@ -100,9 +99,11 @@ impl ProcessWalk<'_> {
         }
         let ticks = time - state.accounted;
         if !is_short {
-            state.samples.add_away(row, ticks);
+            state.samples.get_or_insert_default().add_away(row, ticks);
         }
-        let shared = record.filter(|_| is_short).and_then(|record| state.samples.row_between(record, ticks));
+        let record = record.filter(|_| is_short);
+        let shared = state.samples.as_mut().zip(record);
+        let shared = shared.and_then(|(samples, record)| samples.row_between(record, ticks));
         state.account(shared.unwrap_or(row), time);
     }
 
@@ -121,10 +122,8 @@ impl ProcessWalk<'_> {
 
     /// A record has entered or left a region.
     fn end_interval(&mut self, thread: usize, record: Option<Record>) {
-        let state = &mut self.threads[thread];
-        state.sampled_at = Ticks::MIN;
-        if let Some(record) = record {
-            state.samples.end(record);
+        if let Some(samples) = &mut self.threads[thread].samples {
+            samples.end(record);
         }
     }
 

@@ -12,7 +12,7 @@ use super::requests::Requests;
 use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
-use super::thread::{Numbering, Thread};
+use super::thread::{Elapsed, Numbering, Thread};
 use super::{LocationProfile, Positions, ProcessProfile, Records};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::clock_errors::Doubtful;
@@ -273,7 +273,7 @@ impl<'t> ProcessWalk<'t> {
         }
         close_call(&frame, is_outermost, time, self.trace, &mut self.operations, &mut self.coverage);
         if is_first_init {
-            self.threads.iter_mut().for_each(|thread| thread.at_init = thread.elapsed);
+            self.threads.iter_mut().for_each(|thread| thread.elapsed = Elapsed::default());
         }
     }
 
@@ -432,12 +432,12 @@ impl<'t> ProcessWalk<'t> {
                 records.ignored.sort_unstable();
                 LocationProfile {
                     location: thread.location as usize,
-                    run: end.time - thread.at_init.time,
-                    run_mpi: end.mpi - thread.at_init.mpi,
-                    run_off: end.off - thread.at_init.off,
+                    run: end.time,
+                    run_mpi: end.mpi,
+                    run_off: end.off,
                     is_worker: number > 0 && thread.teams > 0,
                     severities: thread.finish(time, visits),
-                    sampled: std::mem::take(&mut thread.samples.by_row),
+                    sampled: thread.samples.take().map(|samples| samples.by_row).unwrap_or_default(),
                     end: thread.now,
                     journal,
                     records,

@@ -33,10 +33,12 @@ struct Share {
 }
 
 /// The samples of a thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Samples {
     /// By row.
     pub(super) by_row: Vec<Sampled>,
+    /// The time of the last one, unless a region has been entered or left since.
+    pub(super) last: Ticks,
     /// The last record that entered or left a region.
     since: Option<Record>,
     /// The shares since then.
@@ -45,9 +47,17 @@ pub(super) struct Samples {
     between: FxHashMap<(Record, Record), Vec<Share>>,
 }
 
+impl Default for Samples {
+    fn default() -> Samples {
+        let (by_row, current, between) = (Vec::new(), Vec::new(), FxHashMap::default());
+        Samples { by_row, last: Ticks::MIN, since: None, current, between }
+    }
+}
+
 impl Samples {
     /// Counts a sample in a row.
-    pub(super) fn count(&mut self, row: Row) {
+    pub(super) fn count(&mut self, row: Row, time: Ticks) {
+        self.last = time;
         self.of_row(row).samples += 1;
         share_of(&mut self.current, row).samples += 1;
     }
@@ -85,8 +95,11 @@ impl Samples {
         Some(share.row)
     }
 
-    /// A record enters or leaves a region: the samples before it lie between this one and the one before.
-    pub(super) fn end(&mut self, record: Record) {
+    /// A region is entered or left, by a record if one is known: the samples before it lie between this one and the one
+    /// before.
+    pub(super) fn end(&mut self, record: Option<Record>) {
+        self.last = Ticks::MIN;
+        let Some(record) = record else { return };
         if !self.current.is_empty()
             && let Some(since) = self.since
         {
@@ -128,12 +141,12 @@ mod tests {
     /// Times between two records, of which some have a sample in a row.
     fn with_samples(rows: &[Row]) -> Samples {
         let mut samples = Samples::default();
-        samples.end(A);
+        samples.end(Some(A));
         for &row in rows {
             samples.give(row, 10);
-            samples.count(row);
-            samples.end(B);
-            samples.end(A);
+            samples.count(row, 0);
+            samples.end(Some(B));
+            samples.end(Some(A));
         }
         samples
     }
@@ -152,7 +165,7 @@ mod tests {
         let mut samples = with_samples(&[7]);
         assert_eq!(samples.row_between(B, 10), None);
         let mut samples = with_samples(&[7, 7]);
-        samples.count(9);
+        samples.count(9, 0);
         assert_eq!(samples.row_between(B, 10), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::call_tree::{NO_PATH, PathId};
 use crate::journal::{Journal, NO_POSITION, Position};
 use crate::severity::{MetricId, Row, Severities};
 
-/// What was counted of a location up to some moment, in ticks.
+/// Ticks of a location that have elapsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Elapsed {
     pub(super) time: Ticks,
@@ -74,15 +74,14 @@ pub(super) struct Thread {
     pub(super) accounted: Ticks,
     /// The latest time that was seen.
     pub(super) now: Ticks,
+    /// Since the process left MPI_Init, if it has.
     pub(super) elapsed: Elapsed,
-    /// What had elapsed when the process left MPI_Init, and when it entered MPI_Finalize.
-    pub(super) at_init: Elapsed,
+    /// The same when it entered MPI_Finalize.
     pub(super) at_finalize: Option<Elapsed>,
     /// By row.
     pub(super) accounts: Vec<Account>,
-    pub(super) samples: Samples,
-    /// The time of the last sample, unless a region has been entered or left since.
-    pub(super) sampled_at: Ticks,
+    /// `None` before the first sample: of most locations there is none.
+    pub(super) samples: Option<Box<Samples>>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
 }
@@ -99,11 +98,9 @@ impl Thread {
             accounted: Ticks::MIN,
             now: Ticks::MIN,
             elapsed: Elapsed::default(),
-            at_init: Elapsed::default(),
             at_finalize: None,
             accounts: Vec::new(),
-            samples: Samples::default(),
-            sampled_at: Ticks::MIN,
+            samples: None,
             severities: Severities::default(),
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
@@ -203,7 +200,7 @@ impl Thread {
     /// The same because of a sample.
     pub(super) fn account_sampled(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
-            self.samples.give(row, time - self.accounted);
+            self.samples.get_or_insert_default().give(row, time - self.accounted);
         }
         self.account(row, time);
     }

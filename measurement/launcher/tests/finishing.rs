@@ -2,7 +2,7 @@
 
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary, finish};
-use model::{GroupType, Members, Paradigm};
+use model::{GroupType, Members, Paradigm, RegionRole};
 use otf2::{Archive, Event};
 use recording::journal::{Communicator, Entry, File, Region, Topology, Window};
 use recording::layout;
@@ -47,7 +47,8 @@ fn run_that_ended_becomes_an_archive() {
     assert_eq!(definitions.groups[0].kind, GroupType::COMM_LOCATIONS);
     let regions: Vec<_> =
         definitions.regions.iter().map(|region| (region.name.as_str(), region.paradigm)).collect();
-    assert_eq!(regions, [("MPI_Send", Paradigm::MPI), ("MPI_Recv", Paradigm::MPI)]);
+    let program = ("app", Paradigm::MEASUREMENT_SYSTEM);
+    assert_eq!(regions, [("MPI_Send", Paradigm::MPI), ("MPI_Recv", Paradigm::MPI), program]);
 
     let file = archive.event_file(3).unwrap();
     let first = archive.events(&file).next().unwrap().unwrap();
@@ -62,6 +63,23 @@ fn run_that_ended_becomes_an_archive() {
     };
     assert_eq!(definitions.strings.find(program_name.into()).unwrap(), "/bin/app");
     assert_eq!(program_arguments.iter().map(string).collect::<Vec<_>>(), ["-v", "app"]);
+}
+
+#[test]
+fn each_program_with_its_arguments_has_a_region_of_the_measurement_system() {
+    let directory = fresh("programs");
+    ring(&directory, 3, 1);
+    let journal = layout::journal(&directory, 1);
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace(r#"["-v","app"]"#, r#"["in/data"]"#)).unwrap();
+    finished(&directory);
+    let definitions = Archive::open(&directory).unwrap().definitions().unwrap();
+    let regions = definitions.regions.iter().filter(|region| region.role == RegionRole::ARTIFICIAL);
+    let regions: Vec<_> = regions
+        .map(|region| (region.name.as_str(), region.canonical_name.as_str(), region.paradigm))
+        .collect();
+    let of = |command| ("app", command, Paradigm::MEASUREMENT_SYSTEM);
+    assert_eq!(regions, [of("/bin/app -v app"), of("/bin/app in/data")]);
 }
 
 #[test]

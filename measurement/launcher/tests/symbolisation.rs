@@ -131,7 +131,10 @@ fn inlined_functions_are_contexts_of_their_own() {
     assert_eq!(path(&definitions), expected.map(|(name, line)| (name.to_string(), line)));
     let lines: Vec<_> =
         definitions.regions.iter().map(|region| (region.name.as_str(), region.begin_line)).collect();
-    assert_eq!(lines, [("outer", 8), ("middle", 5), ("inner", 2), ("MPI_Send", 0)]);
+    assert_eq!(lines, [("outer", 8), ("middle", 5), ("inner", 2), ("MPI_Send", 0), ("app", 0)]);
+    // The file of these functions is not the program that the process says it is.
+    let libraries: Vec<_> = definitions.regions.iter().map(|region| region.description.as_str()).collect();
+    assert_eq!(libraries, ["program", "program", "program", "", ""]);
     assert!(definitions.regions[0].source_file.ends_with("/inlined/a.c"));
     assert_eq!(definitions.regions[0].paradigm, Paradigm::SAMPLING);
 }
@@ -236,7 +239,7 @@ fn names_of_fortran_are_those_of_the_source() {
     let (definitions, _) = archive(&directory, &program, &nodes);
     let regions: Vec<_> =
         definitions.regions.iter().map(|region| (region.name.as_str(), region.begin_line)).collect();
-    assert_eq!(regions, [("jacobi", 14), ("halo::exchange", 3), ("plain", 9)]);
+    assert_eq!(regions, [("jacobi", 14), ("halo::exchange", 3), ("plain", 9), ("app", 0)]);
 }
 
 #[inline(never)]

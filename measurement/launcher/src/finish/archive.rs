@@ -9,13 +9,14 @@ use super::contexts::{Contexts, NO_CONTEXT};
 use super::members;
 use super::strings::Strings;
 use crate::Error;
-use model::{GroupType, LocationGroupType, LocationType, Paradigm};
+use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 use otf2::{
     Anchor, ArchiveWriter, Definition, IdMap, IdPair, List, MappingType, Timestamp, UNDEFINED, Value,
     ValueType,
 };
 use recording::attributes::ATTRIBUTES;
 use recording::layout;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Communicators and windows with events that tell when they are made and freed.
@@ -220,7 +221,7 @@ fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'
         records.add(Definition::Region {
             reference,
             name: strings.number(&region.name),
-            description: 0,
+            description: strings.number(&region.library),
             source_file: region.file.as_ref().map_or(UNDEFINED, |file| strings.number(file)),
             begin_line_number: region.begin_line,
             end_line_number: 0,
@@ -228,6 +229,33 @@ fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'
             region_role: region.role,
             paradigm: region.paradigm,
             region_flags: if region.is_phase { PHASE } else { 0 },
+        });
+    }
+    programs(content, strings, records);
+}
+
+/// A region for each program with its arguments, as Score-P has it: Scalasca looks for it when `ProgramBegin` comes, by its
+/// canonical name. No event enters it.
+fn programs(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+    let mut known = HashSet::new();
+    let first = content.contexts.regions.len() as u32;
+    for program in content.programs {
+        let command = program.join(" ");
+        let name = program.first().map_or("", |path| path.rsplit('/').next().unwrap_or(path));
+        if !known.insert(command.clone()) {
+            continue;
+        }
+        records.add(Definition::Region {
+            reference: first + known.len() as u32 - 1,
+            name: strings.number(name),
+            description: 0,
+            source_file: UNDEFINED,
+            begin_line_number: 0,
+            end_line_number: 0,
+            canonical_name: strings.number(&command),
+            region_role: RegionRole::ARTIFICIAL,
+            paradigm: Paradigm::MEASUREMENT_SYSTEM,
+            region_flags: 0,
         });
     }
 }

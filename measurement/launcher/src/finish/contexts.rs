@@ -3,36 +3,22 @@
 //! An address stands for one function or for several, if some are inlined; so a node of a thread's paths may become a
 //! chain of contexts, and the innermost is the node's. Numbers are given by ranks, threads and nodes in their order.
 
+use super::code::Code;
 use super::journals::Process;
-use super::modules::{Modules, Place};
 use super::notices::Notices;
 use super::python::Functions;
 use model::{Paradigm, RegionRole};
 use recording::functions;
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, PYTHON, REGION, SAMPLE};
-use recording::python::{function_and_line, is_interpreter, is_mpi4py};
+use recording::python::function_and_line;
 use std::collections::HashMap;
 use std::hash::Hash;
-use symbols::Frame;
 
 /// The source file of the regions of MPI, as in Score-P's traces.
 const MPI: &str = "MPI";
 
 /// What a node has that stands for code before `main`.
 pub(crate) const NO_CONTEXT: u32 = u32::MAX;
-
-/// What the C library calls before `main`, or before the function of a thread. All paths have it in common.
-const BEFORE_MAIN: [&str; 9] = [
-    "_start",
-    "__libc_start_main",
-    "__libc_start_main_impl",
-    "__libc_start_call_main",
-    "start_thread",
-    "clone",
-    "clone3",
-    "__clone",
-    "__clone3",
-];
 
 /// How the names of functions begin with which programs in C++ and Fortran name regions.
 const NAMING: [&str; 4] = [
@@ -52,6 +38,8 @@ pub(crate) struct Region {
     pub(crate) role: RegionRole,
     pub(crate) paradigm: Paradigm,
     pub(crate) is_phase: bool,
+    /// File name of the library that it lies in; empty for the program's own functions, MPI functions and named regions.
+    pub(crate) library: String,
 }
 
 /// A node of the tree; its number is its position.
@@ -88,8 +76,7 @@ pub(crate) struct Contexts {
 
 /// Makes one tree of the paths of all locations, which come by rank and thread.
 pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Contexts {
-    let modules = Modules::new(processes);
-    let code = Code { frames: resolve(&modules, processes, locations, notices), modules };
+    let code = Code::new(processes, locations, notices);
     let mut merger = Merger { code, ..Merger::default() };
     for paths in locations {
         let mut own: Vec<u32> = Vec::with_capacity(paths.nodes.len());
@@ -110,42 +97,6 @@ pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut No
         merger.done.of.push(own);
     }
     merger.done
-}
-
-/// What is known of code.
-#[derive(Default)]
-struct Code {
-    modules: Modules,
-    /// The functions at each place that a path has.
-    frames: HashMap<Place, Vec<Frame>>,
-}
-
-/// Looks up the places that paths have: each once, and each file once.
-fn resolve(
-    modules: &Modules,
-    processes: &[Process],
-    locations: &[Paths],
-    notices: &mut Notices,
-) -> HashMap<Place, Vec<Frame>> {
-    let mut wanted: Vec<(Place, u32)> = Vec::new();
-    for paths in locations {
-        let rank = processes.get(paths.process).map_or(0, |process| process.rank);
-        wanted
-            .extend(paths.nodes.iter().filter_map(|node| Some((modules.place(paths.process, node)?, rank))));
-    }
-    wanted.sort_unstable();
-    wanted.dedup_by_key(|&mut (place, _)| place);
-    let mut frames = HashMap::new();
-    for of_file in wanted.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
-        let Some(&((number, _), rank)) = of_file.first() else { continue };
-        let addresses: Vec<u64> = of_file.iter().map(|&((_, address), _)| address).collect();
-        let (found, problem) = symbols::resolve(&modules.files[number], &addresses);
-        if let Some(problem) = problem {
-            notices.note(rank, problem);
-        }
-        frames.extend(addresses.iter().map(|&address| (number, address)).zip(found));
-    }
-    frames
 }
 
 /// The tree under construction.
@@ -170,27 +121,18 @@ impl Merger {
         match node.kind {
             FRAME | SAMPLE => {
                 self.done.has_samples |= node.kind == SAMPLE;
-                let place = self.code.modules.place(process, node);
-                let frames = place.and_then(|place| self.code.frames.get(&place)).cloned();
-                let frames = frames.unwrap_or_else(|| vec![Frame::unknown("unknown")]);
-                let is_start = parent.is_none() && node.kind == FRAME && self.is_before_main(place, &frames);
-                if is_start || self.is_in_interpreter(place, in_python) {
-                    return parent.unwrap_or(NO_CONTEXT);
-                }
+                let functions = self.code.functions(process, node, parent.is_none(), in_python);
                 let mut innermost = parent;
-                for frame in frames {
-                    let line = frame.line.clone();
-                    let region = self.region(function(frame, Paradigm::SAMPLING));
+                for (region, line) in functions {
+                    let region = self.region(region);
                     let line = line.map(|line| number(&mut self.lines, &mut self.done.lines, line));
                     innermost = Some(self.node(Context { region, line, parent: innermost }));
                 }
                 innermost.unwrap_or(NO_CONTEXT)
             }
             FUNCTION => {
-                let place = self.code.modules.place(process, node);
-                let frame = place.and_then(|place| self.code.frames.get(&place)?.first().cloned());
-                let frame = frame.unwrap_or_else(|| Frame::unknown("unknown"));
-                let region = self.region(function(frame, Paradigm::COMPILER));
+                let region = self.code.instrumented_function(process, node);
+                let region = self.region(region);
                 self.node(Context { region, line: None, parent })
             }
             MPI_FUNCTION => {
@@ -258,24 +200,6 @@ impl Merger {
         }
         context
     }
-
-    /// Whether a place is in the code of Python's interpreter, which says nothing of the program that it runs; nor do the
-    /// libraries by which that calls functions in C, nor mpi4py where Python functions have called it.
-    fn is_in_interpreter(&self, place: Option<Place>, in_python: bool) -> bool {
-        let file = place.and_then(|(file, _)| self.code.modules.files.get(file));
-        file.is_some_and(|file| is_interpreter(&file.path) || (in_python && is_mpi4py(&file.path)))
-    }
-
-    /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
-    /// functions' names, but nothing else in the C library calls the program first.
-    fn is_before_main(&self, place: Option<Place>, frames: &[Frame]) -> bool {
-        let Some((file, _)) = place else { return false };
-        let is_c_library =
-            self.code.modules.files.get(file).is_some_and(|file| file.name().starts_with("libc.so"));
-        frames.iter().all(|frame| {
-            (frame.is_unknown && is_c_library) || BEFORE_MAIN.contains(&frame.canonical_name.as_str())
-        })
-    }
 }
 
 /// The number of an item that is known, or else becomes the last.
@@ -289,18 +213,18 @@ fn number<T: Clone + Eq + Hash>(known: &mut HashMap<T, u32>, list: &mut Vec<T>, 
     number
 }
 
-/// The region of a function.
-fn function(frame: Frame, paradigm: Paradigm) -> Region {
-    let Frame { name, canonical_name, file, begin_line, .. } = frame;
-    let role = RegionRole::FUNCTION;
-    Region { name, canonical_name, file, begin_line, role, paradigm, is_phase: false }
-}
-
 /// A region with one name.
 fn region(name: &str, file: Option<&str>, paradigm: Paradigm) -> Region {
-    let (name, canonical_name) = (name.to_string(), name.to_string());
-    let (file, role) = (file.map(Into::into), RegionRole::FUNCTION);
-    Region { name, canonical_name, file, begin_line: 0, role, paradigm, is_phase: false }
+    Region {
+        name: name.into(),
+        canonical_name: name.into(),
+        file: file.map(Into::into),
+        begin_line: 0,
+        role: RegionRole::FUNCTION,
+        paradigm,
+        is_phase: false,
+        library: String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! | events, copied from buffers | `events` |
 //! | one clock | `clock` |
 //! | what processes share | `communicators`, `members` |
-//! | addresses become functions, paths one tree | `modules`, `symbols`, `debug_info`, `names`, `contexts` |
+//! | addresses become functions, paths one tree | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
 //! | definitions, and the anchor | `strings`, `archive` |
 //! | or, of counts, a report | `profile` |
@@ -18,6 +18,7 @@
 mod archive;
 mod buffers;
 mod clock;
+mod code;
 mod communicators;
 mod contexts;
 mod events;

@@ -15,6 +15,8 @@ pub(crate) type Place = (usize, u64);
 #[derive(Default, Debug)]
 pub(crate) struct Modules {
     pub(crate) files: Vec<File>,
+    /// Which of them are the programs of processes, by file.
+    programs: Vec<bool>,
     /// By process: first address, first address behind it, bias, and the number of the file; by address.
     of: Vec<Vec<(u64, u64, u64, usize)>>,
 }
@@ -35,8 +37,10 @@ impl Modules {
                 };
                 let number = known.copied().unwrap_or_else(|| {
                     modules.files.push(file.clone());
+                    modules.programs.push(false);
                     modules.files.len() - 1
                 });
+                modules.programs[number] |= module.path == process.program;
                 by_id.extend(file.build_id.clone().map(|id| (id, number)));
                 by_path.insert(file, number);
                 // What is mapped later has taken the place of what was there.
@@ -47,6 +51,11 @@ impl Modules {
             modules.of.push(own);
         }
         modules
+    }
+
+    /// Whether a file, by its number, is the program of a process and no library.
+    pub(crate) fn is_program(&self, file: usize) -> bool {
+        self.programs.get(file).is_some_and(|&is_program| is_program)
     }
 
     /// The place that a path of a process (by its position) refers to, if it is an address in a module.
@@ -94,6 +103,15 @@ mod tests {
         assert_eq!(modules.place(0, &node(FRAME, 0x1001)), Some((0, 0x10)));
         assert_eq!(modules.place(1, &node(SAMPLE, 0x7000)), Some((0, 0x10)));
         assert_eq!(modules.place(1, &node(FUNCTION, 0x9000)), modules.place(0, &node(FUNCTION, 0x3000)));
+    }
+
+    #[test]
+    fn file_is_a_program_if_a_process_says_so_whatever_its_path_elsewhere() {
+        let modules = [module(0x1000, 0x2000, "/a", Some("12")), module(0x3000, 0x4000, "/b", None)];
+        let one = Process { program: "/a".into(), ..process(&modules) };
+        let other = process(&[module(0x1000, 0x2000, "/copy/a", Some("12"))]);
+        let modules = Modules::new(&[other, one]);
+        assert_eq!([0, 1, 2].map(|file| modules.is_program(file)), [true, false, false]);
     }
 
     #[test]

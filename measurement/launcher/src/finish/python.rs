@@ -40,6 +40,7 @@ impl Function {
             // It is known from the stack, as functions in other languages are.
             paradigm: Paradigm::SAMPLING,
             is_phase: false,
+            library: String::new(),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::chunk::Chunks;
 use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
-    ATTRIBUTE_LIST, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, ENTER, FileKind, LEAVE,
-    THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
+    ATTRIBUTE_LIST, CALLING_CONTEXT_ENTER, CALLING_CONTEXT_SAMPLE, CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK,
+    END_OF_FILE, ENTER, FileKind, LEAVE, THREAD_JOIN, THREAD_TEAM_BEGIN, TIMESTAMP,
 };
 use crate::region_events::RegionEvents;
 use crate::value::Attributes;
@@ -53,6 +53,12 @@ impl EventHead {
     #[inline(always)]
     pub fn leaves(&self) -> bool {
         self.id == LEAVE
+    }
+
+    /// Whether it is one of the three events of calling contexts: [`Event::CallingContextEnter`] and its like.
+    #[inline]
+    pub fn is_of_calling_context(&self) -> bool {
+        (CALLING_CONTEXT_ENTER..=CALLING_CONTEXT_SAMPLE).contains(&self.id)
     }
 
     /// Whether it is an [`Event::ThreadTeamBegin`], which may have to wait for another location.
@@ -147,7 +153,23 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// The same; `None` if the record is corrupt, for which [`failure`](Self::failure) is the reason. An event is larger than
+    /// Steps over the event that the cursor has stepped to, in the place of decoding it.
+    ///
+    /// # Errors
+    /// If the record does not end within its chunk.
+    #[inline]
+    pub fn step_over(&mut self, head: EventHead) -> Result<(), Error> {
+        let bytes = &mut self.chunks.bytes;
+        self.position += 1;
+        let is_whole = match head.id {
+            id if Event::is_singleton(id) => bytes.compressed_u64().is_some(),
+            END_OF_BUFFER | CHUNK_HEADER => false,
+            _ => bytes.body().is_some(),
+        };
+        if is_whole { Ok(()) } else { Err(self.failure(head)) }
+    }
+
+    /// The same as [`event`](Self::event); `None` if the record is corrupt, for which [`failure`](Self::failure) is the reason. An event is larger than
     /// most things: whoever looks at it where it is saves moving it.
     #[inline(always)]
     pub fn decode(&mut self, head: EventHead) -> Option<Event<'a>> {
@@ -243,6 +265,32 @@ mod tests {
         let (found, error) = events(records);
         assert_eq!(error, None);
         found.into_iter().map(|(position, time, event)| format!("{position} {time} {event}")).collect()
+    }
+
+    #[test]
+    fn event_is_stepped_over_as_far_as_it_reaches_and_counts() {
+        let records =
+            [&[12, 1, 7][..], &TIME_7, &[35, 3, 0, 9, 9, 66, 4, 1, 3, 1, 2, 20, 8, 1], &[0; 7], &[2]];
+        let file = [&[3, 0x42][..], &[0; 16], &records.concat()].concat();
+        let mut cursor = EventCursor::new(&file, Path::new("0.evt"), 1 << 20);
+        let mut offsets = Vec::new();
+        while let Some(head) = cursor.head().unwrap() {
+            offsets.push((head.offset, head.time, head.is_of_calling_context()));
+            cursor.step_over(head).unwrap();
+        }
+        assert_eq!(offsets, [(18, 0, false), (30, 7, false), (35, 7, true), (41, 7, false)]);
+        assert_eq!(cursor.position, 4);
+    }
+
+    #[test]
+    fn event_that_does_not_end_is_not_stepped_over() {
+        for records in [&[66, 9, 1, 3][..], &[12, 4, 1], &[3, 0]] {
+            let file = [&[3, 0x42][..], &[0; 16], records].concat();
+            let mut cursor = EventCursor::new(&file, Path::new("0.evt"), 1 << 20);
+            let head = cursor.head().unwrap().unwrap();
+            assert!(cursor.step_over(head).is_err(), "{records:?}");
+            assert_eq!(cursor.head().unwrap(), None, "finished after an error");
+        }
     }
 
     const TIME_7: [u8; 9] = [5, 7, 0, 0, 0, 0, 0, 0, 0];

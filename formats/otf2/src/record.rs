@@ -182,3 +182,7 @@ pub(crate) const LEAVE: u8 = 13;
 pub(crate) const THREAD_JOIN: u8 = 54;
 /// The record of an event that may have to wait.
 pub(crate) const THREAD_TEAM_BEGIN: u8 = 55;
+/// The first of the records that name a calling context.
+pub(crate) const CALLING_CONTEXT_ENTER: u8 = 66;
+/// The last of them.
+pub(crate) const CALLING_CONTEXT_SAMPLE: u8 = 68;

@@ -1,5 +1,6 @@
 //! What is in an archive.
 
+use crate::laws;
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary, finish};
 use model::{GroupType, Members, Paradigm, RegionRole};
@@ -10,12 +11,15 @@ use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::fs;
 use std::path::Path;
 
-/// The summary of an archive that can be completed.
+/// The summary of an archive that can be completed, which must keep the laws then.
 pub(crate) fn finished(directory: &Path) -> Summary {
-    match finish(directory).unwrap() {
+    let summary = match finish(directory).unwrap() {
         Outcome::Written(summary) => summary,
         other => panic!("{other:?}"),
-    }
+    };
+    let is_profile = summary.call_paths.is_some() || summary.estimate.is_some();
+    assert!(is_profile || laws::broken(directory).is_none(), "{:?}", laws::broken(directory));
+    summary
 }
 
 #[test]
@@ -71,7 +75,7 @@ fn each_program_with_its_arguments_has_a_region_of_the_measurement_system() {
     ring(&directory, 3, 1);
     let journal = layout::journal(&directory, 1);
     let text = fs::read_to_string(&journal).unwrap();
-    fs::write(&journal, text.replace(r#"["-v","app"]"#, r#"["in/data"]"#)).unwrap();
+    fs::write(&journal, text.replace(r#"["-v","app"]"#, r#"["in/data","app"]"#)).unwrap();
     finished(&directory);
     let definitions = Archive::open(&directory).unwrap().definitions().unwrap();
     let regions = definitions.regions.iter().filter(|region| region.role == RegionRole::ARTIFICIAL);
@@ -79,7 +83,7 @@ fn each_program_with_its_arguments_has_a_region_of_the_measurement_system() {
         .map(|region| (region.name.as_str(), region.canonical_name.as_str(), region.paradigm))
         .collect();
     let of = |command| ("app", command, Paradigm::MEASUREMENT_SYSTEM);
-    assert_eq!(regions, [of("/bin/app -v app"), of("/bin/app in/data")]);
+    assert_eq!(regions, [of("/bin/app -v app"), of("/bin/app in/data app")]);
 }
 
 #[test]

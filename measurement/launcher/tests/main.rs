@@ -6,4 +6,8 @@ mod launching;
 mod profiled_programs;
 mod profiling;
 mod recordings;
+mod records;
 mod symbolisation;
+
+#[path = "../../../tests/recorder/support/laws.rs"]
+mod laws;

@@ -14,6 +14,9 @@ pub const TRACES: &str = "traces";
 /// The folder of what only matters until the archive is complete.
 pub const RECORDING: &str = "recording";
 
+/// How the name of an event file ends that [`kept`] is the place of.
+pub const KEPT: &str = ".recorded.evt";
+
 /// Environment variable: the file to which a process appends the path of the experiment directory that it records to,
 /// with a newline. Set by the launcher.
 pub const NOTE_VARIABLE: &str = "REPLAY_NOTE";
@@ -39,6 +42,11 @@ pub fn events(directory: &Path, location: u64) -> PathBuf {
 /// The buffer of a location.
 pub fn buffer(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.buffer"))
+}
+
+/// The event file of a location as it was recorded, while another one with other records takes its place.
+pub fn kept(directory: &Path, location: u64) -> PathBuf {
+    directory.join(RECORDING).join(format!("{location}{KEPT}"))
 }
 
 /// The call paths of a location.

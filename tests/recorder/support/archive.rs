@@ -1,5 +1,6 @@
 //! What is in an archive, and whether others read it.
 
+use super::laws;
 use crate::lines;
 use model::{CollectiveOp, Definitions, Paradigm};
 use otf2::{Archive, Definition, Event};
@@ -10,8 +11,11 @@ use std::process::Command;
 /// The anchor file of a recording.
 const ANCHOR: &str = "traces.otf2";
 
-/// What `otf2-print` says against an archive; `None` if it accepts it, or is not there.
+/// What there is to say against an archive: the law that it breaks, or the complaint of `otf2-print`, if that is there.
 pub(crate) fn refusal(experiment: &Path) -> Option<String> {
+    if let Some(law) = laws::broken(experiment) {
+        return Some(law);
+    }
     let Ok(output) = Command::new("otf2-print").arg("--silent").arg(experiment.join(ANCHOR)).output() else {
         println!("skipped: there is no otf2-print");
         return None;

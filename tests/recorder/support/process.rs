@@ -1,6 +1,8 @@
 //! Runs of commands, of which nothing is left when they end: everything that a command has started carries a variable of
 //! its own in its environment, whoever its parent is by now.
 
+use super::laws;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -39,6 +41,8 @@ pub(crate) struct Running {
     child: Child,
     mark: String,
     output: [PathBuf; 2],
+    /// Where it leaves archives: an option or a variable of `replay-record` says so.
+    experiments: Vec<PathBuf>,
 }
 
 /// A process of a run.
@@ -76,8 +80,9 @@ impl Running {
         let output = ["stdout", "stderr"].map(|name| folder.join(format!("{name}.{number}")));
         let [stdout, stderr] = output.each_ref().map(|path| File::create(path).unwrap());
         command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).env(MARK, &mark);
+        let experiments = experiments(command);
         let child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        Running { what: format!("{command:?}"), child, mark, output }
+        Running { what: format!("{command:?}"), child, mark, output, experiments }
     }
 
     /// Sends a signal to the command itself.
@@ -111,7 +116,8 @@ impl Running {
         }
     }
 
-    /// Waits for the end.
+    /// Waits for the end. Archives that are complete by then must keep the laws.
+    #[track_caller]
     pub(crate) fn wait(mut self) -> Ended {
         let begin = Instant::now();
         let status = loop {
@@ -121,6 +127,9 @@ impl Running {
             assert!(begin.elapsed() < DEADLINE, "{} does not end: {}", self.what, read(&self.output[1]));
             std::thread::sleep(Duration::from_millis(5));
         };
+        for experiment in self.experiments.iter().filter(|place| place.join("traces.otf2").exists()) {
+            assert_eq!(laws::broken(experiment), None, "{}: {}", self.what, experiment.display());
+        }
         let [stdout, stderr] = self.output.each_ref().map(|path| read(path));
         Ended { status, stdout, stderr }
     }
@@ -154,6 +163,22 @@ impl Drop for Running {
         }
         let _ = self.child.wait();
     }
+}
+
+/// The experiments that a command has to do with; a second one, of processes that the first ones start, has a number.
+fn experiments(command: &Command) -> Vec<PathBuf> {
+    let words: Vec<&OsStr> = command.get_args().collect();
+    let options = words.windows(2).filter(|words| words[0] == "-o" || words[0] == "--finish");
+    let variable = command.get_envs().find_map(|(name, value)| value.filter(|_| name == "REPLAY_OUTPUT"));
+    let named = options.map(|words| words[1]).chain(variable);
+    named
+        .flat_map(|name| {
+            let mut second = name.to_owned();
+            second.push("_2");
+            [name.to_owned(), second]
+        })
+        .map(PathBuf::from)
+        .collect()
 }
 
 fn read(path: &Path) -> String {

@@ -60,7 +60,6 @@ pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Resu
             file.append(&nothing, &mut losses)?;
         }
     }
-    file.file.sync_all().map_err(|cause| Error::io(&path, "write the file", cause))?;
     let (count, times) = file.summary()?;
     Ok(Events { count, times, bytes: file.length()?, losses })
 }

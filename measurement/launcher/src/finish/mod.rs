@@ -9,6 +9,7 @@
 //! | what processes share | `communicators`, `members` |
 //! | addresses become functions, paths one tree | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
+//! | records of events that fit the tree | `tree`, `distances`, `records` |
 //! | definitions, and the anchor | `strings`, `archive` |
 //! | or, of counts, a report | `profile` |
 //!
@@ -21,6 +22,7 @@ mod clock;
 mod code;
 mod communicators;
 mod contexts;
+mod distances;
 mod events;
 mod journals;
 mod lock;
@@ -30,8 +32,10 @@ mod notices;
 mod paths;
 mod profile;
 mod python;
+mod records;
 mod run;
 mod strings;
+mod tree;
 
 use crate::{Error, host};
 use events::Events;
@@ -166,10 +170,12 @@ fn remove(recording: &Path) -> Result<(), Error> {
 fn complete(directory: &Path, processes: &[Process], mut notices: Notices) -> Result<Summary, Error> {
     let traces = directory.join(layout::TRACES);
     fs::create_dir_all(&traces).map_err(|cause| Error::io(&traces, "create the directory", cause))?;
+    records::restore(directory)?;
     let places = places(directory, processes)?;
-    let events = events(directory, processes, &places, &mut notices)?;
+    let mut events = events(directory, processes, &places, &mut notices)?;
     let times: Vec<_> = events.iter().map(|events| events.times).collect();
     let run = gather(directory, processes, places, &times, &mut notices)?;
+    records::settle(directory, &run, &mut events, &mut notices)?;
     let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
     define(directory, &run, &counts, !notices.has_losses())?;
     Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
@@ -185,16 +191,12 @@ fn events(
     let chunk_size = processes.first().map_or(0, |first| first.chunk_size);
     let mut all = Vec::new();
     for place in places {
-        let (rank, thread) = layout::rank_and_thread(place.reference);
         let events = match place.process {
             Some(_) => events::complete(directory, place.reference, chunk_size)?,
             // Events without a journal refer to things that nobody knows.
             None => events::clear(directory, place.reference)?,
         };
-        for loss in &events.losses {
-            let of = if thread == 0 { String::new() } else { format!("thread {thread}: ") };
-            notices.loss(rank, format!("{of}{loss}"));
-        }
+        notices.losses_of(place.reference, &events.losses);
         all.push(events);
     }
     debug_assert!(processes.len() <= places.len());

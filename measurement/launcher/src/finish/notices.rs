@@ -1,6 +1,6 @@
 //! What the user should know about an archive although it is complete: collected while it is made, printed once.
 
-use recording::journal;
+use recording::{journal, layout};
 use std::collections::BTreeMap;
 
 /// Sentences for the user, each with the ranks that it is about.
@@ -23,6 +23,15 @@ impl Notices {
     pub(crate) fn loss(&mut self, rank: u32, text: impl Into<String>) {
         self.losses = true;
         self.note(rank, text);
+    }
+
+    /// The same of a location, in several sentences.
+    pub(crate) fn losses_of(&mut self, location: u64, losses: &[String]) {
+        let (rank, thread) = layout::rank_and_thread(location);
+        for loss in losses {
+            let of = if thread == 0 { String::new() } else { format!("thread {thread}: ") };
+            self.loss(rank, format!("{of}{loss}"));
+        }
     }
 
     /// Whether something is missing in the archive.

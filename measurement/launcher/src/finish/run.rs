@@ -102,6 +102,11 @@ impl Run<'_> {
         }
     }
 
+    /// Size of the chunks of event files, in bytes.
+    pub(super) fn chunk_size(&self) -> u64 {
+        self.processes.first().map_or(0, |first| first.chunk_size)
+    }
+
     /// The name of a location.
     pub(super) fn name(&self, place: &Place) -> String {
         location_name(place, self.processes)
@@ -111,7 +116,6 @@ impl Run<'_> {
 /// Writes all definitions of an archive, and its anchor; `events` are the numbers of events by location.
 pub(super) fn define(directory: &Path, run: &Run<'_>, events: &[u64], has_all: bool) -> Result<(), Error> {
     let processes = run.processes;
-    let chunk_size = processes.first().map_or(0, |first| first.chunk_size);
     let is_limited = processes.iter().any(|process| process.is_limited);
     let is_whole = run.silent.is_empty() && run.died.is_empty() && has_all && !is_limited;
     let location = |(place, &events): (&Place, _)| archive::Location {
@@ -125,7 +129,7 @@ pub(super) fn define(directory: &Path, run: &Run<'_>, events: &[u64], has_all: b
     archive::write(
         directory,
         archive::Content {
-            anchor: anchor(processes, chunk_size, is_whole),
+            anchor: anchor(processes, run.chunk_size(), is_whole),
             clock: &run.clock,
             hosts: &run.hosts,
             host_of: &run.host_of,
@@ -188,11 +192,10 @@ fn location_name(place: &Place, processes: &[Process]) -> String {
 /// The anchor of the archive; the writer adds the counts.
 fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
     let first = &processes[0];
-    let order = if cfg!(target_endian = "big") { otf2::ByteOrder::Big } else { otf2::ByteOrder::Little };
     let without_zeros = |text: &str| text.replace('\0', "");
     let property = |name: &str, value: bool| (format!("OTF2::{name}"), value.to_string());
     Anchor {
-        byte_order: order,
+        byte_order: byte_order(),
         event_chunk_size: chunk_size,
         creator: without_zeros(&format!("Replay {}", first.version)),
         description: without_zeros(first.mpi.lines().next().unwrap_or_default()),
@@ -206,6 +209,11 @@ fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
         trace_id: trace_id(processes),
         ..Anchor::default()
     }
+}
+
+/// The order of bytes in event files: the machine's.
+pub(super) fn byte_order() -> otf2::ByteOrder {
+    if cfg!(target_endian = "big") { otf2::ByteOrder::Big } else { otf2::ByteOrder::Little }
 }
 
 /// A number that no other run has: made of where and when the processes ran (FNV-1a).

@@ -1,0 +1,158 @@
+//! Unwind distances that fit the calling contexts of the archive.
+//!
+//! The recorder counts frames of the machine. Here frames have become several contexts, where functions are inlined, or
+//! none, and return addresses on one line have become one context. A distance says how many contexts are new, so it follows
+//! from the contexts of an event and of the one before; whatever was recorded does not matter, and doing it again changes
+//! nothing. Nearly all distances keep their width, so an event file is corrected in its place.
+
+use super::buffers::order_mark;
+use super::tree::{Unknown, Walk};
+use crate::Error;
+use otf2::{Event, EventCursor, FileBytes};
+use std::fs::{File, OpenOptions};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// What became of the distances in an event file.
+pub(crate) enum Correction {
+    /// They are right, up to the first record that makes no sense if there is one.
+    Done(Option<otf2::Error>),
+    /// One of them has no room where it has to be, or there is a calling context that nobody knows.
+    NotInPlace,
+}
+
+/// Corrects the distances in an event file.
+///
+/// # Errors
+/// If the disk refuses.
+pub(crate) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Result<Correction, Error> {
+    let bytes = FileBytes::open(path)?;
+    let mut patches = Patches::new(path, &bytes, chunk_size)?;
+    let mut events = EventCursor::new(&bytes, path, chunk_size);
+    let damage = loop {
+        let head = match events.head() {
+            Ok(Some(head)) => head,
+            Ok(None) => break None,
+            Err(damage) => break Some(damage),
+        };
+        if !head.is_of_calling_context() {
+            match events.step_over(head) {
+                Ok(()) => continue,
+                Err(damage) => break Some(damage),
+            }
+        }
+        let mut event = match events.event(head) {
+            Ok(event) => event,
+            Err(damage) => break Some(damage),
+        };
+        let recorded = event;
+        if correct_event(&mut event, &mut walk).is_err() {
+            return Ok(Correction::NotInPlace);
+        }
+        if let Event::CallingContextEnter { unwind_distance, .. }
+        | Event::CallingContextSample { unwind_distance, .. } = event
+            && event != recorded
+            && !patches.put(head.offset as usize, unwind_distance)?
+        {
+            return Ok(Correction::NotInPlace);
+        }
+    };
+    patches.write()?;
+    Ok(Correction::Done(damage))
+}
+
+/// Gives an event the distance that it must have, if it has one.
+///
+/// # Errors
+/// If its calling context is not known.
+pub(crate) fn correct_event(event: &mut Event<'_>, walk: &mut Walk<'_>) -> Result<(), Unknown> {
+    let step = walk.step(event)?;
+    if let Event::CallingContextEnter { unwind_distance, .. }
+    | Event::CallingContextSample { unwind_distance, .. } = event
+        && let Some(step) = step
+    {
+        *unwind_distance = walk.tree.distance(step);
+    }
+    Ok(())
+}
+
+/// Changes to a file that go to disk chunk by chunk.
+struct Patches<'a> {
+    file: File,
+    path: &'a Path,
+    bytes: &'a [u8],
+    chunk_size: u64,
+    /// Where the chunk of the last changes begins, its bytes with them, and which of these differ from those on disk.
+    chunk: usize,
+    copy: Vec<u8>,
+    changed: Range<usize>,
+}
+
+impl<'a> Patches<'a> {
+    fn new(path: &'a Path, bytes: &'a [u8], chunk_size: u64) -> Result<Self, Error> {
+        let file = OpenOptions::new().write(true).open(path);
+        let file = file.map_err(|cause| Error::io(path, "open the file", cause))?;
+        Ok(Patches { file, path, bytes, chunk_size, chunk: 0, copy: Vec::new(), changed: 0..0 })
+    }
+
+    /// Replaces the distance of the record at an offset; answers whether it has room there.
+    fn put(&mut self, record: usize, distance: u32) -> Result<bool, Error> {
+        let size = self.chunk_size as usize;
+        let chunk = record / size * size;
+        let is_own_order = self.bytes.get(chunk + 1) == Some(&order_mark());
+        let Some(place) = place(self.bytes, record).filter(|_| is_own_order) else { return Ok(false) };
+        let Some(number) = number(distance, place.len()) else { return Ok(false) };
+        if chunk != self.chunk || self.copy.is_empty() {
+            self.write()?;
+            self.chunk = chunk;
+            self.copy.clear();
+            self.copy.extend_from_slice(&self.bytes[chunk..self.bytes.len().min(chunk + size)]);
+        }
+        let place = place.start - chunk..place.end - chunk;
+        let Some(bytes) = self.copy.get_mut(place.clone()) else { return Ok(false) };
+        bytes.copy_from_slice(&number);
+        self.changed = match self.changed.is_empty() {
+            true => place,
+            false => self.changed.start..place.end,
+        };
+        Ok(true)
+    }
+
+    /// Writes what has changed.
+    fn write(&mut self) -> Result<(), Error> {
+        let changed = std::mem::take(&mut self.changed);
+        let at = (self.chunk + changed.start) as u64;
+        let written = self.file.write_all_at(&self.copy[changed], at);
+        written.map_err(|cause| Error::io(self.path, "write the file", cause))
+    }
+}
+
+/// Where the bytes of the distance are in the record of an enter or a sample: behind the number of its kind, its length,
+/// the context, and the size of the distance (`formats/otf2/FORMAT.md`, "Primitives").
+fn place(file: &[u8], record: usize) -> Option<Range<usize>> {
+    const LONG: u8 = 0xff;
+    let length = record + 1;
+    let context = length + if *file.get(length)? == LONG { 9 } else { 1 };
+    let distance = behind_number(file, context)?;
+    let end = behind_number(file, distance)?;
+    Some(distance + 1..end).filter(|place| !place.is_empty())
+}
+
+/// Where what follows a compressed number of 32 bits begins.
+fn behind_number(file: &[u8], at: usize) -> Option<usize> {
+    const ALL_ONES: u8 = 0xff;
+    match *file.get(at)? {
+        size @ 0..=4 => Some(at + 1 + usize::from(size)),
+        ALL_ONES => Some(at + 1),
+        _ => None,
+    }
+}
+
+/// A number in so many bytes, if it fits.
+fn number(value: u32, bytes: usize) -> Option<Vec<u8>> {
+    let fits = bytes >= 4 || value < 1 << (8 * bytes);
+    let all = value.to_ne_bytes();
+    let own = if cfg!(target_endian = "big") { all.get(4 - bytes.min(4)..) } else { all.get(..bytes) };
+    own.filter(|_| fits).map(Into::into)
+}

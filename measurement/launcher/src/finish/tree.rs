@@ -1,0 +1,190 @@
+//! The tree of calling contexts, to go up and down in, and the walk of a thread through it.
+
+use super::contexts::{Context, NO_CONTEXT};
+use otf2::Event;
+
+/// The calling contexts of an archive with their depths.
+#[derive(Debug)]
+pub(crate) struct Tree<'a> {
+    contexts: &'a [Context],
+    /// Number of contexts on the path of each.
+    depths: Vec<u32>,
+}
+
+/// An event of a calling context.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    pub(crate) kind: Kind,
+    /// The path that the thread was on before; [`NO_CONTEXT`] for an empty one.
+    pub(crate) before: u32,
+    /// The path that the event names, likewise.
+    pub(crate) path: u32,
+}
+
+/// What the event tells of the innermost context of its path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// It is entered.
+    Enter,
+    /// It is left.
+    Leave,
+    /// The thread was found there.
+    Sample,
+}
+
+impl<'a> Tree<'a> {
+    /// Parents come before their children.
+    pub(crate) fn new(contexts: &'a [Context]) -> Self {
+        let mut depths: Vec<u32> = Vec::with_capacity(contexts.len());
+        for context in contexts {
+            let above = context.parent.and_then(|parent| depths.get(parent as usize));
+            depths.push(above.map_or(1, |above| above + 1));
+        }
+        Tree { contexts, depths }
+    }
+
+    /// Number of contexts on a path.
+    pub(crate) fn depth(&self, path: u32) -> u32 {
+        self.depths.get(path as usize).copied().unwrap_or(0)
+    }
+
+    /// The path without its innermost context.
+    pub(crate) fn parent(&self, path: u32) -> u32 {
+        let context = self.contexts.get(path as usize);
+        context.and_then(|context| context.parent).unwrap_or(NO_CONTEXT)
+    }
+
+    /// The longest path with which both begin.
+    pub(crate) fn common(&self, mut one: u32, mut other: u32) -> u32 {
+        while one != other {
+            match self.depth(one) >= self.depth(other) {
+                true => one = self.parent(one),
+                false => other = self.parent(other),
+            }
+        }
+        one
+    }
+
+    /// The unwind distance that OTF2 defines for an event: 1 more than the number of contexts that are new. What is entered
+    /// is new even if the thread was there before.
+    pub(crate) fn distance(&self, step: Step) -> u32 {
+        let depth = self.depth(step.path);
+        let mut kept = self.depth(self.common(step.before, step.path));
+        if step.kind == Kind::Enter {
+            kept = kept.min(depth.saturating_sub(1));
+        }
+        depth - kept + 1
+    }
+}
+
+/// Goes through the events of a location.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk<'a> {
+    pub(crate) tree: &'a Tree<'a>,
+    /// The contexts by the numbers of the location.
+    own: &'a [u32],
+    path: u32,
+}
+
+impl<'a> Walk<'a> {
+    /// Stands before the first event.
+    pub(crate) fn new(tree: &'a Tree<'a>, own: &'a [u32]) -> Self {
+        Walk { tree, own, path: NO_CONTEXT }
+    }
+
+    /// Goes past an event; nothing if it is not of a calling context.
+    ///
+    /// # Errors
+    /// If its calling context is not known. It is as if the event were not there.
+    pub(crate) fn step(&mut self, event: &Event<'_>) -> Result<Option<Step>, Unknown> {
+        let (kind, number) = match *event {
+            Event::CallingContextEnter { calling_context, .. } => (Kind::Enter, calling_context),
+            Event::CallingContextLeave { calling_context } => (Kind::Leave, calling_context),
+            Event::CallingContextSample { calling_context, .. } => (Kind::Sample, calling_context),
+            _ => return Ok(None),
+        };
+        let path = *self.own.get(number as usize).ok_or(Unknown)?;
+        let after = if kind == Kind::Leave { self.tree.parent(path) } else { path };
+        let before = std::mem::replace(&mut self.path, after);
+        Ok(Some(Step { kind, before, path }))
+    }
+}
+
+/// A calling context that the paths of the location do not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Unknown;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `main` in two lines, in each of which `solve` is called, from the first one in two lines; MPI functions in all of
+    /// them, and another root.
+    fn contexts() -> Vec<Context> {
+        const MAIN: u32 = 0;
+        const SOLVE: u32 = 1;
+        const SEND: u32 = 2;
+        let context = |region, line, parent| Context { region, line, parent };
+        vec![
+            context(MAIN, Some(0), None),
+            context(MAIN, Some(1), None),
+            context(SOLVE, Some(2), Some(0)),
+            context(SOLVE, Some(3), Some(0)),
+            context(SOLVE, Some(2), Some(1)),
+            context(SEND, None, Some(0)),
+            context(SEND, None, Some(2)),
+            context(SEND, None, Some(3)),
+            context(SEND, None, Some(4)),
+            context(SOLVE, None, None),
+        ]
+    }
+
+    fn distances(kind: Kind, cases: &[(u32, u32, u32)]) {
+        let contexts = contexts();
+        let tree = Tree::new(&contexts);
+        for &(before, path, distance) in cases {
+            let found = tree.distance(Step { kind, before, path });
+            assert_eq!(found, distance, "{kind:?} from {before} to {path}");
+        }
+    }
+
+    #[test]
+    fn distance_of_an_enter_counts_what_is_new_and_what_is_entered_always() {
+        let cases = [
+            (NO_CONTEXT, 6, 4),
+            (2, 6, 2),
+            (3, 6, 3),
+            (0, 6, 3),
+            (4, 6, 4),
+            (6, 6, 2),
+            (6, 0, 2),
+            (9, 5, 3),
+            (6, NO_CONTEXT, 1),
+        ];
+        distances(Kind::Enter, &cases);
+    }
+
+    #[test]
+    fn distance_of_a_sample_is_1_where_nothing_was_entered() {
+        let cases =
+            [(NO_CONTEXT, 2, 3), (2, 2, 1), (6, 2, 1), (6, 0, 1), (0, 3, 2), (1, 0, 2), (6, NO_CONTEXT, 1)];
+        distances(Kind::Sample, &cases);
+    }
+
+    #[test]
+    fn path_behind_a_leave_is_that_of_the_caller() {
+        let contexts = contexts();
+        let tree = Tree::new(&contexts);
+        let mut walk = Walk::new(&tree, &[6, 2, NO_CONTEXT]);
+        let enter = |calling_context| Event::CallingContextEnter { calling_context, unwind_distance: 9 };
+        let leave = |calling_context| Event::CallingContextLeave { calling_context };
+        let mut step = |event| walk.step(&event).map(|step| step.map(|step| (step.before, step.path)));
+        assert_eq!(step(enter(0)), Ok(Some((NO_CONTEXT, 6))));
+        assert_eq!(step(Event::OmpJoin {}), Ok(None));
+        assert_eq!(step(leave(0)), Ok(Some((6, 6))));
+        assert_eq!(step(leave(3)), Err(Unknown));
+        assert_eq!(step(enter(1)), Ok(Some((2, 2))));
+        assert_eq!(step(enter(2)), Ok(Some((2, NO_CONTEXT))));
+        assert_eq!(step(leave(2)), Ok(Some((NO_CONTEXT, NO_CONTEXT))));
+    }
+}

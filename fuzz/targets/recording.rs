@@ -43,7 +43,7 @@ fuzz_target!(|input: &[u8]| {
     for (name, bytes) in &files {
         fs::write(directory.join(name), bytes).expect("there is room");
     }
-    match launcher::finish(&directory) {
+    match launcher::finish(&directory, None) {
         Ok(_) => read(&directory),
         Err(error) => check_message(&error),
     }

@@ -8,6 +8,7 @@ mod linked; // a recorder that is linked into a program leaves the trace of a pr
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
 mod python; // functions of programs in Python are on call paths as Python itself sees them
+mod records; // archives with both kinds of records say the same of one recording
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
 mod support;
 mod waits; // wait states have the size, place and cause that the programs give them

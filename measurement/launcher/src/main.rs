@@ -2,6 +2,7 @@
 
 use clap::error::ErrorKind;
 use launcher::{Error, Outcome, Task, finish};
+use recording::settings::Records;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,14 +32,14 @@ fn main() -> ExitCode {
             launcher::complain(&error);
             misuse.into()
         }
-        Ok(Task::Finish(directories)) => finish_all(&directories, true),
+        Ok(Task::Finish { directories, records }) => finish_all(&directories, records, true),
         Ok(Task::FinishDetached(directory)) => match launcher::is_needed(&directory) {
-            true => say(&directory, finish(&directory), false).into(),
+            true => say(&directory, finish(&directory, None), false).into(),
             false => ExitCode::SUCCESS,
         },
         Ok(Task::Guard(note)) => {
             let directories = launcher::guard(&note);
-            finish_all(&directories, false)
+            finish_all(&directories, None, false)
         }
         Ok(Task::Record { command, variables, settings }) => {
             launcher::end_as(launcher::record(&command, &variables, settings.output.as_deref()))
@@ -47,8 +48,9 @@ fn main() -> ExitCode {
 }
 
 /// Completes archives; the status is that of the worst.
-fn finish_all(directories: &[PathBuf], is_asked_for: bool) -> ExitCode {
-    let statuses = directories.iter().map(|directory| say(directory, finish(directory), is_asked_for));
+fn finish_all(directories: &[PathBuf], records: Option<Records>, is_asked_for: bool) -> ExitCode {
+    let statuses =
+        directories.iter().map(|directory| say(directory, finish(directory, records), is_asked_for));
     ExitCode::from(statuses.max().unwrap_or(0))
 }
 

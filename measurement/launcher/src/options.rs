@@ -3,7 +3,7 @@
 use crate::Error;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use recording::settings::{Settings, VARIABLES, Variable};
+use recording::settings::{Records, Settings, VARIABLES, Variable};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,13 @@ pub enum Task {
         /// All of the user's choices together.
         settings: Settings,
     },
-    /// Complete the archives in these experiment directories.
-    Finish(Vec<PathBuf>),
+    /// Complete archives.
+    Finish {
+        /// The experiment directories.
+        directories: Vec<PathBuf>,
+        /// The records that archives get, if not those that were chosen for the recordings.
+        records: Option<Records>,
+    },
     /// The same for the launcher itself, at the end of a program.
     FinishDetached(PathBuf),
     /// Look after a launcher that has this note.
@@ -127,9 +132,6 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     if let Some(note) = matches.get_one::<PathBuf>("guard") {
         return Ok(Task::Guard(note.clone()));
     }
-    if let Some(directories) = matches.get_many::<PathBuf>("finish") {
-        return Ok(Task::Finish(directories.cloned().collect()));
-    }
     let file = match matches.get_one::<PathBuf>("config") {
         Some(path) => {
             let text = fs::read_to_string(path).map_err(|cause| Error::io(path, "read the file", cause))?;
@@ -144,6 +146,11 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     let in_file =
         |name: &str| file.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     let value = |name: &str| option(name).or_else(|| environment(name)).or_else(|| in_file(name));
+    if let Some(directories) = matches.get_many::<PathBuf>("finish") {
+        let records = value("REPLAY_RECORDS").filter(|value| !value.is_empty());
+        let records = records.map(|value| Records::read(&value)).transpose().map_err(Error::new)?;
+        return Ok(Task::Finish { directories: directories.cloned().collect(), records });
+    }
     let settings = Settings::read(value).map_err(Error::new)?;
     if let Some(filter) = &settings.filter {
         fs::File::open(filter).map_err(|cause| Error::io(filter, "read the filter", cause))?;
@@ -272,10 +279,31 @@ mod tests {
     }
 
     #[test]
+    fn archives_get_the_records_that_are_asked_for_now() {
+        let records = |arguments: &[&str], environment: &[(&str, &str)]| match asked(arguments, environment) {
+            Ok(Task::Finish { records, .. }) => Some(records),
+            _ => None,
+        };
+        assert_eq!(records(&["--finish", "a"], &[("REPLAY_RECORDS", "")]), Some(None));
+        let plain = Some(Some(Records::EnterLeave));
+        assert_eq!(records(&["--finish", "a", "--records", "enter-leave"], &[]), plain);
+        assert_eq!(records(&["--finish", "a"], &[("REPLAY_RECORDS", "enter-leave")]), plain);
+        let both = [("REPLAY_RECORDS", "enter-leave")];
+        let contexts = records(&["--records=calling-contexts", "--finish", "a"], &both);
+        assert_eq!(contexts, Some(Some(Records::CallingContexts)));
+        let wrong = asked(&["--finish", "a", "--records", "all"], &[]).unwrap_err();
+        assert!(
+            wrong.contains("REPLAY_RECORDS is \"all\", expected calling-contexts or enter-leave"),
+            "{wrong}"
+        );
+    }
+
+    #[test]
     fn output_is_absolute_and_finish_takes_directories() {
         let Ok(Task::Record { variables, .. }) = asked(&["-o", "x", "a"], &[]) else { panic!("no program") };
         assert!(Path::new(&variables[0].1).is_absolute());
-        assert_eq!(asked(&["--finish", "a", "b"], &[]), Ok(Task::Finish(vec!["a".into(), "b".into()])));
+        let directories = vec!["a".into(), "b".into()];
+        assert_eq!(asked(&["--finish", "a", "b"], &[]), Ok(Task::Finish { directories, records: None }));
         assert!(asked(&["--finish"], &[]).is_err());
     }
 }

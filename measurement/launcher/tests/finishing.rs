@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// The summary of an archive that can be completed, which must keep the laws then.
 pub(crate) fn finished(directory: &Path) -> Summary {
-    let summary = match finish(directory).unwrap() {
+    let summary = match finish(directory, None).unwrap() {
         Outcome::Written(summary) => summary,
         other => panic!("{other:?}"),
     };
@@ -31,7 +31,7 @@ fn run_that_ended_becomes_an_archive() {
     assert_eq!((&summary.died, &summary.notices, summary.has_losses), (&vec![], &vec![], false));
     assert_eq!(check(&directory), events);
     assert!(!directory.join(layout::RECORDING).exists());
-    assert_eq!(finish(&directory), Ok(Outcome::AlreadyComplete));
+    assert_eq!(finish(&directory, None), Ok(Outcome::AlreadyComplete));
 
     let archive = Archive::open(&directory).unwrap();
     let anchor = archive.anchor();

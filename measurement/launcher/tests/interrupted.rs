@@ -247,22 +247,22 @@ fn recording_behind_an_anchor_is_only_removed() {
     ring(&directory, 2, 5);
     finished(&directory);
     fs::create_dir(directory.join(layout::RECORDING)).unwrap();
-    assert_eq!(finish(&directory), Ok(Outcome::AlreadyComplete));
+    assert_eq!(finish(&directory, None), Ok(Outcome::AlreadyComplete));
     assert!(!directory.join(layout::RECORDING).exists());
 }
 
 #[test]
 fn what_is_no_recording_is_refused_with_a_message() {
     let directory = fresh("no_recording");
-    assert!(finish(&directory).unwrap_err().to_string().contains("neither an archive nor a recording"));
+    assert!(finish(&directory, None).unwrap_err().to_string().contains("neither an archive nor a recording"));
     fs::create_dir(directory.join(layout::RECORDING)).unwrap();
-    assert!(finish(&directory).unwrap_err().to_string().contains("no journal"));
+    assert!(finish(&directory, None).unwrap_err().to_string().contains("no journal"));
     fs::write(layout::journal(&directory, 0), "nonsense\n").unwrap();
-    assert!(finish(&directory).unwrap_err().to_string().contains("no journal"));
+    assert!(finish(&directory, None).unwrap_err().to_string().contains("no journal"));
     let others = fresh("of_two_runs");
     ring(&others, 2, 5);
     Rank::new(&others, 1, 3);
-    assert!(finish(&others).unwrap_err().to_string().contains("not recordings of one run"));
+    assert!(finish(&others, None).unwrap_err().to_string().contains("not recordings of one run"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn damage_anywhere_never_ends_in_a_panic() {
             }
             fs::write(path, bytes).unwrap();
         }
-        if finish(&directory).is_ok() {
+        if finish(&directory, None).is_ok() {
             check(&directory);
         }
     }

@@ -302,10 +302,10 @@ fn program_that_still_records_is_left_alone() {
     let bytes = fs::read(&buffer).unwrap();
     fs::write(&buffer, [bytes, vec![0; 1 << 20]].concat()).unwrap();
     let mapped = otf2::FileBytes::open(&buffer).unwrap();
-    let refused = launcher::finish(&experiment).unwrap_err().to_string();
+    let refused = launcher::finish(&experiment, None).unwrap_err().to_string();
     assert!(refused.contains("still running: rank 0"), "{refused}");
     drop(mapped);
-    assert!(launcher::finish(&experiment).is_ok());
+    assert!(launcher::finish(&experiment, None).is_ok());
 }
 
 #[test]

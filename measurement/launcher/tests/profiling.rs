@@ -107,7 +107,7 @@ fn counts_become_a_report() {
     assert_eq!((summary.call_paths, summary.died, summary.estimate), (Some(5), vec![1], None));
     let left: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, [layout::PROFILE], "neither a recording nor an archive");
-    assert_eq!(finish(&directory), Ok(Outcome::AlreadyComplete));
+    assert_eq!(finish(&directory, None), Ok(Outcome::AlreadyComplete));
 
     let report = Report::open(directory.join(layout::PROFILE)).unwrap();
     let cube = report.cube();

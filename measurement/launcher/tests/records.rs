@@ -1,12 +1,14 @@
-//! Records that are not as they were recorded: distances that fit the calling contexts.
+//! Records that are not as they were recorded: distances that fit the calling contexts, and plain records in their place.
 
 use crate::finishing::finished;
 use crate::laws;
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
+use launcher::{Outcome, Summary};
 use otf2::{Archive, Event, EventCursor};
 use recording::journal::{Entry, Region};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
+use recording::settings::Records;
 use std::fs;
 use std::path::Path;
 
@@ -168,7 +170,7 @@ fn context_that_nobody_knows_is_left_out_and_named() {
     rank.paths(0, &[(REGION, 0, NO_PARENT)]);
     rank.record(0, &[(1, enter(0)), (2, enter(5)), (3, leave(5)), (4, sample(0)), (5, leave(0))]);
     let summary = finished(&directory);
-    assert!(summary.has_losses && summary.notices[0].contains("2 events make no sense"), "{summary:?}");
+    assert!(summary.has_losses && summary.notices[0].contains("2 of its events are left out"), "{summary:?}");
     assert_eq!((check(&directory), summary.events), (3, 3));
     assert_eq!(distances(&directory, 0), [2, 1]);
 }
@@ -193,8 +195,8 @@ fn what_stands_behind_damage_stays_as_it_is() {
     let beyond = damaged[place..].iter().position(|&byte| byte == 66).unwrap() + place;
     damaged[beyond + 4] ^= 8;
     fs::write(&path, &damaged).unwrap();
-    let summary = match launcher::finish(&directory).unwrap() {
-        launcher::Outcome::Written(summary) => summary,
+    let summary = match launcher::finish(&directory, None).unwrap() {
+        Outcome::Written(summary) => summary,
         other => panic!("{other:?}"),
     };
     let named = format!("1.evt: byte {place:#x}");
@@ -218,4 +220,207 @@ fn wrong_distance_breaks_the_laws() {
     fs::write(&path, bytes).unwrap();
     let complaint = laws::broken(&directory).unwrap();
     assert!(complaint.contains("1 contexts are new, from  to MPI_Send"), "{complaint}");
+}
+
+/// The events of a location, each with its time; regions by the numbers that they have in their names.
+fn lines(directory: &Path, location: u64) -> Vec<String> {
+    let archive = Archive::open(directory).unwrap();
+    let definitions = archive.definitions().unwrap();
+    let file = archive.event_file(location).unwrap();
+    let mut events = archive.events(&file);
+    let mut found = Vec::new();
+    while let Some(record) = events.next().unwrap() {
+        let name = |region: u32| {
+            let name = &definitions.regions.find(region.into()).unwrap().name;
+            name.trim_start_matches("region ").to_string()
+        };
+        let event = match record.event {
+            Event::Enter { region } => format!("+{}", name(region)),
+            Event::Leave { region } => format!("-{}", name(region)),
+            other => other.name().to_string(),
+        };
+        found.push(format!("{} {event}", record.time));
+    }
+    found
+}
+
+/// Completes a recording with plain records.
+fn finished_plainly(directory: &Path) -> Summary {
+    match launcher::finish(directory, Some(Records::EnterLeave)).unwrap() {
+        Outcome::Written(summary) => summary,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Functions 0, 1 and 2, the first calls the others; MPI functions in all of them, and other call sites. Behind the names:
+/// the numbers of their paths.
+const PATHS: [(u32, u64, u32); 8] = [
+    (REGION, 0, NO_PARENT),
+    (REGION, 1, 0),
+    (REGION, 2, 0),
+    (MPI_FUNCTION, 0, 0),
+    (MPI_FUNCTION, 0, 1),
+    (MPI_FUNCTION, 0, 2),
+    (REGION, 3, 1),
+    (MPI_FUNCTION, 0, 6),
+];
+const IN_0: u32 = 3;
+const IN_1: u32 = 4;
+const IN_2: u32 = 5;
+const IN_3: u32 = 7;
+
+/// What becomes of these events where samples are taken every 1000 ticks; the MPI function is `M`.
+fn plain(test: &str, events: &[(u64, Event<'_>)]) -> String {
+    let directory = fresh(test);
+    let mut rank = with_regions(&directory, 4);
+    // Ticks of half a nanosecond.
+    rank.sampled(2_000_000);
+    rank.paths(0, &PATHS);
+    rank.record(0, events);
+    let summary = finished_plainly(&directory);
+    let lines = lines(&directory, 0);
+    assert_eq!((check(&directory), summary.events), (lines.len() as u64, lines.len() as u64));
+    assert_eq!(summary.notices, [""; 0]);
+    let mpi = recording::functions::all()[0].name;
+    lines.join(", ").replace(mpi, "M")
+}
+
+#[test]
+fn functions_that_two_calls_have_in_common_stay_between_them() {
+    let found = plain(
+        "between_calls",
+        &[
+            (10, enter(IN_1)),
+            (11, Event::MpiSend { receiver: 0, communicator: 0, msg_tag: 0, msg_length: 1 }),
+            (12, leave(IN_1)),
+            (20, enter(IN_2)),
+            (22, leave(IN_2)),
+            (30, enter(IN_3)),
+            (32, leave(IN_3)),
+            (40, enter(IN_0)),
+            (42, leave(IN_0)),
+        ],
+    );
+    let expected = "10 +0, 10 +1, 10 +M, 11 MpiSend, 12 -M, 12 -1, 20 +2, 20 +M, 22 -M, 22 -2, \
+                    30 +1, 30 +3, 30 +M, 32 -M, 32 -3, 32 -1, 40 +M, 42 -M, 42 -0";
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn regions_that_tell_of_themselves_are_entered_and_left_at_their_own_times() {
+    let found = plain(
+        "own_times",
+        &[
+            (10, enter(0)),
+            (20, enter(1)),
+            (30, enter(IN_3)),
+            (31, leave(IN_3)),
+            (40, leave(1)),
+            (45, Event::MeasurementOnOff { measurement_mode: model::MeasurementMode::OFF }),
+            (55, Event::MeasurementOnOff { measurement_mode: model::MeasurementMode::ON }),
+            (60, leave(0)),
+        ],
+    );
+    let expected = "10 +0, 20 +1, 30 +3, 30 +M, 31 -M, 31 -3, 40 -1, 45 MeasurementOnOff, \
+                    55 MeasurementOnOff, 60 -0";
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn thread_is_on_a_sampled_path_as_long_as_two_periods_before_and_behind_the_sample() {
+    // Close on both sides: from the call before to the call behind.
+    let close = [
+        (1000, enter(IN_1)),
+        (1010, leave(IN_1)),
+        (1020, Event::BufferFlush { stop_time: otf2::Timestamp(1030) }),
+        (3010, sample(2)),
+        (5010, enter(IN_1)),
+        (5020, leave(IN_1)),
+    ];
+    let expected = "1000 +0, 1000 +1, 1000 +M, 1010 -M, 1010 -1, 1010 +2, 1020 BufferFlush, 5010 -2, 5010 +1, 5010 +M, \
+                    5020 -M, 5020 -1, 5020 -0";
+    assert_eq!(plain("close_samples", &close), expected);
+    // A tick further apart: at the sample alone.
+    let far = close.map(|(time, event)| match time {
+        3010 => (3011, event),
+        5010.. => (time + 2, event),
+        _ => (time, event),
+    });
+    let expected = "1000 +0, 1000 +1, 1000 +M, 1010 -M, 1010 -1, 1020 BufferFlush, 3011 +2, 3011 -2, 5012 +1, 5012 +M, \
+                    5022 -M, 5022 -1, 5022 -0";
+    assert_eq!(plain("far_samples", &far), expected);
+}
+
+#[test]
+fn time_between_two_samples_belongs_to_the_later_one_unless_it_is_long() {
+    let found = plain(
+        "two_samples",
+        &[(1000, enter(IN_0)), (1001, leave(IN_0)), (2000, sample(1)), (3000, sample(2)), (9000, sample(6))],
+    );
+    let expected = "1000 +0, 1000 +M, 1001 -M, 1001 +1, 2000 -1, 2000 +2, 3000 -2, 9000 +1, 9000 +3, 9000 -3, 9000 -1, 9000 -0";
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn end_of_the_program_closes_what_is_open() {
+    let found = plain(
+        "end_closes",
+        &[
+            (10, enter(IN_1)),
+            (12, leave(IN_1)),
+            (20, enter(IN_2)),
+            (30, Event::ProgramEnd { exit_status: 0 }),
+        ],
+    );
+    assert_eq!(found, "10 +0, 10 +1, 10 +M, 12 -M, 12 -1, 20 +2, 20 +M, 30 -M, 30 -2, 30 -0, 30 ProgramEnd");
+}
+
+#[test]
+fn leave_without_enter_is_nested_all_the_same() {
+    let found = plain("leave_first", &[(10, leave(IN_1)), (20, leave(IN_2))]);
+    assert_eq!(found, "10 +0, 10 +1, 10 +M, 10 -M, 10 -1, 20 +2, 20 +M, 20 -M, 20 -2, 20 -0");
+}
+
+#[test]
+fn recording_says_which_records_are_wanted_unless_somebody_asks_for_others() {
+    let record = |test: &str| {
+        let directory = fresh(test);
+        let mut rank = with_regions(&directory, 1);
+        rank.tell(Entry::Records { records: Records::EnterLeave });
+        rank.paths(0, &[(REGION, 0, NO_PARENT)]);
+        rank.record(0, &[(1, enter(0)), (2, leave(0))]);
+        directory
+    };
+    let plain = record("wanted_plain");
+    finished(&plain);
+    assert_eq!(lines(&plain, 0), ["1 +0", "2 -0"]);
+    let other = record("wanted_otherwise");
+    launcher::finish(&other, Some(Records::CallingContexts)).unwrap();
+    assert_eq!(lines(&other, 0), ["1 CallingContextEnter", "2 CallingContextLeave"]);
+    check(&other);
+}
+
+#[test]
+fn plain_records_that_were_interrupted_become_whichever_are_wanted_then() {
+    let complete = |test: &str, records| {
+        let directory = fresh(test);
+        ring(&directory, 2, 12_000);
+        launcher::finish(&directory, Some(records)).unwrap();
+        check(&directory);
+        fs::read(layout::events(&directory, 1)).unwrap()
+    };
+    let of = |test: &str, records| (records, complete(test, records));
+    let both = [of("again_plain", Records::EnterLeave), of("again_contexts", Records::CallingContexts)];
+    for (number, (records, expected)) in both.iter().enumerate() {
+        let directory = fresh(&format!("again_{number}"));
+        ring(&directory, 2, 12_000);
+        // As far as the second location: its events are complete and kept, the new ones half written.
+        let path = layout::events(&directory, 1);
+        fs::write(layout::kept(&directory, 1), complete("again_kept", Records::CallingContexts)).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(path.with_extension("evt.part"), "half a file").unwrap();
+        launcher::finish(&directory, Some(*records)).unwrap();
+        check(&directory);
+        assert!(fs::read(&path).unwrap() == *expected, "{records:?}");
+    }
 }

@@ -11,7 +11,7 @@ use call_paths::{Registers, undisturbed};
 use model::CollectiveOp;
 use recording::journal::{self, Entry};
 use recording::layout;
-use recording::settings::{Profile, Settings};
+use recording::settings::{Profile, Records, Settings};
 
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
@@ -203,7 +203,10 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
         clock: clock::name().into(),
         sample: process.settings.sample,
     });
-    let Settings { profile, output, .. } = &process.settings;
+    let Settings { profile, output, records, .. } = &process.settings;
+    if *records != Records::CallingContexts {
+        process.enter(&Entry::Records { records: *records });
+    }
     if *profile != Profile::No {
         let estimate = *profile == Profile::Estimate;
         process.enter(&Entry::Profile(journal::Profile { estimate, keep: !estimate || output.is_some() }));

@@ -2,6 +2,7 @@
 //!
 //! A line without its newline was cut off by the end of the process and is passed over.
 
+use crate::settings::Records;
 use serde::{Deserialize, Serialize};
 
 /// A line of the journal.
@@ -39,6 +40,11 @@ pub enum Entry {
     },
     /// The process counts instead of recording events.
     Profile(Profile),
+    /// The records that the archive is to have, if not those of calling contexts.
+    Records {
+        /// What the user has chosen.
+        records: Records,
+    },
     /// A thread that has recorded something.
     Thread {
         /// Its number in the process; 0 is the one that called `MPI_Init`.
@@ -297,6 +303,7 @@ mod tests {
     fn entries_are_read_as_they_were_written() {
         let entries = [
             Entry::Thread { thread: 2, name: None },
+            Entry::Records { records: Records::EnterLeave },
             Entry::Region(Region {
                 region: 1,
                 name: "a\"b\n".into(),

@@ -1,6 +1,7 @@
 //! What the user may choose: one table, by environment variables. The launcher's options and configuration file set the
 //! same variables for the processes that it starts.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A variable of the environment.
@@ -40,6 +41,11 @@ pub const VARIABLES: &[Variable] = &[
         name: "REPLAY_PROFILE",
         default: "0",
         meaning: "1: count visits, time and bytes of each call path instead of recording events, which gives a profile.cubex; estimate: do so and say how large a trace would be",
+    },
+    Variable {
+        name: "REPLAY_RECORDS",
+        default: "calling-contexts",
+        meaning: "calling-contexts: the records of the archive name whole call paths; enter-leave: plain Enter and Leave records, for tools that do not know calling contexts",
     },
     Variable {
         name: "REPLAY_FILTER",
@@ -83,6 +89,8 @@ pub struct Settings {
     pub functions: String,
     /// Whether to count instead of recording events.
     pub profile: Profile,
+    /// Records of the archive.
+    pub records: Records,
     /// The filter file.
     pub filter: Option<PathBuf>,
     /// Samples a second; 0 for none.
@@ -104,6 +112,16 @@ pub enum Profile {
     Report,
     /// To say how large a trace would be.
     Estimate,
+}
+
+/// How the archive tells where a thread is. The recorder leaves the same for both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Records {
+    /// `CallingContextEnter` and its like, with whole call paths.
+    CallingContexts,
+    /// `Enter` and `Leave` of one region each.
+    EnterLeave,
 }
 
 /// What to read the time from.
@@ -135,6 +153,20 @@ impl Rounds {
     /// Whether this round is recorded.
     pub fn contains(&self, round: u64) -> bool {
         round >= self.first && round < self.end && (round - self.first).is_multiple_of(self.every)
+    }
+}
+
+impl Records {
+    /// The choice that a value of `REPLAY_RECORDS` stands for.
+    ///
+    /// # Errors
+    /// If it is none: what was found, what was expected.
+    pub fn read(value: &str) -> Result<Self, String> {
+        match value {
+            "calling-contexts" => Ok(Records::CallingContexts),
+            "enter-leave" => Ok(Records::EnterLeave),
+            _ => Err(format!("REPLAY_RECORDS is {value:?}, expected calling-contexts or enter-leave")),
+        }
     }
 }
 
@@ -173,6 +205,7 @@ impl Settings {
             "estimate" => Profile::Estimate,
             _ => return Err(wrong("REPLAY_PROFILE", "0, 1 or estimate")),
         };
+        let records = Records::read(&value("REPLAY_RECORDS"))?;
         let clock_interval = value("REPLAY_CLOCK_INTERVAL")
             .parse()
             .ok()
@@ -207,6 +240,7 @@ impl Settings {
             depth,
             functions,
             profile,
+            records,
             filter: text("REPLAY_FILTER").map(PathBuf::from),
             sample: sample as u32,
             clock,
@@ -242,6 +276,7 @@ mod tests {
         let settings = read(&[]).unwrap();
         assert_eq!((settings.buffer, settings.depth, settings.sample), (1 << 20, 64, 0));
         assert_eq!((settings.clock, settings.rounds, settings.output), (Clock::Auto, Rounds::ALL, None));
+        assert_eq!(settings.records, Records::CallingContexts);
     }
 
     #[test]
@@ -266,6 +301,7 @@ mod tests {
             ("REPLAY_WINDOW", "5"),
             ("REPLAY_WINDOW", "5-1"),
             ("REPLAY_FIRST", "some"),
+            ("REPLAY_RECORDS", "enter"),
             ("REPLAY_FUNCTIONS", "p2p,MPI_Sned"),
         ] {
             let message = read(&[(name, value)]).unwrap_err();

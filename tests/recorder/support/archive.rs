@@ -3,7 +3,7 @@
 use super::laws;
 use crate::lines;
 use model::{CollectiveOp, Definitions, Paradigm};
-use otf2::{Archive, Definition, Event};
+use otf2::{Archive, Attributes, Definition, Event};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::Command;
@@ -40,10 +40,11 @@ pub(crate) fn difference(experiment: &Path) -> Option<String> {
 pub(crate) fn counts(experiment: &Path) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     let mut calls = 0;
-    each_event(experiment, |event, entered| {
+    each_event(experiment, |_, event, region| {
         let name = if is_about_handles(event) { "handles" } else { event.name() };
         *counts.entry(name).or_insert(0) += 1;
-        calls += u64::from(entered.is_some_and(|entered| entered.is_mpi));
+        let is_entered = matches!(event, Event::CallingContextEnter { .. });
+        calls += u64::from(is_entered && region.is_some_and(|region| region.is_mpi));
     });
     let named = counts.into_iter().map(|(name, count): (&str, u64)| (name.to_owned(), count));
     named.chain([("calls".to_owned(), calls)]).collect()
@@ -135,22 +136,71 @@ fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -
 /// How often each region is entered, by its name.
 pub(crate) fn visits(experiment: &Path) -> BTreeMap<String, u64> {
     let mut visits = BTreeMap::new();
-    each_event(experiment, |_, entered| {
-        if let Some(entered) = entered {
-            *visits.entry(entered.name.clone()).or_insert(0) += 1;
+    each_event(experiment, |_, event, region| {
+        if let (Event::CallingContextEnter { .. }, Some(region)) = (event, region) {
+            *visits.entry(region.name.clone()).or_insert(0) += 1;
         }
     });
     visits
 }
 
-/// A region that is entered.
-struct Entered {
-    name: String,
-    is_mpi: bool,
+/// What archives of one recording have in common, whatever their records.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Account {
+    /// Events other than those of regions and calling contexts, by location, each with its time.
+    pub(crate) records: Vec<String>,
+    /// By location and name, how often a region of MPI, or one that tells of itself, is entered, and how many ticks that took.
+    pub(crate) regions: BTreeMap<(u64, String), (u64, u64)>,
 }
 
-/// Calls `see` for each event, with the region that it enters.
-fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, Option<&Entered>)) {
+/// Reads it.
+pub(crate) fn account(experiment: &Path) -> Account {
+    let mut account = Account::default();
+    let mut stack = Vec::new();
+    each_event(experiment, |at, event, region| {
+        let is_entered = matches!(event, Event::CallingContextEnter { .. } | Event::Enter { .. });
+        match region {
+            Some(region) if !region.tells_of_itself => {}
+            Some(region) if is_entered => stack.push((region.name.clone(), at.time)),
+            Some(region) => {
+                let (name, begin) = stack.pop().unwrap();
+                assert_eq!(name, region.name);
+                let (visits, ticks) = account.regions.entry((at.location, name)).or_insert((0, 0));
+                (*visits, *ticks) = (*visits + 1, *ticks + at.time - begin);
+            }
+            None if matches!(event, Event::CallingContextSample { .. }) => {}
+            None => {
+                let attributes: Vec<_> = at.attributes.iter().collect();
+                // Strings have other numbers in the other archive.
+                let event = match event {
+                    Event::ProgramBegin { .. } => "ProgramBegin".into(),
+                    event => format!("{event:?}"),
+                };
+                account.records.push(format!("{} {} {event} {attributes:?}", at.location, at.time));
+            }
+        }
+    });
+    assert!(stack.is_empty(), "{stack:?} are not left");
+    account
+}
+
+/// A region that is entered or left.
+struct Region {
+    name: String,
+    is_mpi: bool,
+    /// Whether it is entered and left at its own times; the others are only known from the stack.
+    tells_of_itself: bool,
+}
+
+/// Where an event is, and what it has beyond its fields.
+struct At<'a> {
+    location: u64,
+    time: u64,
+    attributes: Attributes<'a>,
+}
+
+/// Calls `see` for each event, with the region that it enters or leaves.
+fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'_>, Option<&Region>)) {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);
@@ -163,8 +213,9 @@ fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, Option<&Entered
                 strings.insert(reference, String::from_utf8_lossy(string).into_owned());
             }
             Definition::Region { reference, name, paradigm, .. } => {
-                let name = strings[&name].clone();
-                regions.insert(reference, Entered { name, is_mpi: paradigm == Paradigm::MPI });
+                let (name, is_mpi) = (strings[&name].clone(), paradigm == Paradigm::MPI);
+                let tells_of_itself = [Paradigm::MPI, Paradigm::USER, Paradigm::COMPILER].contains(&paradigm);
+                regions.insert(reference, Region { name, is_mpi, tells_of_itself });
             }
             Definition::CallingContext { reference, region, .. } => {
                 contexts.insert(reference, region);
@@ -178,13 +229,14 @@ fn each_event(experiment: &Path, mut see: impl FnMut(&Event<'_>, Option<&Entered
         let mut events = archive.events(&file);
         while let Some(record) = events.next().unwrap() {
             let event = record.event.map(&local.mappings);
-            let entered = match event {
-                Event::CallingContextEnter { calling_context, .. } => {
-                    regions.get(&contexts[&calling_context])
-                }
+            let region = match event {
+                Event::CallingContextEnter { calling_context, .. }
+                | Event::CallingContextLeave { calling_context } => contexts.get(&calling_context),
+                Event::Enter { ref region } | Event::Leave { ref region } => Some(region),
                 _ => None,
             };
-            see(&event, entered);
+            let at = At { location, time: record.time, attributes: record.attributes };
+            see(at, &event, region.and_then(|region| regions.get(region)));
         }
     }
 }

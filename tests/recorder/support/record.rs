@@ -83,6 +83,21 @@ impl Subject {
         run(&mut self.recorded(way), &self.folder)
     }
 
+    /// Runs it with the recorder and nobody who completes the archive.
+    pub(crate) fn run_uncompleted(&self) -> Ended {
+        let _turn = Turn::alone();
+        let library = build::launcher().with_file_name("libreplay_recorder.so");
+        let variable = |name: &str, value: &Path| {
+            let mut variable = OsString::from(name);
+            variable.push("=");
+            variable.push(value);
+            variable
+        };
+        let recorder =
+            ["env".into(), variable("LD_PRELOAD", &library), variable("REPLAY_OUTPUT", &self.experiment)];
+        run(&mut self.command([self.mpirun(), recorder.into(), self.program.clone()].concat()), &self.folder)
+    }
+
     /// The command without the recorder.
     pub(crate) fn bare(&self) -> Command {
         let mut words = self.mpirun();
@@ -145,9 +160,14 @@ pub(crate) fn clean(command: &mut Command) {
 
 /// Completes a recording with `replay-record --finish`.
 pub(crate) fn finish(experiment: &Path, folder: &Path) -> Ended {
+    finish_with(experiment, &[], folder)
+}
+
+/// The same with more options.
+pub(crate) fn finish_with(experiment: &Path, options: &[&str], folder: &Path) -> Ended {
     let mut command = Command::new(build::launcher());
     clean(&mut command);
-    run(command.arg("--finish").arg(experiment), folder)
+    run(command.arg("--finish").arg(experiment).args(options), folder)
 }
 
 /// Analyzes a recording; the report is `trace.cubex` in it.

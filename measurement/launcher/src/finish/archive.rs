@@ -48,6 +48,8 @@ pub(crate) struct Content<'a> {
     pub(crate) programs: &'a [Vec<String>],
     pub(crate) shared: &'a Shared,
     pub(crate) contexts: &'a Contexts,
+    /// Whether events name calling contexts.
+    pub(crate) has_contexts: bool,
     /// Samples for a second of a thread's processor time.
     pub(crate) sample: u32,
 }
@@ -73,7 +75,8 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
     for (at, (location, process)) in content.locations.iter().zip(content.process_of).enumerate() {
         let mut local = archive.local_definitions(location.reference)?;
         if let Some(process) = *process {
-            for table in tables(&programs[process], &content.shared.of[process], &content.contexts.of[at]) {
+            let contexts: &[u32] = if content.has_contexts { &content.contexts.of[at] } else { &[] };
+            for table in tables(&programs[process], &content.shared.of[process], contexts) {
                 local.write(table.definition())?;
             }
             for at in &content.clock.offsets[process] {
@@ -164,7 +167,9 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_
     topologies(content.shared, strings, records);
     files(content.shared, strings, records);
     attributes(strings, records);
-    contexts(content.contexts, content.sample, strings, records);
+    if content.has_contexts {
+        contexts(content.contexts, content.sample, strings, records);
+    }
 }
 
 fn paradigms(strings: &mut Strings, records: &mut Records<'_>) {

@@ -6,6 +6,7 @@
 //! nothing. Nearly all distances keep their width, so an event file is corrected in its place.
 
 use super::buffers::order_mark;
+use super::records::Output;
 use super::tree::{Unknown, Walk};
 use crate::Error;
 use otf2::{Event, EventCursor, FileBytes};
@@ -15,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// What became of the distances in an event file.
-pub(crate) enum Correction {
+pub(super) enum Correction {
     /// They are right, up to the first record that makes no sense if there is one.
     Done(Option<otf2::Error>),
     /// One of them has no room where it has to be, or there is a calling context that nobody knows.
@@ -26,7 +27,7 @@ pub(crate) enum Correction {
 ///
 /// # Errors
 /// If the disk refuses.
-pub(crate) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Result<Correction, Error> {
+pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Result<Correction, Error> {
     let bytes = FileBytes::open(path)?;
     let mut patches = Patches::new(path, &bytes, chunk_size)?;
     let mut events = EventCursor::new(&bytes, path, chunk_size);
@@ -62,11 +63,33 @@ pub(crate) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Resul
     Ok(Correction::Done(damage))
 }
 
+/// Copies events with their distances corrected, wherever these have room or not; answers the first record that makes no
+/// sense, with which it ends.
+///
+/// # Errors
+/// If the disk refuses.
+pub(super) fn copy(
+    mut events: EventCursor<'_>,
+    mut walk: Walk<'_>,
+    output: &mut Output,
+) -> Result<Option<otf2::Error>, Error> {
+    loop {
+        match events.next() {
+            Ok(Some(mut record)) => match correct_event(&mut record.event, &mut walk) {
+                Ok(()) => output.put(record.time, record.event, record.attributes)?,
+                Err(Unknown) => output.refuse(),
+            },
+            Ok(None) => return Ok(None),
+            Err(damage) => return Ok(Some(damage)),
+        }
+    }
+}
+
 /// Gives an event the distance that it must have, if it has one.
 ///
 /// # Errors
 /// If its calling context is not known.
-pub(crate) fn correct_event(event: &mut Event<'_>, walk: &mut Walk<'_>) -> Result<(), Unknown> {
+fn correct_event(event: &mut Event<'_>, walk: &mut Walk<'_>) -> Result<(), Unknown> {
     let step = walk.step(event)?;
     if let Event::CallingContextEnter { unwind_distance, .. }
     | Event::CallingContextSample { unwind_distance, .. } = event

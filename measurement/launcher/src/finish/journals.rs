@@ -9,6 +9,7 @@ use recording::journal::{
     Calibration, Communicator, Entry, File, Module, Offset, Profile, Region, Topology, Window,
 };
 use recording::layout;
+use recording::settings::Records;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub(crate) struct Process {
     pub(crate) sample: u32,
     /// What its counts are for, if it has not recorded events.
     pub(crate) profile: Option<Profile>,
+    /// The records that the archive is to have, if the user has chosen.
+    pub(crate) records: Option<Records>,
     /// Names of threads by their numbers.
     pub(crate) threads: BTreeMap<u32, Option<String>>,
     pub(crate) calibrations: Vec<Calibration>,
@@ -189,6 +192,7 @@ fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
     match entry {
         Entry::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
         Entry::Profile(profile) => process.profile = Some(profile),
+        Entry::Records { records } => process.records = Some(records),
         Entry::Thread { thread, name } => {
             process.threads.insert(thread, name);
         }

@@ -9,7 +9,7 @@
 //! | what processes share | `communicators`, `members` |
 //! | addresses become functions, paths one tree | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
-//! | records of events that fit the tree | `tree`, `distances`, `records` |
+//! | records of events that fit the tree | `tree`, `distances`, `enter_leave`, `records` |
 //! | definitions, and the anchor | `strings`, `archive` |
 //! | or, of counts, a report | `profile` |
 //!
@@ -23,6 +23,7 @@ mod code;
 mod communicators;
 mod contexts;
 mod distances;
+mod enter_leave;
 mod events;
 mod journals;
 mod lock;
@@ -44,6 +45,7 @@ use notices::Notices;
 pub(crate) use notices::name_ranks;
 pub use profile::{Estimate, Price, Share};
 use recording::layout;
+use recording::settings::Records;
 use run::{Place, define, gather, places};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,11 +86,12 @@ pub struct Summary {
     pub estimate: Option<Box<Estimate>>,
 }
 
-/// Completes the archive in an experiment directory.
+/// Completes the archive in an experiment directory, with these records; by default with those that the user has chosen for
+/// the recording.
 ///
 /// # Errors
 /// If there is no recording, processes still record, or the disk refuses. The recording is still there then.
-pub fn finish(directory: &Path) -> Result<Outcome, Error> {
+pub fn finish(directory: &Path, records: Option<Records>) -> Result<Outcome, Error> {
     let recording = directory.join(layout::RECORDING);
     if is_complete(directory) {
         remove(&recording)?;
@@ -112,7 +115,7 @@ pub fn finish(directory: &Path) -> Result<Outcome, Error> {
     let processes = journals::read(directory, &mut notices)?;
     refuse_running(directory, &processes)?;
     let summary = match processes.iter().find_map(|process| process.profile) {
-        None => complete(directory, &processes, notices)?,
+        None => complete(directory, &processes, records, notices)?,
         Some(wanted) => profile::complete(directory, &processes, wanted, notices)?,
     };
     drop(lock);
@@ -167,7 +170,14 @@ fn remove(recording: &Path) -> Result<(), Error> {
     }
 }
 
-fn complete(directory: &Path, processes: &[Process], mut notices: Notices) -> Result<Summary, Error> {
+fn complete(
+    directory: &Path,
+    processes: &[Process],
+    records: Option<Records>,
+    mut notices: Notices,
+) -> Result<Summary, Error> {
+    let recorded = || processes.iter().find_map(|process| process.records);
+    let wanted = records.or_else(recorded).unwrap_or(Records::CallingContexts);
     let traces = directory.join(layout::TRACES);
     fs::create_dir_all(&traces).map_err(|cause| Error::io(&traces, "create the directory", cause))?;
     records::restore(directory)?;
@@ -175,9 +185,9 @@ fn complete(directory: &Path, processes: &[Process], mut notices: Notices) -> Re
     let mut events = events(directory, processes, &places, &mut notices)?;
     let times: Vec<_> = events.iter().map(|events| events.times).collect();
     let run = gather(directory, processes, places, &times, &mut notices)?;
-    records::settle(directory, &run, &mut events, &mut notices)?;
+    records::settle(directory, &run, wanted, &mut events, &mut notices)?;
     let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
-    define(directory, &run, &counts, !notices.has_losses())?;
+    define(directory, &run, wanted, &counts, !notices.has_losses())?;
     Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
 }
 

@@ -1,18 +1,20 @@
 //! The records of events as the archive has them, made of those that were recorded.
 //!
 //! What the paths of a location mean is known only when all paths are. So event files that are complete are gone through
-//! once more, several at a time: distances are corrected in their places ([`distances`]). Where that is not enough the file
-//! is written anew. Until the anchor is there, the recorded one is kept among what is removed then; whoever does this again
-//! begins with putting it back, and comes to the same result.
+//! once more, several at a time: distances are corrected in their places (`distances`). Where that is not enough, or other
+//! records are wanted (`enter_leave`), the file is written anew. Until the anchor is there, the recorded one is kept among
+//! what is removed then; whoever does this again begins with putting it back, and comes to the same result.
 
-use super::distances::{self, Correction, correct_event};
+use super::distances::{self, Correction};
+use super::enter_leave;
 use super::events::Events;
 use super::notices::Notices;
 use super::run::{Place, Run, byte_order};
 use super::tree::{Tree, Walk};
 use crate::Error;
-use otf2::{Anchor, EventCursor, EventWriter, FileBytes};
+use otf2::{Anchor, Attributes, Event, EventCursor, EventWriter, FileBytes};
 use recording::layout;
+use recording::settings::Records;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,6 +44,7 @@ pub(super) fn restore(directory: &Path) -> Result<(), Error> {
 pub(super) fn settle(
     directory: &Path,
     run: &Run<'_>,
+    wanted: Records,
     events: &mut [Events],
     notices: &mut Notices,
 ) -> Result<(), Error> {
@@ -49,16 +52,22 @@ pub(super) fn settle(
     let settle = |at: usize| {
         let Place { reference, process } = run.places[at];
         // Without a process it has no events.
-        process.map_or(Ok(Settled::default()), |_| {
-            let path = layout::events(directory, reference);
-            let walk = Walk::new(&tree, &run.contexts.of[at]);
-            match distances::correct(&path, run.chunk_size(), walk.clone())? {
+        let Some(process) = process else { return Ok(Settled::default()) };
+        let path = layout::events(directory, reference);
+        let walk = Walk::new(&tree, &run.contexts.of[at]);
+        let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size());
+        match wanted {
+            Records::EnterLeave => anew()?.write(|events, output| {
+                let sample = u64::from(run.processes[process].sample.max(1));
+                enter_leave::convert(events, walk, run.clock.resolution / sample, output)
+            }),
+            Records::CallingContexts => match distances::correct(&path, run.chunk_size(), walk.clone())? {
                 Correction::Done(damage) => settled_in_place(&path, damage),
                 Correction::NotInPlace => {
-                    write_anew(&path, &layout::kept(directory, reference), run.chunk_size(), walk)
+                    anew()?.write(|events, output| distances::copy(events, walk, output))
                 }
-            }
-        })
+            },
+        }
     };
     let all = side_by_side(run.places.len(), settle);
     for ((settled, events), place) in all.into_iter().zip(events).zip(&run.places) {
@@ -84,38 +93,73 @@ fn settled_in_place(path: &Path, damage: Option<otf2::Error>) -> Result<Settled,
     Ok(Settled { count: None, losses: damage.map(|damage| damage.to_string()).into_iter().collect() })
 }
 
-/// Writes an event file anew and keeps the recorded one.
-fn write_anew(path: &Path, kept: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Result<Settled, Error> {
-    rename(path, kept)?;
-    let bytes = FileBytes::open(kept)?;
-    let anchor = Anchor { event_chunk_size: chunk_size, byte_order: byte_order(), ..Anchor::default() };
-    let mut writer = EventWriter::create(path, &anchor)?;
-    let mut events = EventCursor::new(&bytes, path, chunk_size);
-    let (mut refused, mut losses) = (0, Vec::new());
-    loop {
-        match events.next() {
-            Ok(Some(mut record)) => {
-                if correct_event(&mut record.event, &mut walk).is_err() {
-                    refused += 1;
-                    continue;
-                }
-                match writer.write(record.time, record.event, record.attributes) {
-                    Err(error) if std::error::Error::source(&error).is_some() => return Err(error.into()),
-                    Err(_) => refused += 1,
-                    Ok(()) => {}
-                }
+/// An event file that is written anew.
+struct Anew<'a> {
+    path: &'a Path,
+    /// The recorded one.
+    recorded: FileBytes,
+    chunk_size: u64,
+    output: Output,
+}
+
+impl<'a> Anew<'a> {
+    /// Begins with keeping the recorded one.
+    fn begin(path: &'a Path, kept: &Path, chunk_size: u64) -> Result<Self, Error> {
+        rename(path, kept)?;
+        let anchor = Anchor { event_chunk_size: chunk_size, byte_order: byte_order(), ..Anchor::default() };
+        let output = Output { writer: EventWriter::create(path, &anchor)?, refused: 0 };
+        Ok(Anew { path, recorded: FileBytes::open(kept)?, chunk_size, output })
+    }
+
+    /// Has `fill` write the new events; it answers what is damaged of the recorded ones.
+    fn write(
+        mut self,
+        fill: impl FnOnce(EventCursor<'_>, &mut Output) -> Result<Option<otf2::Error>, Error>,
+    ) -> Result<Settled, Error> {
+        let events = EventCursor::new(&self.recorded, self.path, self.chunk_size);
+        let damage = fill(events, &mut self.output)?;
+        let mut losses: Vec<String> =
+            damage.map(|damage| format!("{damage}; what follows is left out")).into_iter().collect();
+        let (path, refused) = (self.path.display(), self.output.refused);
+        if refused > 0 {
+            losses.push(format!("{path}: {refused} of its events are left out: they make no sense"));
+        }
+        Ok(Settled { count: Some(self.output.writer.finish()?), losses })
+    }
+}
+
+/// Where new events go.
+pub(super) struct Output {
+    writer: EventWriter,
+    /// How many events are left out because they make no sense.
+    refused: u64,
+}
+
+impl Output {
+    /// Appends an event.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub(super) fn put(
+        &mut self,
+        time: u64,
+        event: Event<'_>,
+        attributes: Attributes<'_>,
+    ) -> Result<(), Error> {
+        match self.writer.write(time, event, attributes) {
+            Err(error) if std::error::Error::source(&error).is_some() => Err(error.into()),
+            Err(_) => {
+                self.refuse();
+                Ok(())
             }
-            Ok(None) => break,
-            Err(damage) => {
-                losses.push(format!("{damage}; what follows is left out"));
-                break;
-            }
+            Ok(()) => Ok(()),
         }
     }
-    if refused > 0 {
-        losses.push(format!("{}: {refused} events make no sense and are left out", path.display()));
+
+    /// Leaves an event out.
+    pub(super) fn refuse(&mut self) {
+        self.refused += 1;
     }
-    Ok(Settled { count: Some(writer.finish()?), losses })
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), Error> {

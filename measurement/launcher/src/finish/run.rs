@@ -6,6 +6,7 @@ use super::{Summary, archive, clock, communicators, contexts, paths, python, str
 use crate::{Error, host};
 use otf2::Anchor;
 use recording::layout;
+use recording::settings::Records;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -113,8 +114,14 @@ impl Run<'_> {
     }
 }
 
-/// Writes all definitions of an archive, and its anchor; `events` are the numbers of events by location.
-pub(super) fn define(directory: &Path, run: &Run<'_>, events: &[u64], has_all: bool) -> Result<(), Error> {
+/// Writes all definitions of an archive with these records, and its anchor; `events` are the numbers of events by location.
+pub(super) fn define(
+    directory: &Path,
+    run: &Run<'_>,
+    records: Records,
+    events: &[u64],
+    has_all: bool,
+) -> Result<(), Error> {
     let processes = run.processes;
     let is_limited = processes.iter().any(|process| process.is_limited);
     let is_whole = run.silent.is_empty() && run.died.is_empty() && has_all && !is_limited;
@@ -138,6 +145,7 @@ pub(super) fn define(directory: &Path, run: &Run<'_>, events: &[u64], has_all: b
             programs: &processes.iter().map(program).collect::<Vec<_>>(),
             shared: &run.shared,
             contexts: &run.contexts,
+            has_contexts: records == Records::CallingContexts,
             sample: processes.iter().map(|process| process.sample).max().unwrap_or(0),
         },
     )

@@ -54,6 +54,11 @@ impl<'a> Tree<'a> {
         context.and_then(|context| context.parent).unwrap_or(NO_CONTEXT)
     }
 
+    /// The region of the innermost context; `None` of an empty path.
+    pub(crate) fn region(&self, path: u32) -> Option<u32> {
+        self.contexts.get(path as usize).map(|context| context.region)
+    }
+
     /// The longest path with which both begin.
     pub(crate) fn common(&self, mut one: u32, mut other: u32) -> u32 {
         while one != other {
@@ -63,6 +68,29 @@ impl<'a> Tree<'a> {
             }
         }
         one
+    }
+
+    /// The parts of two paths that lead to the innermost function which both have active. That is what they have in
+    /// common, or one context more if these two differ in nothing but the line that the function has come to.
+    pub(crate) fn meeting(&self, one: u32, other: u32) -> (u32, u32) {
+        let common = self.common(one, other);
+        let child = |path| self.ancestor(path, self.depth(common) + 1);
+        let children = (child(one), child(other));
+        match self.region(children.0).is_some() && self.region(children.0) == self.region(children.1) {
+            true => children,
+            false => (common, common),
+        }
+    }
+
+    /// The part of a path that has so many contexts; nothing if it is shorter.
+    fn ancestor(&self, mut path: u32, depth: u32) -> u32 {
+        if self.depth(path) < depth {
+            return NO_CONTEXT;
+        }
+        while self.depth(path) > depth {
+            path = self.parent(path);
+        }
+        path
     }
 
     /// The unwind distance that OTF2 defines for an event: 1 more than the number of contexts that are new. What is entered
@@ -169,6 +197,21 @@ mod tests {
         let cases =
             [(NO_CONTEXT, 2, 3), (2, 2, 1), (6, 2, 1), (6, 0, 1), (0, 3, 2), (1, 0, 2), (6, NO_CONTEXT, 1)];
         distances(Kind::Sample, &cases);
+    }
+
+    #[test]
+    fn paths_meet_in_the_function_that_is_active_in_both_whatever_its_line() {
+        let contexts = contexts();
+        let tree = Tree::new(&contexts);
+        // One line further in `main`, and in `solve` of one call; `solve` of another call is another one.
+        assert_eq!(tree.meeting(0, 1), (0, 1));
+        assert_eq!(tree.meeting(6, 3), (2, 3));
+        assert_eq!(tree.meeting(2, 8), (0, 1));
+        assert_eq!(tree.meeting(6, 2), (2, 2));
+        assert_eq!(tree.meeting(2, 2), (2, 2));
+        assert_eq!(tree.meeting(5, 2), (0, 0), "other functions, called by one");
+        assert_eq!(tree.meeting(2, 9), (NO_CONTEXT, NO_CONTEXT));
+        assert_eq!(tree.meeting(NO_CONTEXT, 2), (NO_CONTEXT, NO_CONTEXT));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use recording::functions::{self, Function};
 use recording::layout;
 use recording::paths::SAMPLE;
 use recording::profile::Trace;
+use recording::settings::Records;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -102,7 +103,7 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
     // What an interrupted estimate has left would be in the way.
     let _ = fs::remove_dir_all(&beside);
     let events: Vec<u64> = counts.iter().map(|counts| counts.header.trace.events).collect();
-    define(&beside, run, &events, true)?;
+    define(&beside, run, Records::CallingContexts, &events, true)?;
     estimate.definitions = bytes(&beside);
     Ok(estimate)
 }

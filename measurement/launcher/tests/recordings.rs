@@ -60,17 +60,7 @@ impl Rank {
     /// Adds an entry to the journal.
     pub(crate) fn tell(&mut self, entry: Entry) {
         self.journal.push_str(&entry.to_line());
-        self.write_journal();
-    }
-
-    fn write_journal(&self) {
         fs::write(layout::journal(&self.directory, self.rank), &self.journal).unwrap();
-    }
-
-    /// Says that so many samples were taken in a second.
-    pub(crate) fn sampled(&mut self, samples: u32) {
-        self.journal = self.journal.replacen("\"sample\":100", &format!("\"sample\":{samples}"), 1);
-        self.write_journal();
     }
 
     /// Writes the paths of a thread: kind, target, parent.

@@ -269,12 +269,13 @@ const IN_1: u32 = 4;
 const IN_2: u32 = 5;
 const IN_3: u32 = 7;
 
-/// What becomes of these events where samples are taken every 1000 ticks; the MPI function is `M`.
+/// How far samples may be apart: two periods of 10 ms and 10 ms, in ticks of half a nanosecond.
+const GAP: u64 = 60_000_000;
+
+/// What becomes of these events; the MPI function is `M`.
 fn plain(test: &str, events: &[(u64, Event<'_>)]) -> String {
     let directory = fresh(test);
-    let mut rank = with_regions(&directory, 4);
-    // Ticks of half a nanosecond.
-    rank.sampled(2_000_000);
+    let rank = with_regions(&directory, 4);
     rank.paths(0, &PATHS);
     rank.record(0, events);
     let summary = finished_plainly(&directory);
@@ -327,52 +328,54 @@ fn regions_that_tell_of_themselves_are_entered_and_left_at_their_own_times() {
 }
 
 #[test]
-fn thread_is_on_a_sampled_path_as_long_as_two_periods_before_and_behind_the_sample() {
+fn thread_is_on_a_sampled_path_before_and_behind_the_sample_as_long_as_samples_may_be_apart() {
+    let events = |sampled: u64, next: u64| {
+        [
+            (1, enter(IN_1)),
+            (10, leave(IN_1)),
+            (20, Event::BufferFlush { stop_time: otf2::Timestamp(30) }),
+            (sampled, sample(2)),
+            (next, enter(IN_1)),
+            (next + 5, leave(IN_1)),
+        ]
+    };
+    let begin = "1 +0, 1 +1, 1 +M, 10 -M, 10 -1";
+    let end = |next: u64| {
+        let end = next + 5;
+        format!("{next} +1, {next} +M, {end} -M, {end} -1, {end} -0")
+    };
     // Close on both sides: from the call before to the call behind.
-    let close = [
-        (1000, enter(IN_1)),
-        (1010, leave(IN_1)),
-        (1020, Event::BufferFlush { stop_time: otf2::Timestamp(1030) }),
-        (3010, sample(2)),
-        (5010, enter(IN_1)),
-        (5020, leave(IN_1)),
-    ];
-    let expected = "1000 +0, 1000 +1, 1000 +M, 1010 -M, 1010 -1, 1010 +2, 1020 BufferFlush, 5010 -2, 5010 +1, 5010 +M, \
-                    5020 -M, 5020 -1, 5020 -0";
-    assert_eq!(plain("close_samples", &close), expected);
+    let (sampled, next) = (10 + GAP, 10 + 2 * GAP);
+    let expected = format!("{begin}, 10 +2, 20 BufferFlush, {next} -2, {}", end(next));
+    assert_eq!(plain("close_samples", &events(sampled, next)), expected);
     // A tick further apart: at the sample alone.
-    let far = close.map(|(time, event)| match time {
-        3010 => (3011, event),
-        5010.. => (time + 2, event),
-        _ => (time, event),
-    });
-    let expected = "1000 +0, 1000 +1, 1000 +M, 1010 -M, 1010 -1, 1020 BufferFlush, 3011 +2, 3011 -2, 5012 +1, 5012 +M, \
-                    5022 -M, 5022 -1, 5022 -0";
-    assert_eq!(plain("far_samples", &far), expected);
+    let (sampled, next) = (11 + GAP, 12 + 2 * GAP);
+    let expected = format!("{begin}, 20 BufferFlush, {sampled} +2, {sampled} -2, {}", end(next));
+    assert_eq!(plain("far_samples", &events(sampled, next)), expected);
 }
 
 #[test]
 fn time_between_two_samples_belongs_to_the_later_one_unless_it_is_long() {
-    let found = plain(
-        "two_samples",
-        &[(1000, enter(IN_0)), (1001, leave(IN_0)), (2000, sample(1)), (3000, sample(2)), (9000, sample(6))],
+    let late = 31 + GAP;
+    let events = [(10, enter(IN_0)), (11, leave(IN_0)), (20, sample(1)), (30, sample(2)), (late, sample(6))];
+    let expected = format!(
+        "10 +0, 10 +M, 11 -M, 11 +1, 20 -1, 20 +2, 30 -2, {late} +1, {late} +3, {late} -3, {late} -1, {late} -0"
     );
-    let expected = "1000 +0, 1000 +M, 1001 -M, 1001 +1, 2000 -1, 2000 +2, 3000 -2, 9000 +1, 9000 +3, 9000 -3, 9000 -1, 9000 -0";
-    assert_eq!(found, expected);
+    assert_eq!(plain("two_samples", &events), expected);
 }
 
 #[test]
-fn end_of_the_program_closes_what_is_open() {
-    let found = plain(
-        "end_closes",
-        &[
-            (10, enter(IN_1)),
-            (12, leave(IN_1)),
-            (20, enter(IN_2)),
-            (30, Event::ProgramEnd { exit_status: 0 }),
-        ],
-    );
-    assert_eq!(found, "10 +0, 10 +1, 10 +M, 12 -M, 12 -1, 20 +2, 20 +M, 30 -M, 30 -2, 30 -0, 30 ProgramEnd");
+fn end_of_the_program_closes_what_has_told_of_itself_and_the_last_call_the_rest() {
+    let end = Event::ProgramEnd { exit_status: 0 };
+    let open = [(10, enter(IN_1)), (12, leave(IN_1)), (20, enter(IN_2)), (30, end)];
+    let expected = "10 +0, 10 +1, 10 +M, 12 -M, 12 -1, 20 +2, 20 +M, 30 -M, 30 -2, 30 -0, 30 ProgramEnd";
+    assert_eq!(plain("end_closes", &open), expected);
+    let left = [(5, enter(0)), (10, enter(IN_3)), (12, leave(IN_3)), (30, end)];
+    let expected = "5 +0, 10 +1, 10 +3, 10 +M, 12 -M, 12 -3, 12 -1, 30 -0, 30 ProgramEnd";
+    assert_eq!(plain("end_closes_regions", &left), expected);
+    let sampled = [(10, enter(IN_1)), (12, leave(IN_1)), (20, sample(6)), (30, end)];
+    let expected = "10 +0, 10 +1, 10 +M, 12 -M, 12 +3, 30 -3, 30 -1, 30 -0, 30 ProgramEnd";
+    assert_eq!(plain("end_closes_sample", &sampled), expected);
 }
 
 #[test]

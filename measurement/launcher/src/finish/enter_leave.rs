@@ -2,8 +2,9 @@
 //!
 //! MPI functions, named regions and functions that tell of themselves are entered and left at their own times. Of the
 //! functions around them it is known only that they were active at an event. Between two events those are active that both
-//! paths have in common; the others are left at the first event and entered at the second one. Samples say more: up to
-//! two periods before and after a sample the thread is on its path. What is open at the end is left there.
+//! paths have in common; the others are left at the first event and entered at the second one, as is everything that does
+//! not tell of itself before the end. Samples say more: before and behind a sample the thread is on its path, as long as
+//! samples may be apart. The analyzer gives the time between calls to functions by the same rule.
 //!
 //! Lines of calls do not matter: a function that has come to another line is still the same, if its caller has not.
 
@@ -13,28 +14,18 @@ use super::tree::{Kind, Step, Tree, Unknown, Walk};
 use crate::Error;
 use otf2::{Attributes, Event, EventCursor, EventRecord};
 
-/// So many periods of samples a thread may be on a path beside the sample.
-const PERIODS: u64 = 2;
-
-/// An event of a calling context, and when it was.
-#[derive(Clone, Copy)]
-struct At {
-    time: u64,
-    step: Step,
-}
-
-/// Writes the events of a location with plain records; `period` is the time between samples, in ticks. Answers the first
-/// record that makes no sense, with which it ends.
+/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. Answers the
+/// first record that makes no sense, with which it ends.
 ///
 /// # Errors
 /// If the disk refuses.
 pub(super) fn convert(
     mut events: EventCursor<'_>,
     mut walk: Walk<'_>,
-    period: u64,
+    longest_gap: u64,
     output: &mut Output,
 ) -> Result<Option<otf2::Error>, Error> {
-    let mut stack = Stack { tree: walk.tree, path: NO_CONTEXT, output };
+    let mut stack = Stack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
     // What is known of the time behind an event depends on the one that comes next.
     let mut ahead = Ahead { events: events.clone(), walk: walk.clone() };
     ahead.next();
@@ -51,9 +42,7 @@ pub(super) fn convert(
         match walk.step(&record.event) {
             Ok(Some(step)) => {
                 stack.take(step, &record)?;
-                if let Some(next) = ahead.next() {
-                    stack.between(At { time: record.time, step }, next, period)?;
-                }
+                stack.between((record.time, step.kind), ahead.next(), longest_gap)?;
             }
             Ok(None) => {
                 if matches!(record.event, Event::ProgramEnd { .. }) {
@@ -66,22 +55,30 @@ pub(super) fn convert(
     }
 }
 
-/// Goes to the next event of a calling context.
+/// Goes from one event of a calling context to the next.
 struct Ahead<'a> {
     events: EventCursor<'a>,
     walk: Walk<'a>,
 }
 
 impl Ahead<'_> {
-    fn next(&mut self) -> Option<At> {
+    /// The next one and its time; behind the last, the time of the last event.
+    fn next(&mut self) -> (u64, Option<Step>) {
+        let mut time = 0;
         while let Ok(Some(head)) = self.events.head() {
+            time = head.time;
             if !head.is_of_calling_context() {
-                self.events.step_over(head).ok()?;
-            } else if let Ok(Some(step)) = self.walk.step(&self.events.event(head).ok()?) {
-                return Some(At { time: head.time, step });
+                if self.events.step_over(head).is_err() {
+                    break;
+                }
+                continue;
+            }
+            let Ok(event) = self.events.event(head) else { break };
+            if let Ok(Some(step)) = self.walk.step(&event) {
+                return (time, Some(step));
             }
         }
-        None
+        (time, None)
     }
 }
 
@@ -90,6 +87,8 @@ struct Stack<'a> {
     tree: &'a Tree<'a>,
     /// The path that they are.
     path: u32,
+    /// The parts of it at which something has told of itself.
+    own: Vec<u32>,
     output: &'a mut Output,
 }
 
@@ -104,23 +103,38 @@ impl Stack<'_> {
         self.change(self.around(step), record.time)?;
         let Some(region) = self.tree.region(step.path) else { return Ok(()) };
         let event = match step.kind {
-            Kind::Enter => Event::Enter { region },
-            Kind::Leave => Event::Leave { region },
+            Kind::Enter => {
+                self.path = step.path;
+                self.own.push(step.path);
+                Event::Enter { region }
+            }
+            Kind::Leave => {
+                self.path = self.tree.parent(step.path);
+                let left = self.own.iter().rposition(|&own| own == step.path);
+                self.own.truncate(left.unwrap_or(self.own.len()));
+                Event::Leave { region }
+            }
             Kind::Sample => return Ok(()),
         };
-        self.path = if step.kind == Kind::Leave { self.tree.parent(step.path) } else { step.path };
         self.output.put(record.time, event, record.attributes)
     }
 
     /// Changes the path between two events as far as that happens at the first one.
-    fn between(&mut self, last: At, next: At, period: u64) -> Result<(), Error> {
-        let is_close = next.time.saturating_sub(last.time) <= period.saturating_mul(PERIODS);
-        let around = self.around(next.step);
-        match (last.step.kind, next.step.kind) {
-            (_, Kind::Sample) if is_close => self.change(around, last.time),
+    fn between(
+        &mut self,
+        (last, kind): (u64, Kind),
+        (next, step): (u64, Option<Step>),
+        longest_gap: u64,
+    ) -> Result<(), Error> {
+        let is_close = next.saturating_sub(last) <= longest_gap;
+        // At the end nobody knows more than what has not told that it is left.
+        let around =
+            step.map_or_else(|| self.own.last().copied().unwrap_or(NO_CONTEXT), |step| self.around(step));
+        match step.map(|step| step.kind) {
+            Some(Kind::Sample) if is_close => self.change(around, last),
             // The thread is on the sampled path until the next event.
-            (Kind::Sample, _) if is_close => Ok(()),
-            _ => self.leave(around, last.time),
+            _ if kind == Kind::Sample && is_close => Ok(()),
+            _ => self.leave(around, last),
         }
     }
 

@@ -52,15 +52,16 @@ pub(super) fn settle(
     let settle = |at: usize| {
         let Place { reference, process } = run.places[at];
         // Without a process it has no events.
-        let Some(process) = process else { return Ok(Settled::default()) };
+        if process.is_none() {
+            return Ok(Settled::default());
+        }
         let path = layout::events(directory, reference);
         let walk = Walk::new(&tree, &run.contexts.of[at]);
         let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size());
         match wanted {
-            Records::EnterLeave => anew()?.write(|events, output| {
-                let sample = u64::from(run.processes[process].sample.max(1));
-                enter_leave::convert(events, walk, run.clock.resolution / sample, output)
-            }),
+            Records::EnterLeave => {
+                anew()?.write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), output))
+            }
             Records::CallingContexts => match distances::correct(&path, run.chunk_size(), walk.clone())? {
                 Correction::Done(damage) => settled_in_place(&path, damage),
                 Correction::NotInPlace => {

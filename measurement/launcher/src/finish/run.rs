@@ -108,6 +108,21 @@ impl Run<'_> {
         self.processes.first().map_or(0, |first| first.chunk_size)
     }
 
+    /// Samples for a second of a thread's processor time; 0 without any.
+    fn sample(&self) -> u32 {
+        self.processes.iter().map(|process| process.sample).max().unwrap_or(0)
+    }
+
+    /// How far samples of a thread that computes may be apart, in ticks: two periods, and what the system adds, whose timers
+    /// of processor time expire at ticks of its scheduler.
+    pub(super) fn longest_gap(&self) -> u64 {
+        const SCHEDULER: u64 = 100;
+        let resolution = self.clock.resolution;
+        (resolution / u64::from(self.sample().max(1)))
+            .saturating_mul(2)
+            .saturating_add(resolution / SCHEDULER)
+    }
+
     /// The name of a location.
     pub(super) fn name(&self, place: &Place) -> String {
         location_name(place, self.processes)
@@ -146,7 +161,7 @@ pub(super) fn define(
             shared: &run.shared,
             contexts: &run.contexts,
             has_contexts: records == Records::CallingContexts,
-            sample: processes.iter().map(|process| process.sample).max().unwrap_or(0),
+            sample: run.sample(),
         },
     )
 }

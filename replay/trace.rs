@@ -277,36 +277,51 @@ impl Trace {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them; of a very deep one those at both ends. If the
-    /// trace tells where the call stands that leads to the innermost region, or in it, then file and line follow.
+    /// The names of the regions along a call path, with slashes between them; a region that calls itself comes once, with the
+    /// number of its calls; of a very deep path those at both ends. If the trace tells where the call stands that leads to the
+    /// innermost region, or in it, then file and line follow, or the file alone if it has no lines.
     pub fn path_name(&self, paths: &[CallPath], path: PathId) -> String {
-        let mut names = Vec::new();
+        // The innermost first, each with how often it follows itself.
+        let mut names: Vec<(&str, usize)> = Vec::new();
         let mut at = path;
         let mut site = NO_SITE;
+        let mut calls = 0;
         while at != NO_PATH {
             let call_path = paths[at as usize];
             // A call of MPI has no place of its own: its caller tells it.
-            if names.len() < 2 && site == NO_SITE {
+            if calls < 2 && site == NO_SITE {
                 site = call_path.site;
             }
-            names.push(self.region_name(call_path.region));
+            calls += 1;
+            let name = self.region_name(call_path.region);
+            match names.last_mut() {
+                Some((last, times)) if *last == name => *times += 1,
+                _ => names.push((name, 1)),
+            }
             at = call_path.parent;
         }
         names.reverse();
-        let join = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|&name| cut(name.to_owned(), LONGEST_NAME)).collect();
-            names.join("/")
+        let join = |names: &[(&str, usize)]| {
+            let names = names.iter().map(|&(name, times)| {
+                let name = cut(name.to_owned(), LONGEST_NAME);
+                if times == 1 { name } else { format!("{name} ({times} times)") }
+            });
+            names.collect::<Vec<_>>().join("/")
         };
         let name = match names.len().checked_sub(2 * NAMED).filter(|&others| others > 0) {
             Some(others) => {
-                format!("{}/({others} more)/{}", join(&names[..NAMED]), join(&names[NAMED + others..]))
+                let (begin, rest) = names.split_at(NAMED);
+                let (others, end) = rest.split_at(others);
+                let others: usize = others.iter().map(|(_, times)| times).sum();
+                format!("{}/({others} more)/{}", join(begin), join(end))
             }
             None => join(&names),
         };
         match self.sites.get(site as usize) {
             Some((file, line)) => {
-                let file = file.rsplit('/').next().unwrap_or(file);
-                format!("{name} ({}:{line})", cut(file.to_owned(), LONGEST_NAME))
+                let file = cut(file.rsplit('/').next().unwrap_or(file).to_owned(), LONGEST_NAME);
+                let line = if *line > 0 { format!(":{line}") } else { String::new() };
+                format!("{name} ({file}{line})")
             }
             None => name,
         }
@@ -555,7 +570,7 @@ fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use model::{Communicator, Group, GroupType, Members};
+    use model::{CallingContext, Communicator, Group, GroupType, Members};
 
     /// Definitions of processes with one thread each: rank r is location `references[r]`, in a group of its own. The
     /// communicators are the world, and every process by itself.
@@ -676,6 +691,41 @@ pub(crate) mod tests {
         };
         assert!(is_mpi(Semantics::Corrected));
         assert!(!is_mpi(Semantics::Reference));
+    }
+
+    /// The name of a path through regions that are named by letters, whose innermost call but one has a site.
+    fn name_of(regions: &str, site: (&str, u32)) -> String {
+        let mut definitions = world(&[1]);
+        let letters = (0u8..26).map(|at| char::from(b'a' + at).to_string());
+        for (at, name) in (0..).zip(letters) {
+            definitions.regions.push(at, Region { name, ..Region::default() }).unwrap();
+        }
+        let source = Some((site.0.to_string(), site.1));
+        definitions.calling_contexts.push(0, CallingContext { region: 0, source, parent: None }).unwrap();
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        let paths: Vec<CallPath> = (0..)
+            .zip(regions.bytes())
+            .map(|(at, letter)| CallPath {
+                parent: if at == 0 { NO_PATH } else { at - 1 },
+                region: u32::from(letter - b'a'),
+                site: if at as usize + 2 == regions.len() { 0 } else { NO_SITE },
+            })
+            .collect();
+        trace.path_name(&paths, paths.len() as PathId - 1)
+    }
+
+    #[test]
+    fn region_that_calls_itself_comes_once_with_the_number_of_its_calls() {
+        assert_eq!(name_of("abbbcb", ("/x/y.c", 3)), "a/b (3 times)/c/b (y.c:3)");
+        assert_eq!(name_of("aa", ("/x/y.c", 3)), "a (2 times) (y.c:3)");
+        let long = format!("{}{}{}", "ab".repeat(20), "c".repeat(50), "de".repeat(30));
+        let name = name_of(&long, ("y", 3));
+        assert!(name.contains("/a/b/(86 more)/d/e/"), "{name}");
+    }
+
+    #[test]
+    fn call_without_a_line_is_named_by_its_file_alone() {
+        assert_eq!(name_of("abc", ("/x/app+0x12a7", 0)), "a/b/c (app+0x12a7)");
     }
 
     #[test]

@@ -49,7 +49,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// What was made has to be as a reader wants it, but for events, which are taken over as they are.
+/// What was made has to be as a reader wants it, but for events, which are taken over as they are where they make no sense.
 fn read(directory: &Path) {
     let archive = Archive::open(directory).expect("an archive");
     let definitions = archive.definitions().expect("definitions that can be read");

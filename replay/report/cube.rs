@@ -109,7 +109,7 @@ fn add_program(cube: &mut Cube, trace: &Trace, paths: &ReportPaths) {
             parent: paths.parent(number).map(|parent| CnodeId(parent as usize)),
             region,
             module: site.map_or(String::new(), |(file, _)| file.clone()),
-            line: site.map(|(_, line)| *line),
+            line: site.map(|(_, line)| *line).filter(|&line| line > 0),
             ..Cnode::default()
         });
     }

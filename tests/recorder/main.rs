@@ -10,6 +10,7 @@ mod oddities; // programs that jump, throw, fail, cancel and close leave whole t
 mod python; // functions of programs in Python are on call paths as Python itself sees them
 mod records; // archives with both kinds of records say the same of one recording
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for
+mod stripped; // a program without symbols has functions and calls that are told apart
 mod support;
 mod waits; // wait states have the size, place and cause that the programs give them
 

@@ -6,6 +6,7 @@ use launcher::{Outcome, finish};
 use otf2::Archive;
 use recording::buffer::HEADER_BYTES;
 use recording::layout;
+use recording::settings::Records;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
@@ -287,6 +288,32 @@ fn damage_anywhere_never_ends_in_a_panic() {
             fs::write(path, bytes).unwrap();
         }
         if finish(&directory, None).is_ok() {
+            check(&directory);
+        }
+    }
+}
+
+#[test]
+fn damaged_events_never_end_in_a_panic_and_plain_records_end_before_the_damage() {
+    let directory = fresh("damaged_event_files");
+    let mut seed = 54321u64;
+    let mut random = move |below: usize| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % below.max(1)
+    };
+    for number in 0..12 {
+        let _ = fs::remove_dir_all(&directory);
+        ring(&directory, 2, 6_000);
+        let path = layout::events(&directory, 1);
+        let mut bytes = fs::read(&path).unwrap();
+        assert!(bytes.len() as u64 >= CHUNK);
+        for _ in 0..1 + random(6) {
+            let at = random(bytes.len());
+            bytes[at] = random(256) as u8;
+        }
+        fs::write(&path, bytes).unwrap();
+        let records = if number % 2 == 0 { Records::EnterLeave } else { Records::CallingContexts };
+        if finish(&directory, Some(records)).is_ok() && records == Records::EnterLeave {
             check(&directory);
         }
     }

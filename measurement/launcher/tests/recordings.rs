@@ -31,6 +31,11 @@ pub(crate) struct Rank {
 impl Rank {
     /// Begins a process; ranks have clocks that are 1000 ticks apart.
     pub(crate) fn new(directory: &Path, rank: u32, size: u32) -> Self {
+        Rank::of(directory, rank, size, "/bin/app")
+    }
+
+    /// The same of another program.
+    pub(crate) fn of(directory: &Path, rank: u32, size: u32, program: &str) -> Self {
         fs::create_dir_all(directory.join(layout::RECORDING)).unwrap();
         fs::create_dir_all(directory.join(layout::TRACES)).unwrap();
         let mut rank = Rank { directory: directory.into(), rank, journal: String::new() };
@@ -40,7 +45,7 @@ impl Rank {
             size,
             host: "nowhere".into(),
             process: 7 + rank.rank,
-            program: "/bin/app".into(),
+            program: program.into(),
             arguments: vec!["-v".into(), "app".into()],
             mpi: "Some MPI 1.2".into(),
             chunk_size: CHUNK,

@@ -59,10 +59,23 @@ fn build_id(program: &Path) -> Option<String> {
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The archive of one process with these paths: kind, address in the program, parent.
-fn archive(directory: &Path, program: &Path, nodes: &[(u32, u64, u32)]) -> (Definitions, Vec<String>) {
+/// The archive of one process with these paths: kind, address in a library, parent.
+fn archive(directory: &Path, library: &Path, nodes: &[(u32, u64, u32)]) -> (Definitions, Vec<String>) {
+    archive_of(directory, library, nodes, false)
+}
+
+/// The same; the file is the program of the process, or a library.
+fn archive_of(
+    directory: &Path,
+    program: &Path,
+    nodes: &[(u32, u64, u32)],
+    is_program: bool,
+) -> (Definitions, Vec<String>) {
     let experiment = directory.join("run");
-    let mut rank = Rank::new(&experiment, 0, 1);
+    let mut rank = match is_program {
+        true => Rank::of(&experiment, 0, 1, program.to_str().unwrap()),
+        false => Rank::new(&experiment, 0, 1),
+    };
     rank.tell(Entry::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
@@ -150,21 +163,139 @@ fn functions_that_told_themselves_are_those_of_the_compiler() {
     assert_eq!(definitions.calling_contexts[0].source, None);
 }
 
+/// Whether a file has lost symbols and debug information: `strip` is there.
+fn is_stripped(program: &Path, arguments: &[&str]) -> bool {
+    let stripped = Command::new("strip").args(arguments).arg(program).status();
+    let is_done = stripped.is_ok_and(|status| status.success());
+    if !is_done {
+        println!("skipped: names without symbols: there is no strip");
+    }
+    is_done
+}
+
+/// What is said of a file without debug information.
+fn without_lines(notices: &[String], program: &Path) -> Vec<String> {
+    let begin = format!("{} has no debug information: ", program.display());
+    let of_file = notices.iter().filter_map(|notice| notice.strip_prefix(&begin));
+    of_file.map(|notice| notice.split(';').next().unwrap().to_string()).collect()
+}
+
 #[test]
-fn without_debug_information_symbols_give_names() {
+#[cfg(target_arch = "x86_64")]
+fn without_debug_information_symbols_give_names_and_calls_are_told_apart_by_where_they_return() {
     let directory = fresh("symbols_only");
     let Some(program) = build(&directory, "cc", &["-O2"], "a.c", C) else { return };
-    let outer = address(&program, "outer");
-    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);
-    assert_eq!(path(&definitions), [("outer".to_string(), None)]);
-    let stripped = Command::new("strip").arg(&program).status();
-    if !stripped.is_ok_and(|status| status.success()) {
-        println!("skipped: names without symbols: there is no strip");
+    let call = returns(&program, "outer")[0];
+    let main = address(&program, "main");
+    // Two calls from main, as far as anybody knows; and samples at two addresses, which are one path.
+    let nodes = [
+        (FRAME, main + 1, NO_PARENT),
+        (FRAME, main + 2, NO_PARENT),
+        (SAMPLE, call, 0),
+        (SAMPLE, call - 1, 0),
+        (FRAME, call, 0),
+        (MPI_FUNCTION, mpi("MPI_Send"), 4),
+    ];
+    let (definitions, notices) = archive(&directory, &program, &nodes);
+    let at = |address: u64| Some((format!("program+{address:#x}"), 0));
+    let expected = [("main", at(main + 1)), ("outer", at(call)), ("MPI_Send", None)];
+    assert_eq!(path(&definitions), expected.map(|(name, site)| (name.to_string(), site)));
+    assert_eq!(definitions.calling_contexts.len(), 5);
+    assert_eq!(without_lines(&notices, &program), ["calls have no lines"]);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn without_symbols_functions_are_named_by_where_they_begin() {
+    let directory = fresh("stripped");
+    let Some(program) = build(&directory, "cc", &["-O2"], "a.c", C) else { return };
+    let (start, main, outer) =
+        (address(&program, "_start"), address(&program, "main"), address(&program, "outer"));
+    let call = returns(&program, "outer")[0];
+    if !is_stripped(&program, &[]) {
+        return;
+    }
+    let nodes = [
+        (FRAME, start + 5, NO_PARENT),
+        (FRAME, main + 3, 0),
+        (FRAME, call, 1),
+        (MPI_FUNCTION, mpi("MPI_Send"), 2),
+        (SAMPLE, outer + 1, 1),
+        (FUNCTION, outer, 1),
+    ];
+    let (definitions, notices) = archive_of(&directory, &program, &nodes, true);
+    let at = |address: u64| format!("program+{address:#x}");
+    let contexts: Vec<_> = definitions
+        .calling_contexts
+        .iter()
+        .map(|context| {
+            let region = &definitions.regions[context.region];
+            assert_eq!((&region.canonical_name, region.description.as_str()), (&region.name, ""));
+            (region.name.clone(), context.source.clone().map(|(file, line)| format!("{file}:{line}")))
+        })
+        .collect();
+    let expected = [
+        (at(main), Some(format!("{}:0", at(main + 3)))),
+        (at(outer), Some(format!("{}:0", at(call)))),
+        ("MPI_Send".into(), None),
+        (at(outer), None),
+        (at(outer), None),
+    ];
+    assert_eq!(contexts, expected);
+    let said = ["functions are named by their addresses and calls have no lines"];
+    assert_eq!(without_lines(&notices, &program), said);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn without_a_table_for_unwinding_calls_are_named_by_where_they_return() {
+    let directory = fresh("no_table");
+    let options = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-exceptions"];
+    let Some(program) = build(&directory, "cc", &options, "a.c", C) else { return };
+    let call = returns(&program, "outer")[0];
+    if !is_stripped(&program, &[]) {
+        return;
+    }
+    let (definitions, _) = archive(&directory, &program, &[(FRAME, call, NO_PARENT)]);
+    assert_eq!(path(&definitions)[0].0, format!("program+{call:#x}"));
+    fs::remove_dir_all(directory.join("run")).unwrap();
+    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, call, NO_PARENT)]);
+    assert_eq!(path(&definitions), [("[program]".to_string(), None)], "any instruction is no function");
+}
+
+const LIBRARY: &str = "\
+__attribute__((noinline)) static int hidden(int x) { __asm__ volatile(\"\" : \"+r\"(x)); return x; }
+int shown(int x) { return hidden(x) + 1; }
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn functions_of_a_stripped_library_are_named_by_what_it_shows_or_by_where_they_begin() {
+    let directory = fresh("library");
+    let options = ["-O2", "-shared", "-fPIC"];
+    let Some(library) = build(&directory, "cc", &options, "a.c", LIBRARY) else { return };
+    let hidden = address(&library, "hidden");
+    let call = returns(&library, "shown")[0];
+    let nodes = [(FRAME, call, NO_PARENT), (SAMPLE, hidden, 0)];
+    let names = |definitions: &Definitions| {
+        let region = |region: &model::Region| (region.name.clone(), region.description.clone());
+        definitions.regions.iter().map(region).take(2).collect::<Vec<_>>()
+    };
+    let expected =
+        |hidden: &str| [("shown", "program"), (hidden, "program")].map(|(a, b)| (a.into(), b.into()));
+    let (definitions, notices) = archive(&directory, &library, &nodes);
+    assert_eq!(names(&definitions), expected("hidden"));
+    assert_eq!(without_lines(&notices, &library), ["calls have no lines"]);
+    if !is_stripped(&library, &["--strip-unneeded"]) {
         return;
     }
     fs::remove_dir_all(directory.join("run")).unwrap();
-    let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);
-    assert_eq!(path(&definitions), [("[program]".to_string(), None)]);
+    let (definitions, notices) = archive(&directory, &library, &nodes);
+    assert_eq!(names(&definitions), expected(&format!("program+{hidden:#x}")));
+    let sites: Vec<_> = definitions.calling_contexts.iter().map(|context| context.source.clone()).collect();
+    assert_eq!(sites, [Some((format!("program+{call:#x}"), 0)), None]);
+    let said = ["functions are named by their addresses and calls have no lines"];
+    assert_eq!(without_lines(&notices, &library), said);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn at(context: &Context<Slice<'_>>, address: u64) -> Vec<Frame> {
         // A function whose declaration is elsewhere is defined where it has code, but for what it includes.
         let file = declaration.file.or_else(|| line.as_ref().map(|(file, _)| file.clone()));
         let begin_line = declaration.line;
-        found.push(Frame { name, canonical_name, file, begin_line, line, is_unknown: false });
+        found.push(Frame { name, canonical_name, file, begin_line, line, is_unknown: false, start: None });
     }
     found.reverse();
     found

@@ -20,10 +20,12 @@
 
 mod contents;
 mod debug_info;
+mod extents;
 mod names;
 mod resolver;
 
 pub use contents::{Contents, Tables};
+use object::Object;
 pub use resolver::Resolver;
 
 /// A file with code, as far as it matters: two with the same build id are the same.
@@ -40,6 +42,11 @@ impl File {
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
+
+    /// What to call an address of it, as in its own tables: `libx.so+0x12a7`.
+    pub fn at(&self, address: u64) -> String {
+        format!("{}+{address:#x}", self.name())
+    }
 }
 
 /// A function that an address lies in, and where in it.
@@ -55,8 +62,10 @@ pub struct Frame {
     pub begin_line: u32,
     /// File and line of the address itself, if known.
     pub line: Option<(String, u32)>,
-    /// Whether only the file with the code is known.
+    /// Whether it has no name, but only that of the file with the code.
     pub is_unknown: bool,
+    /// Where it begins, if it has no name and that is known.
+    pub start: Option<u64>,
 }
 
 impl Frame {
@@ -64,28 +73,56 @@ impl Frame {
     pub fn unknown(of: &str) -> Self {
         let name = if of.starts_with('[') { of.to_string() } else { format!("[{of}]") };
         let canonical_name = name.clone();
-        Frame { name, canonical_name, file: None, begin_line: 0, line: None, is_unknown: true }
+        Frame { name, canonical_name, file: None, begin_line: 0, line: None, is_unknown: true, start: None }
     }
 }
 
-/// The functions at each address, the outermost first and those inlined in it behind it; never empty. A sentence says
-/// if the file is of no use.
-pub fn resolve(file: &File, addresses: &[u64]) -> (Vec<Vec<Frame>>, Option<String>) {
-    let unknown = || addresses.iter().map(|_| vec![Frame::unknown(file.name())]).collect();
+/// What is known of some addresses of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resolved {
+    /// The functions at each address, the outermost first and those inlined in it behind it; never empty.
+    pub frames: Vec<Vec<Frame>>,
+    /// Whether there is debug information, which tells lines.
+    pub has_lines: bool,
+    /// Where the program begins, if the file is one.
+    pub entry: Option<u64>,
+    /// Why the file is of no use, if it is not.
+    pub problem: Option<String>,
+}
+
+/// Looks up addresses in a file.
+pub fn resolve(file: &File, addresses: &[u64]) -> Resolved {
+    let unknown = |problem: Option<String>| Resolved {
+        frames: addresses.iter().map(|_| vec![Frame::unknown(file.name())]).collect(),
+        has_lines: false,
+        entry: None,
+        problem,
+    };
     if !file.path.starts_with('/') {
-        return (unknown(), None);
+        return unknown(None);
     }
-    match resolve_in(file, addresses) {
-        Ok(frames) => (frames, None),
-        Err(problem) => (unknown(), Some(format!("functions of {} have no names: {problem}", file.path))),
-    }
+    resolve_in(file, addresses).unwrap_or_else(|problem| {
+        unknown(Some(format!("functions of {} have no names: {problem}", file.path)))
+    })
 }
 
-fn resolve_in(file: &File, addresses: &[u64]) -> Result<Vec<Vec<Frame>>, String> {
+fn resolve_in(file: &File, addresses: &[u64]) -> Result<Resolved, String> {
     let contents = Contents::open(file, otf2::Io::Map)?;
     let tables = contents.tables()?;
     let resolver = tables.resolver();
-    Ok(addresses.iter().map(|&address| resolver.frames(address)).collect())
+    let frames = |&address: &u64| {
+        let mut frames = resolver.frames(address);
+        for frame in frames.iter_mut().filter(|frame| frame.is_unknown) {
+            frame.start = resolver.start(address);
+        }
+        frames
+    };
+    Ok(Resolved {
+        frames: addresses.iter().map(frames).collect(),
+        has_lines: tables.lines.is_some(),
+        entry: tables.objects.first().map(Object::entry),
+        problem: None,
+    })
 }
 
 #[cfg(test)]
@@ -95,11 +132,11 @@ mod tests {
     #[test]
     fn file_that_is_not_there_leaves_its_name() {
         let file = File { path: "/nowhere/libx.so.1".into(), build_id: None };
-        let (frames, problem) = resolve(&file, &[7]);
-        assert_eq!(frames, [[Frame::unknown("libx.so.1")]]);
-        assert_eq!(frames[0][0].name, "[libx.so.1]");
-        assert!(problem.unwrap().contains("/nowhere/libx.so.1"));
-        let (frames, problem) = resolve(&File { path: "[vdso]".into(), build_id: None }, &[7]);
-        assert_eq!((frames[0][0].name.as_str(), problem), ("[vdso]", None));
+        let found = resolve(&file, &[7]);
+        assert_eq!(found.frames, [[Frame::unknown("libx.so.1")]]);
+        assert_eq!(found.frames[0][0].name, "[libx.so.1]");
+        assert!(found.problem.unwrap().contains("/nowhere/libx.so.1"));
+        let found = resolve(&File { path: "[vdso]".into(), build_id: None }, &[7]);
+        assert_eq!((found.frames[0][0].name.as_str(), found.problem), ("[vdso]", None));
     }
 }

@@ -3,8 +3,10 @@
 use crate::Frame;
 use crate::contents::Tables;
 use crate::debug_info::DebugInfo;
+use crate::extents::Extents;
 use crate::names::demangled;
 use object::{Object, ObjectSymbol, SymbolKind};
+use std::cell::OnceCell;
 
 /// Answers which functions are at an address of a file.
 #[derive(Debug)]
@@ -12,16 +14,26 @@ pub struct Resolver<'a> {
     name: &'a str,
     symbols: Symbols<'a>,
     debug_info: Option<DebugInfo<'a>>,
+    objects: &'a [object::File<'a>],
+    /// Made when it is asked for first.
+    extents: OnceCell<Extents>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(tables: &'a Tables<'_>) -> Self {
+    pub(crate) fn new(tables: &'a Tables<'a>) -> Self {
         let lines = tables.lines.as_ref();
         Resolver {
             name: tables.name,
             symbols: Symbols::new(&tables.objects),
             debug_info: lines.and_then(|lines| DebugInfo::new(lines, tables.supplement.as_ref())),
+            objects: &tables.objects,
+            extents: OnceCell::new(),
         }
+    }
+
+    /// Where the function begins that an address lies in, named or not, if the table for unwinding has it.
+    pub fn start(&self, address: u64) -> Option<u64> {
+        self.extents.get_or_init(|| Extents::of(self.objects)).start(address)
     }
 
     /// The functions at an address, the outermost first and those inlined in it behind it; never empty.
@@ -43,7 +55,7 @@ impl<'a> Resolver<'a> {
 impl Frame {
     fn of_symbol(name: &str) -> Self {
         let (name, canonical_name) = (demangled(name), name.to_string());
-        Frame { name, canonical_name, file: None, begin_line: 0, line: None, is_unknown: false }
+        Frame { name, canonical_name, file: None, begin_line: 0, line: None, is_unknown: false, start: None }
     }
 }
 

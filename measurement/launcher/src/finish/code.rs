@@ -23,12 +23,33 @@ const BEFORE_MAIN: [&str; 9] = [
     "__clone3",
 ];
 
+/// How the names of files begin that are the C library, with which nobody has to do.
+const C_LIBRARY: [&str; 9] =
+    ["libc.so", "libc-", "libc.musl", "libm.so", "libm-", "libpthread", "ld-linux", "ld-musl", "ld-2."];
+
+/// A function on a path, and the file and line of the call or sample in it. A call without debug information has the line 0 in
+/// a file whose name ends with the return address.
+pub(super) type Function = (Region, Option<(String, u32)>);
+
 /// What is known of code.
 #[derive(Default)]
 pub(super) struct Code {
     modules: Modules,
+    /// By file: what was found in it, if it could be opened.
+    found: Vec<Option<Found>>,
     /// The functions at each place that a path has.
     frames: HashMap<Place, Vec<Frame>>,
+}
+
+/// What was found in a file.
+#[derive(Clone, Copy)]
+struct Found {
+    has_lines: bool,
+    /// Where the program begins.
+    entry: Option<u64>,
+    /// Whether functions of it are on paths, and some of them without a name.
+    is_used: bool,
+    lacks_names: bool,
 }
 
 impl Code {
@@ -42,56 +63,110 @@ impl Code {
         }
         wanted.sort_unstable();
         wanted.dedup_by_key(|&mut (place, _)| place);
+        let mut found = vec![None; modules.files.len()];
         let mut frames = HashMap::new();
         for of_file in wanted.chunk_by(|((one, _), _), ((other, _), _)| one == other) {
             let Some(&((number, _), rank)) = of_file.first() else { continue };
             let addresses: Vec<u64> = of_file.iter().map(|&((_, address), _)| address).collect();
-            let (found, problem) = symbols::resolve(&modules.files[number], &addresses);
-            if let Some(problem) = problem {
-                notices.note(rank, problem);
+            let resolved = symbols::resolve(&modules.files[number], &addresses);
+            let (has_lines, entry) = (resolved.has_lines, resolved.entry);
+            match resolved.problem {
+                Some(problem) => notices.note(rank, problem),
+                None => found[number] = Some(Found { has_lines, entry, is_used: false, lacks_names: false }),
             }
-            frames.extend(addresses.iter().map(|&address| (number, address)).zip(found));
+            frames.extend(addresses.iter().map(|&address| (number, address)).zip(resolved.frames));
         }
-        Code { modules, frames }
+        Code { modules, found, frames }
     }
 
-    /// The functions at the address of a node, the outermost first, each with the file and line of the call or sample; none
-    /// if they say nothing of the program.
+    /// The functions at the address of a node, the outermost first; none if they say nothing of the program.
     pub(super) fn functions(
-        &self,
+        &mut self,
         process: usize,
         node: &Node,
         is_outermost: bool,
         in_python: bool,
-    ) -> Vec<(Region, Option<(String, u32)>)> {
-        let (place, frames) = self.frames(process, node);
+    ) -> Vec<Function> {
+        let place = self.modules.place(process, node);
+        let mut frames = self.frames(place);
         let is_start = is_outermost && node.kind == FRAME && self.is_before_main(place, &frames);
         if is_start || self.is_in_interpreter(place, in_python) {
             return Vec::new();
         }
-        let line_and_region = |mut frame: Frame| {
+        self.use_of(place, &frames);
+        // A place is the last byte of the call.
+        let returns_to = place.filter(|_| node.kind == FRAME).and_then(|(file, address)| {
+            let file = self.modules.files.get(file).filter(|file| file.path.starts_with('/'));
+            Some(file?.at(address.wrapping_add(1)))
+        });
+        if let (Some(frame), Some(returns_to)) = (frames.last_mut(), returns_to)
+            && frame.line.is_none()
+        {
+            frame.line = Some((returns_to, 0));
+        }
+        let function = |mut frame: Frame| {
             let line = frame.line.take();
-            (self.region(place, frame, Paradigm::SAMPLING), line)
+            let name = line.as_ref().map(|(file, _)| file.clone());
+            (self.region(place, frame, name, Paradigm::SAMPLING), line)
         };
-        frames.into_iter().map(line_and_region).collect()
+        frames.into_iter().map(function).collect()
     }
 
     /// The function at the address of a node that has told of itself.
-    pub(super) fn instrumented_function(&self, process: usize, node: &Node) -> Region {
-        let (place, frames) = self.frames(process, node);
-        let frame = frames.into_iter().next().unwrap_or_else(|| Frame::unknown("unknown"));
-        self.region(place, frame, Paradigm::COMPILER)
-    }
-
-    fn frames(&self, process: usize, node: &Node) -> (Option<Place>, Vec<Frame>) {
+    pub(super) fn instrumented_function(&mut self, process: usize, node: &Node) -> Region {
         let place = self.modules.place(process, node);
-        let frames = place.and_then(|place| self.frames.get(&place)).cloned();
-        (place, frames.unwrap_or_else(|| vec![Frame::unknown("unknown")]))
+        let frames = self.frames(place);
+        self.use_of(place, &frames);
+        let frame = frames.into_iter().next().unwrap_or_else(|| Frame::unknown("unknown"));
+        self.region(place, frame, None, Paradigm::COMPILER)
     }
 
-    fn region(&self, place: Option<Place>, frame: Frame, paradigm: Paradigm) -> Region {
+    /// Tells the user of the files that lack what paths need, once each.
+    pub(super) fn tell(&self, notices: &mut Notices) {
+        for (file, found) in self.modules.files.iter().zip(&self.found) {
+            let Some(Found { has_lines: false, is_used: true, lacks_names, .. }) = *found else { continue };
+            if C_LIBRARY.iter().any(|begin| file.name().starts_with(begin)) {
+                continue;
+            }
+            let names = if lacks_names { "functions are named by their addresses and " } else { "" };
+            notices.remark(format!(
+                "{} has no debug information: {names}calls have no lines; compile it with -g, or install its symbols (Debian: \
+                 package <name>-dbgsym)",
+                file.path
+            ));
+        }
+    }
+
+    fn frames(&self, place: Option<Place>) -> Vec<Frame> {
+        let frames = place.and_then(|place| self.frames.get(&place)).cloned();
+        frames.unwrap_or_else(|| vec![Frame::unknown("unknown")])
+    }
+
+    /// Functions are on a path.
+    fn use_of(&mut self, place: Option<Place>, frames: &[Frame]) {
+        let found = place.and_then(|(file, _)| self.found.get_mut(file)?.as_mut());
+        if let Some(found) = found {
+            found.is_used = true;
+            found.lacks_names |= frames.iter().any(|frame| frame.is_unknown);
+        }
+    }
+
+    /// The region of a function. One without a name is called by where it begins, or else by where it is returned to.
+    fn region(
+        &self,
+        place: Option<Place>,
+        frame: Frame,
+        returns_to: Option<String>,
+        paradigm: Paradigm,
+    ) -> Region {
         let library = place.filter(|&(file, _)| !self.modules.is_program(file));
-        let Frame { name, canonical_name, file, begin_line, .. } = frame;
+        let Frame { mut name, mut canonical_name, file, begin_line, is_unknown, start, .. } = frame;
+        if is_unknown {
+            let code = place.and_then(|(file, _)| self.modules.files.get(file));
+            let starts_at = code.zip(start).map(|(code, start)| code.at(start));
+            name = starts_at.or(returns_to).unwrap_or(name);
+            canonical_name.clone_from(&name);
+        }
         Region {
             name,
             canonical_name,
@@ -117,11 +192,15 @@ impl Code {
     }
 
     /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
-    /// functions' names, but nothing else in the C library calls the program first.
+    /// functions' names, but nothing else in the C library calls the program first; where a program without symbols begins,
+    /// its file says.
     fn is_before_main(&self, place: Option<Place>, frames: &[Frame]) -> bool {
         let is_c_library = self.file_name(place).starts_with("libc.so");
-        frames.iter().all(|frame| {
-            (frame.is_unknown && is_c_library) || BEFORE_MAIN.contains(&frame.canonical_name.as_str())
+        let program = place.map(|(file, _)| file).filter(|&file| self.modules.is_program(file));
+        let entry = program.and_then(|file| self.found.get(file)?.as_ref()?.entry);
+        frames.iter().all(|frame| match frame.is_unknown {
+            true => is_c_library || (entry.is_some() && frame.start == entry),
+            false => BEFORE_MAIN.contains(&frame.canonical_name.as_str()),
         })
     }
 }

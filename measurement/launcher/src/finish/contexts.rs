@@ -96,6 +96,7 @@ pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut No
         }
         merger.done.of.push(own);
     }
+    merger.code.tell(notices);
     merger.done
 }
 

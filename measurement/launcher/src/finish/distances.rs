@@ -6,7 +6,7 @@
 //! nothing. Nearly all distances keep their width, so an event file is corrected in its place.
 
 use super::buffers::order_mark;
-use super::records::Output;
+use super::records::{Output, Recorded};
 use super::tree::{Unknown, Walk};
 use crate::Error;
 use otf2::{Event, EventCursor, FileBytes};
@@ -63,24 +63,22 @@ pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Resul
     Ok(Correction::Done(damage))
 }
 
-/// Copies events with their distances corrected, wherever these have room or not; answers the first record that makes no
-/// sense, with which it ends.
+/// Copies events with their distances corrected, wherever these have room or not; answers why it ends before their end.
 ///
 /// # Errors
 /// If the disk refuses.
 pub(super) fn copy(
-    mut events: EventCursor<'_>,
+    mut recorded: Recorded<'_>,
     mut walk: Walk<'_>,
     output: &mut Output,
-) -> Result<Option<otf2::Error>, Error> {
+) -> Result<Option<Error>, Error> {
     loop {
-        match events.next() {
+        match recorded.next() {
             Ok(Some(mut record)) => match correct_event(&mut record.event, &mut walk) {
                 Ok(()) => output.put(record.time, record.event, record.attributes)?,
                 Err(Unknown) => output.refuse(),
             },
-            Ok(None) => return Ok(None),
-            Err(damage) => return Ok(Some(damage)),
+            end => return Ok(end.err()),
         }
     }
 }

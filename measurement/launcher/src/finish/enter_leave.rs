@@ -9,46 +9,46 @@
 //! Lines of calls do not matter: a function that has come to another line is still the same, if its caller has not.
 
 use super::contexts::NO_CONTEXT;
-use super::records::Output;
+use super::records::{Output, Recorded};
 use super::tree::{Kind, Step, Tree, Unknown, Walk};
 use crate::Error;
-use otf2::{Attributes, Event, EventCursor, EventRecord};
+use otf2::{Attributes, Event, EventCursor};
 
-/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. Answers the
-/// first record that makes no sense, with which it ends.
+/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. Answers why
+/// it ends before their end.
 ///
 /// # Errors
 /// If the disk refuses.
 pub(super) fn convert(
-    mut events: EventCursor<'_>,
+    mut recorded: Recorded<'_>,
     mut walk: Walk<'_>,
     longest_gap: u64,
     output: &mut Output,
-) -> Result<Option<otf2::Error>, Error> {
+) -> Result<Option<Error>, Error> {
     let mut stack = Stack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
     // What is known of the time behind an event depends on the one that comes next.
-    let mut ahead = Ahead { events: events.clone(), walk: walk.clone() };
+    let mut ahead = Ahead { events: recorded.events.clone(), walk: walk.clone() };
     ahead.next();
     let mut time = 0;
     loop {
-        let record = match events.next() {
+        let record = match recorded.next() {
             Ok(Some(record)) => record,
             end => {
                 stack.change(NO_CONTEXT, time)?;
                 return Ok(end.err());
             }
         };
-        time = record.time.max(time);
+        time = record.time;
         match walk.step(&record.event) {
             Ok(Some(step)) => {
-                stack.take(step, &record)?;
-                stack.between((record.time, step.kind), ahead.next(), longest_gap)?;
+                stack.take(step, time)?;
+                stack.between((time, step.kind), ahead.next(), longest_gap)?;
             }
             Ok(None) => {
                 if matches!(record.event, Event::ProgramEnd { .. }) {
-                    stack.change(NO_CONTEXT, record.time)?;
+                    stack.change(NO_CONTEXT, time)?;
                 }
-                stack.output.put(record.time, record.event, record.attributes)?;
+                stack.output.put(time, record.event, record.attributes)?;
             }
             Err(Unknown) => stack.output.refuse(),
         }
@@ -99,8 +99,8 @@ impl Stack<'_> {
     }
 
     /// Does what an event says.
-    fn take(&mut self, step: Step, record: &EventRecord<'_>) -> Result<(), Error> {
-        self.change(self.around(step), record.time)?;
+    fn take(&mut self, step: Step, time: u64) -> Result<(), Error> {
+        self.change(self.around(step), time)?;
         let Some(region) = self.tree.region(step.path) else { return Ok(()) };
         let event = match step.kind {
             Kind::Enter => {
@@ -116,7 +116,7 @@ impl Stack<'_> {
             }
             Kind::Sample => return Ok(()),
         };
-        self.output.put(record.time, event, record.attributes)
+        self.output.put(time, event, Attributes::EMPTY)
     }
 
     /// Changes the path between two events as far as that happens at the first one.

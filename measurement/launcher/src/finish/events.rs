@@ -1,8 +1,8 @@
 //! Event files: the full chunks that a thread has written, and behind them what is left in its buffer.
 //!
 //! Everything here can be done again with the same result, because the buffer stays until the archive is complete: the
-//! file is cut behind its full chunks, and the last chunk is written there. Events are never written, only copied, and
-//! the copy is read once, so that a buffer that the program has damaged spoils nothing before the damage.
+//! file is cut behind its full chunks, and the last chunk is written there. Events are only copied here (`records` corrects
+//! them later), and the copy is read once, so that a buffer that the program has damaged spoils nothing before the damage.
 
 use super::buffers::{self, Buffer, CHUNK_HEADER, order_mark};
 use crate::Error;

@@ -19,6 +19,11 @@ impl Notices {
         }
     }
 
+    /// Something that is not about a process.
+    pub(crate) fn remark(&mut self, text: impl Into<String>) {
+        self.of_ranks.entry(text.into()).or_default();
+    }
+
     /// Something that was recorded, or should have been, is not in the archive.
     pub(crate) fn loss(&mut self, rank: u32, text: impl Into<String>) {
         self.losses = true;
@@ -41,7 +46,11 @@ impl Notices {
 
     /// One line for each sentence; the same sentence of many ranks comes once.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.of_ranks.iter().map(|(text, ranks)| format!("{}: {text}", name_ranks(ranks))).collect()
+        let line = |(text, ranks): (&String, &Vec<u32>)| match ranks.is_empty() {
+            true => text.clone(),
+            false => format!("{}: {text}", name_ranks(ranks)),
+        };
+        self.of_ranks.iter().map(line).collect()
     }
 }
 
@@ -67,7 +76,8 @@ mod tests {
         assert!(!notices.has_losses());
         notices.loss(3, "the disk was full");
         notices.loss(3, "the disk was full");
-        assert_eq!(notices.lines(), ["ranks 0-2,5: paths were cut", "rank 3: the disk was full"]);
+        notices.remark("so it is");
+        assert_eq!(notices.lines(), ["ranks 0-2,5: paths were cut", "so it is", "rank 3: the disk was full"]);
         assert!(notices.has_losses());
     }
 }

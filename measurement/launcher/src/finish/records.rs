@@ -12,7 +12,7 @@ use super::notices::Notices;
 use super::run::{Place, Run, byte_order};
 use super::tree::{Tree, Walk};
 use crate::Error;
-use otf2::{Anchor, Attributes, Event, EventCursor, EventWriter, FileBytes};
+use otf2::{Anchor, Attributes, Event, EventCursor, EventRecord, EventWriter, FileBytes};
 use recording::layout;
 use recording::settings::Records;
 use std::fs::{self, File};
@@ -112,13 +112,13 @@ impl<'a> Anew<'a> {
         Ok(Anew { path, recorded: FileBytes::open(kept)?, chunk_size, output })
     }
 
-    /// Has `fill` write the new events; it answers what is damaged of the recorded ones.
+    /// Has `fill` write the new events; it answers where the recorded ones end before their time.
     fn write(
         mut self,
-        fill: impl FnOnce(EventCursor<'_>, &mut Output) -> Result<Option<otf2::Error>, Error>,
+        fill: impl FnOnce(Recorded<'_>, &mut Output) -> Result<Option<Error>, Error>,
     ) -> Result<Settled, Error> {
         let events = EventCursor::new(&self.recorded, self.path, self.chunk_size);
-        let damage = fill(events, &mut self.output)?;
+        let damage = fill(Recorded { events, path: self.path, time: 0 }, &mut self.output)?;
         let mut losses: Vec<String> =
             damage.map(|damage| format!("{damage}; what follows is left out")).into_iter().collect();
         let (path, refused) = (self.path.display(), self.output.refused);
@@ -126,6 +126,33 @@ impl<'a> Anew<'a> {
             losses.push(format!("{path}: {refused} of its events are left out: they make no sense"));
         }
         Ok(Settled { count: Some(self.output.writer.finish()?), losses })
+    }
+}
+
+/// The events of a location as they were recorded, up to the first that makes no sense.
+#[derive(Clone)]
+pub(super) struct Recorded<'a> {
+    pub(super) events: EventCursor<'a>,
+    path: &'a Path,
+    time: u64,
+}
+
+impl<'a> Recorded<'a> {
+    /// The next event, or nothing behind the last.
+    ///
+    /// # Errors
+    /// If it makes no sense: it cannot be decoded, or its time is before that of the event ahead of it.
+    pub(super) fn next(&mut self) -> Result<Option<EventRecord<'a>>, Error> {
+        let record = self.events.next()?;
+        if let Some(EventRecord { time, offset, .. }) = record {
+            if time < self.time {
+                let message =
+                    format!("the time of an event is {} ticks before the one ahead", self.time - time);
+                return Err(Error::at(self.path, offset, message));
+            }
+            self.time = time;
+        }
+        Ok(record)
     }
 }
 

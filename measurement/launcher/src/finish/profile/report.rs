@@ -151,7 +151,7 @@ fn add_program<'a>(cube: &mut Cube, run: &Run<'_>, table: &'a Table) -> Vec<&'a 
             parent: Some(node.parent.map_or(root, |parent| cnodes[parent as usize])),
             region: RegionId(node.region as usize + 1),
             module: line.map(|(file, _)| file.clone()).unwrap_or_default(),
-            line: line.map(|&(_, line)| line),
+            line: line.map(|&(_, line)| line).filter(|&line| line > 0),
             ..Cnode::default()
         });
         rows.push(&table.contexts[at]);

@@ -1,6 +1,6 @@
 //! Laws that hold for every trace: real archives, the scripts of `tests/golden`, and hundreds of random ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use model::{Paradigm, RegionRole};
@@ -9,7 +9,7 @@ use replay::Semantics;
 
 use crate::support::parse::Case;
 use crate::support::report::Table;
-use crate::support::trace::Step;
+use crate::support::trace::{Context, Step, Trace};
 use crate::support::{
     SEMANTICS, analyze, archives, fresh, golden, name, random, random_tasks, workers, write,
 };
@@ -94,6 +94,54 @@ fn laws_hold_for_random_traces_and_both_semantics_agree_on_them() {
     for (metric, traces) in seen {
         assert!(traces >= 10, "{metric} occurs in only {traces} of {TRACES} random traces");
     }
+}
+
+/// The same trace with calling contexts: every region is entered and left by itself, one node below the region around it.
+/// `None` where the script does not say which region is left.
+fn with_contexts(mut trace: Trace) -> Option<Trace> {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for stream in &mut trace.streams {
+        let mut path: Vec<String> = Vec::new();
+        for (_, step) in &mut stream.events {
+            match step {
+                Step::Enter(region) => {
+                    let parent = path.last().cloned();
+                    let name = parent.as_ref().map_or(region.clone(), |parent| format!("{parent}/{region}"));
+                    if known.insert(name.clone()) {
+                        let region = region.clone();
+                        trace.contexts.push(Context { name: name.clone(), region, parent, line: None });
+                    }
+                    path.push(name.clone());
+                    *step = Step::ContextEnter(name, 2);
+                }
+                Step::Leave => *step = Step::ContextLeave(path.pop()?),
+                Step::LeaveRegion(_) => return None,
+                _ => {}
+            }
+        }
+    }
+    Some(trace)
+}
+
+#[test]
+fn calling_contexts_without_functions_known_from_the_stack_say_what_plain_records_say() {
+    let mut compared = 0;
+    for seed in 0..TRACES / 8 {
+        let plain = random::trace(seed);
+        let Some(contexts) = with_contexts(plain.clone()) else { continue };
+        for semantics in SEMANTICS {
+            let [plain, contexts] = [&plain, &contexts].map(|trace| {
+                let directory = fresh();
+                write::write(trace, directory.path());
+                let report = directory.path().join("one.cubex");
+                analyze(directory.path(), &report, semantics).unwrap();
+                Table::read(&report).values
+            });
+            assert!(plain == contexts, "random trace {seed}, {semantics:?}");
+        }
+        compared += 1;
+    }
+    assert!(compared > 10, "{compared} traces were compared");
 }
 
 #[test]

@@ -77,16 +77,15 @@ impl ProcessWalk<'_> {
     }
 
     /// Gives the time since the last record to the innermost region that is certain, or among the `kept` outermost ones; or to
-    /// what samples have found between the last record and this one.
+    /// what samples have found between the last record and this one. If that is the innermost region of all, it gets its time
+    /// when it is left or another one is entered, as without calling contexts.
     pub(super) fn account_common(&mut self, thread: usize, kept: usize, record: Option<Record>, time: Ticks) {
         let is_short = self.is_within_sampling(thread, time);
         let state = &mut self.threads[thread];
         let frames = state.stack.frames();
         let innermost = frames.last().filter(|frame| !frame.is_certain);
         let is_reference = self.trace.semantics == Semantics::Reference;
-        let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| !is_reference) else {
-            return state.account_innermost(time);
-        };
+        let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| !is_reference) else { return };
         if is_short && state.samples.as_ref().is_some_and(|samples| samples.last == state.accounted) {
             return state.account_sampled(sampled, time);
         }

@@ -79,7 +79,7 @@ impl std::fmt::Debug for Parts {
 }
 
 impl CallPaths {
-    /// For the calling thread, with at most `depth` functions on a path (at least 1 and at most 10000): if more are
+    /// For the calling thread, with at most `depth` functions on a path (at most 10000; 0 for none): if more are
     /// active, the outermost of them are left out.
     ///
     /// Modules are looked for if nobody has done that yet. If there is or will be an interpreter of Python, its functions go
@@ -96,7 +96,7 @@ impl CallPaths {
         if modules.snapshot().is_none() {
             modules.refresh();
         }
-        let depth = depth.clamp(1, 10_000);
+        let depth = depth.min(10_000);
         let parts = Parts {
             memo: Memo::new()?,
             unwinder: Unwinder::new(depth)?,

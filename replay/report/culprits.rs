@@ -192,6 +192,7 @@ impl<'c> Culprits<'c> {
         let own = self.paths.tree[self.paths.order[path as usize] as usize];
         let is_behind = samples.is_none_or(|samples| samples.here == 0 || site.stretch.is_some());
         match self.trace.sites.get(own.site as usize).filter(|_| is_behind) {
+            Some((file, 0)) => Some(format!("after {}", names::base_name(file))),
             Some((file, line)) => Some(format!("after line {line} ({})", names::base_name(file))),
             None => names::site(self.trace, self.paths, path).map(|site| format!("({site})")),
         }

@@ -28,7 +28,15 @@ pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: u32) -> Option<Stri
     // A call of MPI has no place of its own: its caller tells it.
     let of_caller = paths.tree.get(own.parent as usize).map_or(NO_SITE, |caller| caller.site);
     let site = if own.site == NO_SITE { of_caller } else { own.site };
-    trace.sites.get(site as usize).map(|(file, line)| format!("{}:{line}", base_name(file)))
+    trace.sites.get(site as usize).map(place)
+}
+
+/// A place in a source file, or in a program's code where the line is unknown and the file's name ends with the address.
+fn place((file, line): &(String, u32)) -> String {
+    match line {
+        0 => base_name(file),
+        line => format!("{}:{line}", base_name(file)),
+    }
 }
 
 /// The last part of the path of a file, cut to a line's length.

@@ -2,11 +2,33 @@
 //! same of messages, MPI functions, and regions that tell of themselves.
 
 use crate::support::archive::{self, Account};
-use crate::support::record::{Subject, finish_with};
+use crate::support::record::{Subject, analyze, finish_with};
+use crate::support::report::Findings;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Records a program, which nobody completes, and completes it in both ways. Answers the archive with calling contexts.
+/// Records a program, which nobody completes, and completes it in both ways. Answers the archive with calling contexts, and
+/// where the plain one is.
+#[track_caller]
+fn both(
+    test: &str,
+    source: &str,
+    ranks: u32,
+    arguments: &[&str],
+    variables: &[(&'static str, &'static str)],
+) -> Option<(Subject, PathBuf)> {
+    let subject = Subject::new(test, source, ranks, arguments)?;
+    let subject = variables.iter().fold(subject, |subject, &(name, value)| subject.with(name, value));
+    subject.run_uncompleted().expect_success();
+    let plain = subject.folder.join("plain");
+    copy(&subject.experiment, &plain);
+    finish_with(&subject.experiment, &["--records=calling-contexts"], &subject.folder).expect_success();
+    finish_with(&plain, &["--records", "enter-leave"], &subject.folder).expect_success();
+    Some((subject, plain))
+}
+
+/// Both archives of a program say the same of its events.
 #[track_caller]
 fn expect_same_account(
     test: &str,
@@ -14,13 +36,7 @@ fn expect_same_account(
     arguments: &[&str],
     variables: &[(&'static str, &'static str)],
 ) {
-    let Some(subject) = Subject::new(test, source, 2, arguments) else { return };
-    let subject = variables.iter().fold(subject, |subject, &(name, value)| subject.with(name, value));
-    subject.run_uncompleted().expect_success();
-    let plain = subject.folder.join("plain");
-    copy(&subject.experiment, &plain);
-    finish_with(&subject.experiment, &["--records=calling-contexts"], &subject.folder).expect_success();
-    finish_with(&plain, &["--records", "enter-leave"], &subject.folder).expect_success();
+    let Some((subject, plain)) = both(test, source, 2, arguments, variables) else { return };
     let accounts = [&subject.experiment, &plain].map(|experiment| {
         assert_eq!(archive::refusal(experiment), None);
         assert_eq!(archive::difference(experiment), None);
@@ -90,4 +106,57 @@ fn paths_of_all_kinds_are_the_same_with_both_records() {
 #[test]
 fn interpreted_programs_are_the_same_with_both_records() {
     expect_same_account("both_python", "waits/late_sender.py", &[], &[("REPLAY_SAMPLE", "200")]);
+}
+
+/// Metrics that compare the call sites of ranks, and count how often a function was met at another line: with plain records
+/// call sites in other lines are one call path, so that these differ by definition.
+const OF_CALL_SITES: [&str; 6] = [
+    "visits",
+    "imbalance",
+    "partition_imbalance",
+    "performance_impact",
+    "critical_path_",
+    "critical_imbalance",
+];
+
+/// Metrics of which plain records have the same sums by location for that reason, but not at each call path.
+const BY_LOCATION: [&str; 2] = ["delay", "critical_path"];
+
+/// Records a program and completes it in both ways; the analysis of both says the same. Without functions around MPI calls all
+/// metrics are the same everywhere.
+#[track_caller]
+fn expect_same_severities(test: &str, source: &str, depth: Option<&'static str>) {
+    let variables: Vec<_> = depth.map(|depth| ("REPLAY_DEPTH", depth)).into_iter().collect();
+    let Some((subject, plain)) = both(test, source, 4, &[], &variables) else { return };
+    let [contexts, plain] = [&subject.experiment, &plain].map(|experiment| {
+        analyze(experiment, &subject.folder).expect_success();
+        let mut comparable: BTreeMap<_, f64> = BTreeMap::new();
+        for ((metric, path, location), value) in Findings::read(experiment).by_names() {
+            let is_among =
+                |list: &[&str]| depth != Some("0") && list.iter().any(|part| metric.contains(part));
+            if !is_among(&OF_CALL_SITES) {
+                let path = if is_among(&BY_LOCATION) { String::new() } else { path };
+                *comparable.entry((metric, path, location)).or_default() += value;
+            }
+        }
+        comparable
+    });
+    assert!(contexts.keys().any(|(metric, ..)| metric.contains("late") || metric.contains("early")));
+    let places: BTreeSet<_> = contexts.keys().chain(plain.keys()).collect();
+    let of = |values: &BTreeMap<_, f64>, place| values.get(place).copied().unwrap_or(0.0);
+    for place in places {
+        let [one, other] = [of(&contexts, place), of(&plain, place)];
+        assert!(
+            (one - other).abs() < 1e-9 * one.abs().max(1.0),
+            "{place:?}: {one}, with plain records {other}"
+        );
+    }
+}
+
+#[test]
+fn severities_are_the_same_with_both_records() {
+    expect_same_severities("same_late_sender", "waits/late_sender.c", None);
+    expect_same_severities("same_early_reduce", "waits/early_reduce.c", None);
+    expect_same_severities("same_late_receiver", "waits/late_receiver.c", Some("0"));
+    expect_same_severities("same_waitall", "waits/late_sender_waitall.c", Some("0"));
 }

@@ -1,7 +1,8 @@
 //! Reports: severities by metric, call path and rank, and where call paths are in the sources.
 
-use cubex::{CnodeId, LocationId, Report, Severities};
+use cubex::{CnodeId, LocationId, MetricId, Report, Severities};
 use replay::findings::{Class, Finding};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A report and the names of its call paths.
@@ -58,6 +59,26 @@ impl Findings {
     pub(crate) fn value(&self, metric: &str, paths: &[CnodeId], location: usize) -> f64 {
         let severities = self.severities(metric);
         paths.iter().map(|&path| severities.exclusive(path, LocationId(location))).sum()
+    }
+
+    /// All values other than 0, by metric, names along the call path, and location: call sites in other lines of one function
+    /// are one call path.
+    pub(crate) fn by_names(&self) -> BTreeMap<(String, String, usize), f64> {
+        let cube = self.report.cube();
+        let mut values = BTreeMap::new();
+        for (metric, definition) in cube.metrics.iter().enumerate() {
+            let severities = self.report.severities(MetricId(metric)).unwrap();
+            for (path, names) in self.paths.iter().enumerate() {
+                for location in 0..cube.locations.len() {
+                    let value = severities.exclusive(CnodeId(path), LocationId(location));
+                    if value != 0.0 {
+                        let place = (definition.unique_name.clone(), names.clone(), location);
+                        *values.entry(place).or_insert(0.0) += value;
+                    }
+                }
+            }
+        }
+        values
     }
 
     fn severities(&self, metric: &str) -> Severities {

@@ -349,6 +349,36 @@ fn function_that_calls_no_mpi_has_no_stretch() {
     assert!(summary(&chain()).causes.culprits[0].between.is_none());
 }
 
+/// Rank 0 is late to the second barrier, in a function whose lines are known from the calls.
+const LINES: &str = "resolution 1000
+program prog
+context m5 main line 5
+context b5 MPI_Barrier in m5
+context m7 main line 7
+context m9 main line 9
+context b9 MPI_Barrier in m9
+rank 0
+  0 ctx> b5 unwind 3 ; begin ; 5 end barrier ; 5 ctx< b5 ; 105 ctx> b9 unwind 3 ; begin ; 110 end barrier ; 110 ctx< b9
+rank 1
+  0 ctx> b5 unwind 3 ; begin ; 5 end barrier ; 5 ctx< b5 ; 10 ctx> b9 unwind 3 ; begin ; 110 end barrier ; 110 ctx< b9
+";
+
+#[test]
+fn time_behind_a_call_is_said_to_be_after_its_line_and_sampled_time_at_the_line_of_the_sample() {
+    let first = |script: &str| culprits(&summary(script)).remove(0);
+    let said = first(LINES);
+    assert!(
+        said.starts_with("rank 0 in prog/main after line 5 (prog.c), between MPI_Barrier and MPI_Barrier"),
+        "{said}"
+    );
+    let samples: String = (1..10).map(|at| format!("; {at}5 sample m7 unwind 2 ")).collect();
+    let said = first(&LINES.replace("; 105 ctx>", &format!("{samples}; 105 ctx>")));
+    assert!(
+        said.starts_with("rank 0 in prog/main (prog.c:7), between MPI_Barrier and MPI_Barrier"),
+        "{said}"
+    );
+}
+
 #[test]
 fn threads_that_wait_or_idle_are_named() {
     // Thread 1 is late to the barrier; then the main thread works alone.

@@ -190,7 +190,7 @@ impl<'c> Culprits<'c> {
     fn site(&self, site: &Site, samples: Option<&SampleCounts>) -> Option<String> {
         let path = self.paths.own_path(self.trace, site.path);
         let own = self.paths.tree[self.paths.order[path as usize] as usize];
-        let is_behind = samples.is_none_or(|samples| samples.here == 0 || site.stretch.is_some());
+        let is_behind = samples.is_none_or(|samples| samples.at_site == 0);
         match self.trace.sites.get(own.site as usize).filter(|_| is_behind) {
             Some((file, 0)) => Some(format!("after {}", names::base_name(file))),
             Some((file, line)) => Some(format!("after line {line} ({})", names::base_name(file))),
@@ -265,7 +265,7 @@ fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
 
 /// How often samples met a culprit, and whether it was at work at all.
 fn samples(counts: SampleCounts) -> String {
-    let SampleCounts { here, all, time, away } = counts;
+    let SampleCounts { here, all, time, away, .. } = counts;
     let share = 100.0 * away as f64 / time.max(1) as f64;
     let away = match share >= 50.0 {
         true => {

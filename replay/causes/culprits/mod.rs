@@ -119,7 +119,7 @@ pub(super) fn find(
     let places = Places::new(&culprits, paths, &members);
     let excess = Excess::find(&places, lines, waits, causes, exchange)?;
     let sites = stretch::find(tools, &places, lines, causes, &returned.per_tick, &excess, exchange)?;
-    let samples = samples::count(tools, &places, locations, lines, exchange)?;
+    let samples = samples::count(tools, &places, &sites, locations, lines, exchange)?;
     let mut forward = Forward::new(lines, waits, causes, returned, &culprits, &excess, exchange.worker());
     relay::run(&mut forward, exchange);
     let victims = victims::find(paths, &culprits, forward.into_waiting(), exchange)?;

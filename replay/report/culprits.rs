@@ -146,8 +146,9 @@ impl<'c> Culprits<'c> {
     pub(super) fn tell(&self, run: i64, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
         let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
         let least = fraction::whole(run) / STANDS_OUT;
-        let stands_out = |named: &&Named| named.culprit.costs > 0 && named.culprit.costs >= least;
-        let culprits = self.found.named.iter().filter(stands_out).enumerate();
+        let stands_out =
+            |&(_, named): &(usize, &Named)| named.culprit.costs > 0 && named.culprit.costs >= least;
+        let culprits = self.found.named.iter().enumerate().filter(stands_out);
         summary::Causes {
             costs: seconds(self.total),
             recorder: seconds(self.recorder),

@@ -94,8 +94,8 @@ struct Group {
     costs: ByClass,
 }
 
-/// The culprits with the largest costs, the largest first, and their locations. Of equals the first function comes first,
-/// then the first location. Starting up and shutting down is none: nobody can do much about that; nor is what the recorder
+/// The culprits with the largest costs, the largest first, and their locations. Time in MPI that is not explained counts half:
+/// often it is waiting for one of the others. Of equals the first function comes first, then the first location. Starting up and shutting down is none: nobody can do much about that; nor is what the recorder
 /// does.
 ///
 /// # Errors
@@ -139,7 +139,11 @@ pub(super) fn choose(
             found.push((culprit, group as usize, Some(location)));
         }
     }
-    found.sort_by_key(|(culprit, group, location)| (-culprit.costs, culprit.function, *group, *location));
+    let weight = |culprit: &Culprit| match tools.trace.is_mpi(paths.region(culprit.function)) {
+        true => culprit.costs / 2,
+        false => culprit.costs,
+    };
+    found.sort_by_key(|(culprit, group, location)| (-weight(culprit), culprit.function, *group, *location));
     found.truncate(NAMED);
 
     let mut own = vec![Vec::new(); found.len()];

@@ -293,6 +293,32 @@ rank 1
 }
 
 #[test]
+fn work_comes_before_time_in_mpi_without_a_pattern_that_costs_up_to_twice_as_much() {
+    // Rank 1 is in MPI_Wait for 20 ms for no known reason, and then rank 0 works for so long.
+    let first = |work: u64| {
+        let us = 1000;
+        let script = format!(
+            "program prog
+rank 0
+  0 > main ; > MPI_Isend ; isend 1 req 1 ; {a} < ; > MPI_Wait ; sent 1 ; {b} < ; > MPI_Barrier ; begin ; {e} end barrier ; {e} < ; {e} > work ; {f} < ; {f} > MPI_Barrier ; begin ; {g} end barrier ; {g} < ; {g} <
+rank 1
+  0 > main ; > MPI_Irecv ; post 1 ; {a} < ; {c} > MPI_Wait ; {d} irecv 0 req 1 ; {d} < ; > MPI_Barrier ; begin ; {e} end barrier ; {e} < ; {e} > MPI_Barrier ; begin ; {g} end barrier ; {g} < ; {g} <
+",
+            a = 10 * us,
+            b = 20 * us,
+            c = 25 * us,
+            d = 20_000 * us,
+            e = 20_010 * us,
+            f = (20_010 + work) * us,
+            g = (20_020 + work) * us,
+        );
+        culprits(&summary(&script)).remove(0)
+    };
+    assert!(first(11_000).starts_with("rank 0 in prog/main/work"), "{}", first(11_000));
+    assert!(first(9_000).starts_with("rank 1 in prog/main/MPI_Wait"), "{}", first(9_000));
+}
+
+#[test]
 fn writing_out_the_buffer_is_nobodys_fault_and_has_a_line_of_its_own() {
     let summary = summary(
         "program prog

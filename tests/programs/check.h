@@ -10,6 +10,7 @@
 #include <replay.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 /* Not inlined, so that compiled programs have the call paths that their sources show. */
 #define NOINLINE __attribute__((noinline)) static
@@ -47,5 +48,9 @@ static inline void start(int *argc, char ***argv, int least) {
 }
 
 static inline void finish(void) { OK(MPI_Finalize()); }
+
+/* Where this process may (as root), it goes before other processes of the machine, which would delay it; and first of all
+ * if it is late: ranks that wait for it may use all processors. */
+static inline void go_first(int is_late) { (void)setpriority(PRIO_PROCESS, 0, is_late ? -20 : -15); }
 
 #endif

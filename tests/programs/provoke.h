@@ -10,7 +10,6 @@
 
 #include "check.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #define MILLISECONDS 1000000LL
@@ -36,7 +35,7 @@ static inline void sleep_until(long long instant) {
 /* All ranks set out together: the late one first, which goes to sleep at once and needs its core no longer. */
 static inline void meet(int late) {
     long long instant;
-    (void)setpriority(PRIO_PROCESS, 0, rank == late ? -20 : -15);
+    go_first(rank == late);
     OK(MPI_Barrier(MPI_COMM_WORLD));
     instant = now() + MEETING_TIME;
     OK(MPI_Bcast(&instant, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD));

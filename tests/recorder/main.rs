@@ -14,6 +14,11 @@ mod stripped; // a program without symbols has functions and calls that are told
 mod support;
 mod waits; // wait states have the size, place and cause that the programs give them
 
+#[path = "../blind/mod.rs"]
+mod blind; // the first culprit of a summary is the rank and the place that a seed has delayed
+
+#[path = "../support/chance.rs"]
+mod chance;
 #[path = "../../formats/otf2/tests/fields.rs"]
 mod fields;
 #[path = "../../formats/otf2/tests/lines.rs"]

@@ -1,5 +1,6 @@
 //! What tests share: fresh directories, commands with a deadline, readable traces, and reports as tables.
 
+pub(crate) mod chance;
 pub(crate) mod deadline;
 pub(crate) mod local;
 pub(crate) mod many;

@@ -185,22 +185,22 @@ pub(crate) fn account(experiment: &Path) -> Account {
 }
 
 /// A region that is entered or left.
-struct Region {
-    name: String,
-    is_mpi: bool,
+pub(crate) struct Region {
+    pub(crate) name: String,
+    pub(crate) is_mpi: bool,
     /// Whether it is entered and left at its own times; the others are only known from the stack.
-    tells_of_itself: bool,
+    pub(crate) tells_of_itself: bool,
 }
 
 /// Where an event is, and what it has beyond its fields.
-struct At<'a> {
-    location: u64,
-    time: u64,
-    attributes: Attributes<'a>,
+pub(crate) struct At<'a> {
+    pub(crate) location: u64,
+    pub(crate) time: u64,
+    pub(crate) attributes: Attributes<'a>,
 }
 
 /// Calls `see` for each event, with the region that it enters or leaves.
-fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'_>, Option<&Region>)) {
+pub(crate) fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'_>, Option<&Region>)) {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);

@@ -152,6 +152,30 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
     None
 }
 
+/// The command that runs a program in C of `tests/programs`, compiled with these options; `None`, and says so, if it cannot be
+/// built here.
+pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<OsString>> {
+    static BUILT: Mutex<BTreeMap<(String, String), PathBuf>> = Mutex::new(BTreeMap::new());
+    if !Command::new(compiler()).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: {source}: there is no {}", compiler().display());
+        return None;
+    }
+    let mut built = BUILT.lock().unwrap();
+    let program = built.entry((source.into(), flags.into())).or_insert_with(|| {
+        let folder = place().join(flags.replace(|letter: char| !letter.is_alphanumeric(), "_"));
+        let output = Command::new(project("tests/programs/build"))
+            .arg(if mpi.is_open_mpi { "openmpi" } else { "mpich" })
+            .args([folder.as_path(), source.as_ref()])
+            .env("FLAGS", flags)
+            .env("MPICC", compiler())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        folder.join(source).with_extension("")
+    });
+    Some(vec![program.clone().into()])
+}
+
 /// What of a program with a recorder in it is linked statically.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Linkage {

@@ -41,6 +41,11 @@ impl Findings {
             .collect()
     }
 
+    /// The call paths of which this holds.
+    pub(crate) fn select(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<CnodeId> {
+        (0..self.paths.len()).filter(|&path| is_wanted(&self.paths[path])).map(CnodeId).collect()
+    }
+
     /// All call paths with the last function of this one and where they are, for messages.
     pub(crate) fn alike(&self, end: &str) -> Vec<String> {
         let last = end.rsplit('/').next().unwrap_or(end);

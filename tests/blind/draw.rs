@@ -1,0 +1,188 @@
+//! A draw: the seed decides which rank of which shape is delayed, where, for how long, and how the run is recorded.
+
+use std::fmt;
+
+use crate::chance::Random;
+use crate::support::project;
+
+/// The shapes: programs of `tests/programs/culprits`.
+const SHAPES: [&str; 11] = [
+    "halo",
+    "ring",
+    "pipeline",
+    "wavefront",
+    "farm",
+    "gradients",
+    "steering",
+    "rooted",
+    "spectral",
+    "persistent",
+    "overlap",
+];
+
+/// How much a recording knows of the program's functions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Mode {
+    /// Functions tell of their begin and end.
+    Instrumented,
+    /// The functions that are active at calls of MPI, with lines.
+    Lines,
+    /// The same without lines.
+    Symbols,
+    /// Functions with lines, at calls of MPI and by samples in between.
+    Samples,
+    /// In one of these ways, but nobody is delayed.
+    Balanced,
+}
+
+/// All of them.
+pub(crate) const MODES: [Mode; 5] =
+    [Mode::Instrumented, Mode::Lines, Mode::Symbols, Mode::Samples, Mode::Balanced];
+
+impl Mode {
+    /// Its name in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Mode::Instrumented => "instrumented",
+            Mode::Lines => "-g",
+            Mode::Symbols => "no -g",
+            Mode::Samples => "samples",
+            Mode::Balanced => "balanced",
+        }
+    }
+
+    /// Options of the compiler. The functions of the headers are not those of the program.
+    pub(crate) fn flags(self) -> &'static str {
+        match self {
+            Mode::Instrumented => {
+                "-g -O2 -finstrument-functions -finstrument-functions-exclude-file-list=check.h,shape.h"
+            }
+            Mode::Symbols => "-O2",
+            Mode::Lines | Mode::Samples | Mode::Balanced => "-g -O2",
+        }
+    }
+
+    /// Options of `replay-record`.
+    pub(crate) fn option(self) -> Option<&'static str> {
+        (self == Mode::Samples).then_some("--sample=200")
+    }
+}
+
+/// A program with places at which a rank can be delayed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    /// Its text.
+    pub(crate) source: String,
+    ranks: u32,
+    places: Vec<Place>,
+}
+
+/// A place: its number, and the rank that alone reaches it or alone does not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Place {
+    number: u32,
+    only: Option<u32>,
+    except: Option<u32>,
+}
+
+impl Shape {
+    fn read(name: &'static str) -> Shape {
+        let path = project("tests/programs/culprits").join(name).with_extension("c");
+        let source =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let number = |line: &str, mark: &str| {
+            let rest = line.split_once(mark)?.1;
+            let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+            rest[..end].parse().ok()
+        };
+        let place = |line| {
+            let (only, except) = (number(line, "ONLY: "), number(line, "NOT: "));
+            Some(Place { number: number(line, "PLACE(")?, only, except })
+        };
+        let places: Vec<Place> = source.lines().filter_map(place).collect();
+        let ranks = source.lines().find_map(|line| number(line, "RANKS: "));
+        let ranks = ranks.unwrap_or_else(|| panic!("{name} does not say for how many ranks it is"));
+        assert!((4..=8).contains(&places.len()), "{name} has {} places", places.len());
+        Shape { name, source, ranks, places }
+    }
+}
+
+/// A run to judge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Draw {
+    pub(crate) seed: u64,
+    pub(crate) shape: Shape,
+    /// The column of the tables that it belongs to.
+    pub(crate) mode: Mode,
+    /// How it is compiled and recorded: the same mode, unless that is [`Mode::Balanced`].
+    pub(crate) recording: Mode,
+    pub(crate) ranks: u32,
+    /// The number of the place, 0 for none.
+    pub(crate) place: u32,
+    /// The rank that is delayed.
+    pub(crate) rank: u32,
+    milliseconds: u32,
+    is_busy: bool,
+}
+
+impl Draw {
+    /// The draw of a seed, with at most so many ranks in a mode. Consecutive seeds go through all modes and shapes.
+    pub(crate) fn new(seed: u64, most: impl Fn(Mode) -> u32) -> Draw {
+        let mut random = Random::new(seed);
+        let mode = MODES[(seed % MODES.len() as u64) as usize];
+        let shape = Shape::read(SHAPES[(seed % SHAPES.len() as u64) as usize]);
+        let ranks = shape.ranks.min(most(mode));
+        if mode == Mode::Balanced {
+            let recording = random.pick(&MODES[..4]);
+            return Draw {
+                seed,
+                mode,
+                recording,
+                ranks,
+                place: 0,
+                rank: 0,
+                milliseconds: 100,
+                is_busy: false,
+                shape,
+            };
+        }
+        let place = &shape.places[random.below(shape.places.len())];
+        let reaches = |rank: &u32| place.only.is_none_or(|only| only == *rank) && place.except != Some(*rank);
+        let reaching: Vec<u32> = (0..ranks).filter(reaches).collect();
+        let rank = random.pick(&reaching);
+        // Samples are taken of a rank that computes, and no more often than the system's clock ticks.
+        let is_busy = mode == Mode::Samples || random.chance(20);
+        let milliseconds = (if is_busy { 45 } else { 15 }) + random.below(11) as u32;
+        Draw { seed, mode, recording: mode, ranks, place: place.number, rank, milliseconds, is_busy, shape }
+    }
+
+    /// The arguments of the program.
+    pub(crate) fn arguments(&self) -> [String; 4] {
+        let kind = if self.is_busy { "busy" } else { "sleep" };
+        [self.place.to_string(), self.rank.to_string(), self.milliseconds.to_string(), kind.to_owned()]
+    }
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "seed {}: {} {}, {}",
+            self.seed,
+            self.shape.name,
+            self.arguments().join(" "),
+            self.mode.name()
+        )
+    }
+}
+
+#[test]
+fn consecutive_seeds_go_through_all_modes_and_shapes() {
+    let draws: Vec<Draw> = (1000..1055).map(|seed| Draw::new(seed, |_| 8)).collect();
+    for mode in MODES {
+        let shapes: std::collections::BTreeSet<&str> =
+            draws.iter().filter(|draw| draw.mode == mode).map(|draw| draw.shape.name).collect();
+        assert_eq!(shapes.len(), SHAPES.len());
+    }
+}

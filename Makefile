@@ -78,6 +78,8 @@ install: build
 	$(IN) library="$$CARGO_TARGET_DIR/static/release/libreplay_recorder.a"; [ ! -e "$$library" ] || \
 		install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib/replay' "$$library"
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include/replay' measurement/include/*
+	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/share/replay/jobscripts' jobscripts/*.sh
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/share/replay/jobscripts' jobscripts/README.md
 
 # In memory if possible: a disk is not what is measured.
 bench: prerequisites

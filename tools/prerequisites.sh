@@ -116,6 +116,21 @@ need_compilers() {
     done
 }
 
+# A Slurm that is configured here is left alone. Without a configuration, its daemons do not start by themselves.
+need_slurm() {
+    if has slurmctld || [ -x /usr/sbin/slurmctld ] || [ -e /etc/slurm/slurm.conf ]; then
+        return
+    fi
+    has "$MPICC" || return 0
+    install slurm-wlm slurm-wlm-basic-plugins munge ||
+        say "Slurm is missing: job scripts will not be run (Debian: slurm-wlm, slurm-wlm-basic-plugins, munge)"
+}
+
+need_shellcheck() {
+    has shellcheck || install shellcheck ||
+        say "shellcheck is missing: job scripts will not be checked with it (Debian: shellcheck)"
+}
+
 need_rust
 need_mpi
 need_libclang
@@ -123,4 +138,6 @@ if [ "${1:-build}" = test ]; then
     need_rust_tools
     need_compilers
     need_judges
+    need_slurm
+    need_shellcheck
 fi

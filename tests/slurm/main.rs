@@ -1,0 +1,16 @@
+//! Job scripts in a real Slurm: a cluster of one node that the tests start for themselves, if Slurm's programs are there and
+//! no Slurm is configured on this machine. Without, tests say so and pass.
+
+mod cluster; // the cluster, shut down whatever happens
+mod job; // a job and what it leaves
+mod scripts; // the scripts are clean, and as short and as commented as they shall be
+mod slurm; // the job scripts record, complete and analyse, however their programs end
+
+#[expect(dead_code, reason = "written for tests/recorder, which uses all of it")]
+#[path = "../recorder/support/mod.rs"]
+mod support;
+
+#[path = "../../formats/otf2/tests/fields.rs"]
+mod fields;
+#[path = "../../formats/otf2/tests/lines.rs"]
+mod lines;

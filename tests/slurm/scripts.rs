@@ -1,0 +1,50 @@
+//! The scripts of `jobscripts/`, looked at.
+
+use crate::support::project;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The scripts, by name.
+fn scripts() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project("jobscripts")).unwrap().map(|entry| entry.unwrap().path());
+    let mut scripts: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|it| it == "sh")).collect();
+    scripts.sort();
+    assert!(!scripts.is_empty());
+    scripts
+}
+
+#[test]
+fn scripts_are_clean_for_shellcheck() {
+    let shellcheck =
+        Command::new("shellcheck").args(scripts()).arg(project("tests/slurm/cluster.sh")).output();
+    let Ok(checked) = shellcheck else {
+        println!("skipped: there is no shellcheck (Debian: shellcheck)");
+        return;
+    };
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+/// Users copy one script, so it must stand alone, be read at a glance, and run as it is.
+#[test]
+fn scripts_are_short_and_executable_with_a_comment_for_each_directive() {
+    use std::os::unix::fs::PermissionsExt;
+    for path in scripts() {
+        let (name, script) = (path.display(), std::fs::read_to_string(&path).unwrap());
+        assert!(script.starts_with("#!/bin/bash\n") && script.lines().count() <= 60, "{name}");
+        assert!(script.contains("\nset -u\n"), "{name}");
+        assert!(path.metadata().unwrap().permissions().mode() & 0o111 == 0o111, "{name}");
+        let directives: Vec<&str> = script.lines().filter(|line| line.starts_with("#SBATCH ")).collect();
+        assert!(!directives.is_empty(), "{name}");
+        assert!(directives.iter().all(|line| line.contains(" # ")), "{name}: {directives:?}");
+    }
+}
+
+#[test]
+fn every_script_is_in_the_readme_of_the_folder() {
+    let readme = std::fs::read_to_string(project("jobscripts/README.md")).unwrap();
+    for path in scripts() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(readme.contains(&format!("| `{name}` |")), "jobscripts/README.md: no {name}");
+    }
+}

@@ -99,5 +99,6 @@ pub use report::{Report, RowReader};
 pub use severities::Severities;
 pub use statistics::{CAUSE_WORDS, PatternInstance, PatternStatistics, STATISTICS_TITLES, statistics_text};
 pub use system::{Location, LocationGroup, LocationGroupKind, LocationKind, SystemTreeNode};
+pub use temporary::{Removed, remove_temporaries};
 pub use topology::{Coordinate, Dimension, Placed, Topology};
-pub use writer::{RowWriter, Writer};
+pub use writer::{Complete, RowWriter, Writer};

@@ -1,9 +1,20 @@
-//! Files under temporary names.
+//! Files that get their names when they are complete.
+//!
+//! Until then such a file has no name at all where the file system can do that (`O_TMPFILE`, see open(2)): it is gone with
+//! the process, however that ends. Elsewhere, as on NFS and most parallel file systems, it has a hidden name beside the final
+//! one. Hidden names are removed by whoever has made them, before a signal ends the process by [`remove_temporaries`], and
+//! after SIGKILL by a later run.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 
 use crate::error::{Error, Result};
 
@@ -11,43 +22,210 @@ use crate::error::{Error, Result};
 /// not tell: the writer may run on another host.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
-/// The file under its temporary name; removed on drop unless it was renamed.
-#[derive(Debug)]
-pub(crate) struct Temporary(Option<PathBuf>);
+/// The hidden names of this process. Files get them only while this is locked.
+static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-impl Temporary {
-    /// Creates a file of a new name in the directory of `path`.
-    pub(crate) fn beside(path: &Path, name: &str) -> Result<(Temporary, File)> {
+fn names() -> MutexGuard<'static, Vec<PathBuf>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The end of all writing: see [`remove_temporaries`].
+#[derive(Debug)]
+pub struct Removed {
+    _names: MutexGuard<'static, Vec<PathBuf>>,
+}
+
+/// Removes the temporary files of all reports that this process is writing, before it ends by a signal. Reports that are in
+/// place stay. As long as the answer lives, other threads wait before they make further ones. Takes as long as the file
+/// system does.
+pub fn remove_temporaries() -> Removed {
+    let mut names = names();
+    for name in names.drain(..) {
+        let _ = fs::remove_file(name);
+    }
+    Removed { _names: names }
+}
+
+/// A hidden name of a file, removed on drop.
+#[derive(Debug)]
+struct Name(PathBuf);
+
+impl Name {
+    /// Has `make` give a file a new name beside the path where it will be.
+    fn new<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(Name, T)> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
-        remove_stale(path, name);
+        let last = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut names = names();
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let temporary = path.with_file_name(format!(".{name}.{}-{number}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => return Ok((Temporary(Some(temporary)), file)),
-                // Left behind by a killed process that had our number.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("create the report", error)),
+            let name = path.with_file_name(format!(".{last}.{}-{number}", std::process::id()));
+            match make(&name) {
+                Ok(made) => {
+                    names.push(name.clone());
+                    return Ok((Name(name), made));
+                }
+                // Of a process that had our number and was killed, or has it on another host.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
         }
     }
 
-    /// Puts the file in place of `path`.
-    pub(crate) fn rename(&mut self, path: &Path) -> Result<()> {
-        if let Some(temporary) = &self.0 {
-            fs::rename(temporary, path).map_err(|error| Error::io("put the report in place", error))?;
-            self.0 = None;
-        }
-        // Makes the new name durable, where the file system can; the report itself is stored already.
-        let _ = File::open(directory(path)).and_then(|directory| directory.sync_all());
+    /// Replaces what is at `path`.
+    fn rename(self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.0, path)?;
+        names().retain(|name| *name != self.0);
+        // There is nothing to remove any more.
+        std::mem::forget(self);
         Ok(())
     }
 }
 
-/// Removes what killed writers of the report of this name have left behind. What cannot be removed does no harm.
-fn remove_stale(path: &Path, name: &str) {
+impl Drop for Name {
+    fn drop(&mut self) {
+        let mut names = names();
+        let _ = fs::remove_file(&self.0);
+        names.retain(|name| *name != self.0);
+    }
+}
+
+/// A file that is being written, to be at a path when it is complete.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    path: PathBuf,
+    /// `None` for a file without a name.
+    name: Option<Name>,
+}
+
+impl Temporary {
+    /// Creates a file in the directory of `path`.
+    pub(crate) fn beside(path: &Path) -> Result<(Temporary, File)> {
+        remove_stale(path);
+        match without_name(path) {
+            Some(file) => Ok((Temporary { path: path.to_owned(), name: None }, file)),
+            None => Temporary::with_name(path).map_err(|error| Error::io("create the report", error)),
+        }
+    }
+
+    fn with_name(path: &Path) -> io::Result<(Temporary, File)> {
+        let create = |name: &Path| OpenOptions::new().write(true).create_new(true).open(name);
+        let (name, file) = Name::new(path, create)?;
+        Ok((Temporary { path: path.to_owned(), name: Some(name) }, file))
+    }
+
+    /// Brings the complete file to disk.
+    pub(crate) fn store(self, file: File) -> Result<Stored> {
+        file.sync_all().map_err(|error| Error::io("store the report", error))?;
+        let hidden = match self.name {
+            Some(name) => Hidden::Named(name),
+            None => Hidden::Nameless(file),
+        };
+        Ok(Stored { path: self.path, hidden })
+    }
+}
+
+/// A file without a name, if it can get one later.
+fn without_name(path: &Path) -> Option<File> {
+    let flags = OFlags::TMPFILE.bits().cast_signed();
+    let file = OpenOptions::new().write(true).custom_flags(flags).open(directory(path)).ok()?;
+    // Where there is no /proc, it would stay without.
+    fs::symlink_metadata(handle(&file)).is_ok().then_some(file)
+}
+
+/// The path by which an open file without a name is known.
+fn handle(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// A complete file that is not in its place yet.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    path: PathBuf,
+    hidden: Hidden,
+}
+
+#[derive(Debug)]
+enum Hidden {
+    Named(Name),
+    Nameless(File),
+}
+
+impl Stored {
+    /// Puts the file in its place.
+    fn place(self) -> io::Result<Placed> {
+        let Stored { path, hidden } = self;
+        let is_new = fs::symlink_metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        // Where files cannot have two names, or not this one, there is no way back.
+        let old = (!is_new).then(|| Name::new(&path, |name| fs::hard_link(&path, name)).ok()).flatten();
+        let old = old.map(|(name, ())| name);
+        let name = match hidden {
+            Hidden::Named(name) => name,
+            Hidden::Nameless(file) => {
+                let link = |to: &Path| {
+                    linkat(CWD, handle(&file), CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+                };
+                if is_new {
+                    match link(&path) {
+                        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                        done => return done.map(|()| Placed { path, old, is_new }),
+                    }
+                }
+                Name::new(&path, link)?.0
+            }
+        };
+        name.rename(&path)?;
+        Ok(Placed { path, old, is_new })
+    }
+}
+
+/// A file in its place.
+struct Placed {
+    path: PathBuf,
+    /// What was there before, until it is certain that it is not needed any more.
+    old: Option<Name>,
+    is_new: bool,
+}
+
+impl Placed {
+    /// Makes everything as it was, as far as that can be done.
+    fn undo(self) {
+        let _ = match self.old {
+            Some(old) => old.rename(&self.path),
+            None if self.is_new => fs::remove_file(&self.path),
+            None => Ok(()),
+        };
+    }
+}
+
+/// Puts files in their places, in this order: all, or none of them.
+///
+/// # Errors
+///
+/// If one cannot be put in its place. The others are taken back then.
+pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
+    let mut placed: Vec<Placed> = Vec::with_capacity(files.len());
+    for file in files {
+        let path = file.path.clone();
+        match file.place() {
+            Ok(file) => placed.push(file),
+            Err(error) => {
+                placed.into_iter().rev().for_each(Placed::undo);
+                return Err(Error::io("put the report in place", error).in_file(&path));
+            }
+        }
+    }
+    // Makes the new names durable, where the file system can; the files themselves are stored already.
+    if let Some(file) = placed.first() {
+        let _ = File::open(directory(&file.path)).and_then(|directory| directory.sync_all());
+    }
+    Ok(())
+}
+
+/// Removes what killed writers of the report at this path have left behind. What cannot be removed does no harm.
+fn remove_stale(path: &Path) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_temporary = |found: &str| {
-        let numbers = found.strip_prefix('.').and_then(|found| found.strip_prefix(name)?.strip_prefix('.'));
+        let numbers = found.strip_prefix('.').and_then(|found| found.strip_prefix(&*name)?.strip_prefix('.'));
         numbers.is_some_and(|numbers| numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
     };
     for entry in fs::read_dir(directory(path)).into_iter().flatten().flatten() {
@@ -66,10 +244,88 @@ fn directory(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.0 {
-            let _ = fs::remove_file(temporary);
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Write;
+
+    use super::*;
+
+    /// All files of a directory.
+    fn files(directory: &Path) -> BTreeMap<String, String> {
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+        let file = |entry: fs::DirEntry| {
+            let text = fs::read_to_string(entry.path()).unwrap_or_else(|_| "a directory".into());
+            (entry.file_name().into_string().unwrap(), text)
+        };
+        entries.map(file).collect()
+    }
+
+    fn expected(files: &[(&str, &str)]) -> BTreeMap<String, String> {
+        files.iter().map(|&(name, text)| (name.into(), text.into())).collect()
+    }
+
+    /// Files `a` and `b` with the text `new`, stored: with hidden names, or as the file system can.
+    fn stored(directory: &Path, are_named: bool) -> Vec<Stored> {
+        let store = |name: &str| {
+            let path = directory.join(name);
+            let (temporary, mut file) = if are_named {
+                Temporary::with_name(&path).unwrap()
+            } else {
+                Temporary::beside(&path).unwrap()
+            };
+            file.write_all(b"new").unwrap();
+            temporary.store(file).unwrap()
+        };
+        ["a", "b"].map(store).into()
+    }
+
+    #[test]
+    fn files_replace_others_or_none_and_leave_no_other_names() {
+        for are_named in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            for old in [&[][..], &["a", "b"], &["a"], &["b"]] {
+                let path = |name: &&str| directory.path().join(name);
+                ["a", "b"].iter().for_each(|name| drop(fs::remove_file(path(name))));
+                old.iter().for_each(|name| fs::write(path(name), "old").unwrap());
+                put_in_place(stored(directory.path(), are_named)).unwrap();
+                assert_eq!(files(directory.path()), expected(&[("a", "new"), ("b", "new")]));
+            }
         }
+    }
+
+    #[test]
+    fn files_that_are_not_put_in_place_are_gone() {
+        for are_named in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            fs::write(directory.path().join("a"), "old").unwrap();
+            drop(stored(directory.path(), are_named));
+            assert_eq!(files(directory.path()), expected(&[("a", "old")]));
+        }
+    }
+
+    #[test]
+    fn second_file_that_has_no_place_takes_the_first_one_back() {
+        for are_named in [false, true] {
+            for old in [&[][..], &[("a", "old")]] {
+                let directory = tempfile::tempdir().unwrap();
+                old.iter().for_each(|(name, text)| fs::write(directory.path().join(name), text).unwrap());
+                let stored = stored(directory.path(), are_named);
+                fs::create_dir(directory.path().join("b")).unwrap();
+                let error = put_in_place(stored).unwrap_err().to_string();
+                assert!(error.contains("/b: cannot put the report in place"), "{error}");
+                let left = [old, &[("b", "a directory")]].concat();
+                assert_eq!(files(directory.path()), expected(&left));
+            }
+        }
+    }
+
+    #[test]
+    fn file_that_appears_meanwhile_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let stored = stored(directory.path(), false);
+        fs::write(directory.path().join("b"), "meanwhile").unwrap();
+        put_in_place(stored).unwrap();
+        assert_eq!(files(directory.path()), expected(&[("a", "new"), ("b", "new")]));
     }
 }

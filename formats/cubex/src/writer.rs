@@ -13,14 +13,15 @@ use crate::container::{ArchiveWriter, has_ambiguous_padding};
 use crate::data::{MARK, WireNumber};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
-use crate::temporary::Temporary;
+use crate::temporary::{Stored, Temporary, put_in_place};
 use crate::{CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
 
 /// A report being written.
 ///
-/// Everything goes to a temporary file beside the final one, which is put in place by
-/// [`finish`](Writer::finish). A writer that is dropped before removes the temporary file and leaves an
-/// existing report as it was.
+/// Everything goes to a temporary file beside the final one, without a name if the file system can do that. It is
+/// put in place by [`finish`](Writer::finish). A writer that is dropped before removes the temporary file and
+/// leaves an existing report as it was; so does the end of the process, but a signal: see
+/// [`remove_temporaries`](crate::remove_temporaries).
 #[derive(Debug)]
 pub struct Writer {
     cube: Cube,
@@ -77,16 +78,16 @@ impl Writer {
     /// If the name does not end in `.cubex`, or a file cannot be created.
     pub fn probe(path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let probed = report_name(path).and_then(|name| Temporary::beside(path, &name));
+        let probed = check_name(path).and_then(|()| Temporary::beside(path));
         probed.map(|_| ()).map_err(|error| error.in_file(path))
     }
 
     fn start(path: &Path, cube: Cube) -> Result<Writer> {
-        let name = report_name(path)?;
+        check_name(path)?;
         check::check(&cube)?;
         let positions = |kind| positions(&Forest::of_cnodes(&cube).row_order(kind));
         let (deep, wide) = (positions(MetricKind::Exclusive)?, positions(MetricKind::Inclusive)?);
-        let (temporary, file) = Temporary::beside(path, &name)?;
+        let (temporary, file) = Temporary::beside(path)?;
         Ok(Writer {
             cube,
             deep,
@@ -185,15 +186,24 @@ impl Writer {
         result.map_err(|error| error.in_file(&self.path))
     }
 
-    /// Completes the report and puts it in place, then its companion.
+    /// Completes the report and puts it in place, together with its companion.
+    ///
+    /// # Errors
+    ///
+    /// As for [`complete`](Writer::complete) and [`Complete::put_in_place`].
+    pub fn finish(self) -> Result<()> {
+        self.complete()?.put_in_place()
+    }
+
+    /// Completes the report and its companion and brings both to disk, but does not put them in place yet.
     ///
     /// # Errors
     ///
     /// If a metric was begun but not finished, values were not put where room is for them, or if a file cannot
     /// be written. Existing files are then untouched.
-    pub fn finish(self) -> Result<()> {
+    pub fn complete(self) -> Result<Complete> {
         let path = self.path.clone();
-        self.complete().map_err(|error| error.in_file(&path))
+        self.store().map_err(|error| error.in_file(&path))
     }
 
     fn numbered(&self, metric: MetricId, cnodes: &[CnodeId]) -> Result<Vec<(u32, CnodeId)>> {
@@ -328,26 +338,23 @@ impl Writer {
         }
     }
 
-    fn complete(mut self) -> Result<()> {
+    fn store(mut self) -> Result<Complete> {
         self.ready()?;
         if let Some((&metric, room)) = self.rooms.iter().find(|(_, room)| room.missing > 0) {
             let (name, Room { values, missing, .. }) = (self.name(metric), room);
             return Err(Error::invalid(format!("{name}: {missing} of {values} values were not put")));
         }
         self.write_anchor().map_err(write_failed)?;
-        let file = self.archive.finish().map_err(write_failed)?.get_ref();
-        file.sync_all().map_err(|error| Error::io("store the report", error))?;
-        let Writer { archive, mut temporary, companion, path, .. } = self;
-        // Where few files may be open, the next one needs its place.
-        drop(archive);
-        // Both files are complete before the first of them gets its name, so that a full disk leaves both old ones. The
-        // report comes first: should anything happen between the two, a new companion never stands beside an old report.
-        let stored = companion.as_ref().map(Companion::store).transpose()?;
-        temporary.rename(&path)?;
-        if let (Some(Companion { path, .. }), Some(mut stored)) = (&companion, stored) {
-            stored.rename(path).map_err(|error| error.in_file(path))?;
+        let Writer { archive, temporary, companion, .. } = self;
+        let out = archive.finish().map_err(write_failed)?;
+        let file = out.into_inner().map_err(|error| write_failed(error.into_error()))?;
+        // The report comes first: should anything happen between the two, a new companion never stands beside an old
+        // report.
+        let mut files = vec![temporary.store(file)?];
+        if let Some(companion) = companion {
+            files.push(companion.store()?);
         }
-        Ok(())
+        Ok(Complete { files })
     }
 
     fn name(&self, metric: MetricId) -> String {
@@ -357,16 +364,32 @@ impl Writer {
 }
 
 impl Companion {
-    /// Writes everything under a temporary name.
-    fn store(&self) -> Result<Temporary> {
+    fn store(self) -> Result<Stored> {
         let store = || {
-            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-            let (temporary, mut file) = Temporary::beside(&self.path, &name)?;
+            let (temporary, mut file) = Temporary::beside(&self.path)?;
             file.write_all(self.text.as_bytes()).map_err(write_failed)?;
-            file.sync_all().map_err(|error| Error::io("store the file", error))?;
-            Ok(temporary)
+            temporary.store(file)
         };
         store().map_err(|error: Error| error.in_file(&self.path))
+    }
+}
+
+/// A report, and its companion, on disk, but not in place: nobody can see them. They are gone if this is dropped.
+#[must_use = "nobody can see the report before it is in place"]
+#[derive(Debug)]
+pub struct Complete {
+    files: Vec<Stored>,
+}
+
+impl Complete {
+    /// Puts the report in place, and its companion: both or none of them.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses one of them. The other one is then taken back, and what was there before is there again; only
+    /// where files cannot have two names it is lost.
+    pub fn put_in_place(self) -> Result<()> {
+        put_in_place(self.files)
     }
 }
 
@@ -398,13 +421,13 @@ impl Write for Contents<'_> {
     }
 }
 
-/// The last part of a report's path.
-fn report_name(path: &Path) -> Result<String> {
+/// Refuses a path that Cube tools would not take for that of a report.
+fn check_name(path: &Path) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if name.strip_suffix(".cubex").is_none_or(str::is_empty) {
-        return Err(Error::invalid("the name of a report must end in .cubex, which Cube tools insist on"));
+    match name.strip_suffix(".cubex").is_none_or(str::is_empty) {
+        true => Err(Error::invalid("the name of a report must end in .cubex, which Cube tools insist on")),
+        false => Ok(()),
     }
-    Ok(name.into_owned())
 }
 
 /// The inverse of an order: where each call path stands.

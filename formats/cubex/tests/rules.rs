@@ -188,11 +188,19 @@ fn existing_report_is_replaced_by_finish_only() {
     fs::write(&path, "old").unwrap();
     drop(Writer::create(&path, support::minimal()).unwrap());
     assert_eq!(fs::read(&path).unwrap(), b"old");
-    let writer = Writer::create(&path, support::minimal()).unwrap();
-    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
-    writer.finish().unwrap();
+    drop(Writer::create(&path, support::minimal()).unwrap().complete().unwrap());
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    let mut writer = Writer::create(&path, support::minimal()).unwrap();
+    writer.add_companion("stat", "new".into());
+    let complete = writer.complete().unwrap();
+    // Where files have no names until then, nobody sees any.
+    let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let seen: Vec<_> = names.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
+    assert_eq!(seen, ["x.cubex"]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    complete.put_in_place().unwrap();
     assert_ne!(fs::read(&path).unwrap(), b"old");
-    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
 }
 
 #[test]

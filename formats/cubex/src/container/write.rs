@@ -60,10 +60,10 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Closes the archive and hands everything to the carrier, which is returned.
-    pub(crate) fn finish(&mut self) -> io::Result<&W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         self.zeros(2 * BLOCK as u64)?;
         self.out.flush()?;
-        Ok(&self.out)
+        Ok(self.out)
     }
 
     /// Writes up to two blocks of zeros.

@@ -89,6 +89,9 @@ impl From<cubex::Error> for Error {
         let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
         let advice = match cause.map(io::Error::kind) {
             None => "",
+            _ if cause.and_then(io::Error::raw_os_error) == Some(TOO_MANY_OPEN_FILES) => {
+                "; raise the limit on open files (ulimit -n)"
+            }
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 "; free some space, or choose another place with -o FILE.cubex"
             }

@@ -45,6 +45,7 @@ pub mod report;
 pub mod report_paths;
 pub mod scratch;
 pub mod severity;
+pub mod signals;
 pub mod statistics;
 pub mod thread_numbers;
 pub mod thread_waits;
@@ -74,7 +75,7 @@ use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use estimate::Estimate;
 use exchange::threads::Team;
-use exchange::{broadcast, share};
+use exchange::{Batch, broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
 use matching::{Owners, Shared};
@@ -347,7 +348,17 @@ impl Job {
         memory.check(report::bytes_needed(&profiles))?;
         scratch::verify()?;
         let found = Found { findings, statistics, violations: corrected.violations, culprits };
-        let summary = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
+        let written = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
+        // No worker leaves this round before all have come to it: the point of no return (docs/architecture.md, The end).
+        signals::decide();
+        share(exchange, Batch::new())?;
+        let summary = match written {
+            Some((summary, report)) => {
+                report.put_in_place()?;
+                Some(summary)
+            }
+            None => None,
+        };
         // Only now does everyone know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;

@@ -12,7 +12,7 @@ use clap::error::ErrorKind;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::scratch::Allocator;
-use replay::{Error, Exchange, Summary, analyze};
+use replay::{Error, Exchange, Summary, analyze, signals};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
@@ -33,6 +33,7 @@ fn main() -> ExitCode {
             return NO_REPORT.into();
         }
     };
+    signals::handle();
     let speaks = exchange.worker() == 0;
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use cubex::Writer;
+use cubex::{Complete, Writer};
 use model::Paradigm;
 
 use super::accounts::Accounts;
@@ -49,10 +49,11 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
     400 * profiles.iter().map(|profile| profile.paths.len() as u64).sum::<u64>()
 }
 
-/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 does, and answers the summary.
+/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 does, and answers the summary and the
+/// complete report, which is not in place yet. Existing files are untouched.
 ///
 /// # Errors
-/// If a file cannot be written, or a worker failed. Existing files are untouched then.
+/// If a file cannot be written, or a worker failed.
 pub fn write(
     target: PathBuf,
     tools: &Tools<'_>,
@@ -60,7 +61,7 @@ pub fn write(
     paths: &ReportPaths,
     found: Found,
     exchange: &mut dyn Exchange,
-) -> Result<Option<Summary>, Error> {
+) -> Result<Option<(Summary, Complete)>, Error> {
     let ReportPaths { tree, positions, numbers, .. } = paths;
     // The reference's tool adds neither where POSIX threads occur.
     let Tools { trace, metrics, formulas, .. } = *tools;
@@ -110,7 +111,7 @@ pub fn write(
         culprits: Culprits::new(trace, metrics, paths, &found.culprits),
     };
     let mut collector = Collector::new(tools, &sources, signs, remarks, exchange)?;
-    if exchange.worker() == 0 {
+    let written = if exchange.worker() == 0 {
         let cube = describe(trace, metrics, paths, &accounts, found.violations);
         let mut writer = Writer::create(&target, cube)?;
         writer.add_member("findings.tsv", findings_table(trace, &accounts.findings).as_bytes())?;
@@ -118,14 +119,13 @@ pub fn write(
             writer.add_companion(EXTENSION, text(trace, &totals));
         }
         collector.write(&mut writer, exchange)?;
-        writer.finish()?;
+        Some(writer.complete()?)
     } else {
         collector.send(exchange)?;
-    }
+        None
+    };
     let Remarks { waiting, culprits } = collector.remarks.of_all(exchange)?;
-    if exchange.worker() > 0 {
-        return Ok(None);
-    }
+    let Some(complete) = written else { return Ok(None) };
     let name = |path: u32| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -137,7 +137,7 @@ pub fn write(
         Some(summary::Doubt { title: metrics.title(metric), seconds, of })
     };
     let run = total(run_times.iter().map(|times| times.run));
-    Ok(Some(Summary {
+    let summary = Summary {
         run: whole(run.into()),
         not_recorded: whole(total(run_times.iter().map(|times| times.off)).into()),
         mpi: whole(total(run_times.iter().map(|times| times.mpi)).into()),
@@ -153,7 +153,8 @@ pub fn write(
         coverage,
         findings,
         report: target,
-    }))
+    };
+    Ok(Some((summary, complete)))
 }
 
 /// The time of a location between MPI_Init and MPI_Finalize, in ticks.

@@ -11,7 +11,7 @@ use crate::support::run::{Finished, analyze, mpirun, run};
 use crate::support::{archive, fresh, written};
 
 /// The names in a directory.
-fn names(directory: &Path) -> Vec<String> {
+pub(super) fn names(directory: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = fs::read_dir(directory).unwrap().map(name).collect();
     names.sort();
@@ -20,7 +20,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 /// Expects status 2 and one message, with the report's path and these parts.
 #[track_caller]
-fn expect_refusal(refused: &Finished, report: &Path, parts: &[&str]) {
+pub(super) fn expect_refusal(refused: &Finished, report: &Path, parts: &[&str]) {
     refused.expect(2);
     let [message] = refused.messages()[..] else { panic!("not one message:\n{}", refused.stderr) };
     assert!(message.contains(report.to_str().unwrap()), "{message}");

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -12,10 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::fresh;
 use crate::support::run::{DEADLINE, Finished, alone, launched, program};
 
-/// Every process tells its number in a file, then becomes the program, which writes to files of its own.
+/// Every process tells its number in a file, then does something else first, if that is wanted, and becomes the program,
+/// which writes to files of its own.
 const SCRIPT: &str = r#"
     rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
     cd "$0"; echo $$ > new.$rank; mv new.$rank pid.$rank
+    eval "$1"; shift
     exec "$@" > out.$rank 2> err.$rank
 "#;
 
@@ -31,10 +34,15 @@ pub(super) struct Job {
 impl Job {
     /// One process.
     pub(super) fn alone<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Job {
+        Job::alone_after("true", arguments)
+    }
+
+    /// One process, after its shell has done `first`.
+    pub(super) fn alone_after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -> Job {
         let mut command = Command::new("sh");
         alone(&mut command);
         command.arg("-c");
-        Job::start(command, 1, arguments)
+        Job::start(command, 1, first, arguments)
     }
 
     /// So many processes under the launcher.
@@ -43,16 +51,27 @@ impl Job {
         workers: usize,
         arguments: impl IntoIterator<Item = S>,
     ) -> Job {
-        Job::start(launched(launcher, workers, ["sh", "-c"]), workers, arguments)
+        Job::launched_after(launcher, workers, "true", arguments)
+    }
+
+    /// So many processes, after the shell of each has done `first`, which finds the worker in `$rank`.
+    pub(super) fn launched_after<S: AsRef<OsStr>>(
+        launcher: &Path,
+        workers: usize,
+        first: &str,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Job {
+        Job::start(launched(launcher, workers, ["sh", "-c"]), workers, first, arguments)
     }
 
     fn start<S: AsRef<OsStr>>(
         mut command: Command,
         workers: usize,
+        first: &str,
         arguments: impl IntoIterator<Item = S>,
     ) -> Job {
         let directory = fresh();
-        command.arg(SCRIPT).arg(directory.path()).arg(program()).args(arguments);
+        command.arg(SCRIPT).arg(directory.path()).arg(first).arg(program()).args(arguments);
         // What a launcher says of processes that die is of no interest here.
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         Job { directory, child, workers }
@@ -101,10 +120,23 @@ impl Job {
     /// Stops a process, and waits until it stands still or is gone.
     pub(super) fn stop(&mut self, worker: usize) {
         self.signal(worker, Signal::STOP);
-        self.wait_for(|job| {
-            let stat = job.about(worker, "stat");
-            stat.rsplit(')').next().is_none_or(|rest| !rest.trim().starts_with(['R', 'S', 'D'])).then_some(())
-        });
+        self.wait_for(|job| (!job.runs(worker)).then_some(()));
+    }
+
+    /// Whether a process is there and does not stand still.
+    pub(super) fn runs(&self, worker: usize) -> bool {
+        let stat = self.about(worker, "stat");
+        stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with(['R', 'S', 'D']))
+    }
+
+    /// Whether a process stands still.
+    pub(super) fn stands_still(&self, worker: usize) -> bool {
+        self.about(worker, "stat").rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('T'))
+    }
+
+    /// Sends a signal to what has started the processes.
+    pub(super) fn signal_launcher(&self, signal: Signal) {
+        let _ = Pid::from_raw(self.child.id() as i32).map(|pid| kill_process(pid, signal));
     }
 
     pub(super) fn go_on(&self, worker: usize) {
@@ -125,7 +157,7 @@ impl Job {
         (finished, start.elapsed())
     }
 
-    fn signal(&self, worker: usize, signal: Signal) {
+    pub(super) fn signal(&self, worker: usize, signal: Signal) {
         // Who is gone cannot be disturbed.
         let _ = self.pid(worker).map(|pid| kill_process(pid, signal));
     }
@@ -145,9 +177,9 @@ impl Job {
             }
             sleep(10 * INTERVAL);
         }
-        let status = self.child.wait().unwrap().code();
+        let status = self.child.wait().unwrap();
         let all = |file| self.workers().map(|worker| self.read(file, worker)).collect();
-        Finished { status, stdout: all("out"), stderr: all("err") }
+        Finished { status: status.code(), signal: status.signal(), stdout: all("out"), stderr: all("err") }
     }
 }
 

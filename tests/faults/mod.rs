@@ -10,8 +10,11 @@ mod disk;
 mod files;
 mod job;
 mod killed;
+mod late;
 mod limits;
 mod make;
+mod provoke;
+mod signals;
 mod table;
 mod views;
 

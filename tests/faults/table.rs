@@ -6,12 +6,35 @@ use crate::support::page::is_written;
 pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
     (
         "a worker is killed, in any phase",
-        "the job ends within 5 s with a status other than 0; an older report is unchanged, a new one is not there; what \
-         was written of it has a hidden name, which a run a day later removes",
+        "the job ends within 5 s with a status other than 0; an older report is unchanged, a new one is not there; what was \
+         written of it is gone, or, on file systems without `O_TMPFILE`, has a hidden name, which a run a day later removes",
         &[
             "killed::first_worker_killed_in_each_phase_ends_the_job_and_leaves_the_old_report",
             "killed::other_worker_killed_in_each_phase_ends_the_job_and_leaves_the_old_report",
             "disk::stale_temporary_files_of_this_report_are_removed_young_and_foreign_ones_stay",
+            "signals::kill_at_any_write_leaves_nothing_where_files_need_no_names",
+        ],
+    ),
+    (
+        "a signal (SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU) comes to some or all workers",
+        "the process ends by that signal, the job with it; an older report is unchanged, a new one is not there, and nothing \
+         temporary stays",
+        &[
+            "signals::signal_at_any_write_ends_the_process_by_it_and_leaves_nothing",
+            "signals::signal_for_the_writer_of_three_processes_leaves_nothing",
+            "signals::signal_for_all_three_processes_leaves_nothing",
+            "signals::signal_for_another_of_three_processes_before_all_is_decided_leaves_nothing",
+            "signals::signal_for_the_launcher_leaves_nothing",
+            "signals::signal_that_is_ignored_stays_ignored",
+        ],
+    ),
+    (
+        "such a signal comes when all workers have done their part",
+        "report and statistics appear together, status 0; a process that has not ended 5 s later ends by the signal",
+        &[
+            "signals::signal_between_the_two_files_is_put_off_and_both_are_there",
+            "signals::signal_for_another_of_three_processes_when_all_is_decided_is_put_off",
+            "signals::process_that_hangs_when_all_is_decided_ends_by_the_signal_after_a_while",
         ],
     ),
     (
@@ -94,6 +117,21 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "a write, bringing the report to disk or putting it in place fails, for report or statistics",
+        "one message with the file and what to do, status 2; both older files are unchanged, or none is there; nothing \
+         temporary stays",
+        &[
+            "late::each_step_that_fails_is_told_and_leaves_both_old_files_or_none",
+            "late::report_is_taken_back_when_its_statistics_cannot_be_put_in_place",
+            "late::step_that_fails_is_told_once_by_three_processes",
+        ],
+    ),
+    (
+        "the directory of the report is removed while it is written",
+        "one message with the path, status 2",
+        &["late::directory_that_is_removed_while_the_report_is_written_is_told"],
+    ),
+    (
         "the report grows beyond the limit on file sizes (`ulimit -f`)",
         "one message that names the limit, status 2; an older report is unchanged, nothing temporary stays",
         &["disk::report_beyond_the_limit_on_file_sizes_is_told_and_leaves_nothing"],
@@ -155,13 +193,15 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
 ];
 
 /// The modules with tests.
-const MODULES: [(&str, &str); 7] = [
+const MODULES: [(&str, &str); 9] = [
     ("claims", include_str!("claims.rs")),
     ("deep", include_str!("deep.rs")),
     ("disk", include_str!("disk.rs")),
     ("files", include_str!("files.rs")),
     ("killed", include_str!("killed.rs")),
+    ("late", include_str!("late.rs")),
     ("limits", include_str!("limits.rs")),
+    ("signals", include_str!("signals.rs")),
     ("views", include_str!("views.rs")),
 ];
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -15,6 +16,8 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) struct Finished {
     /// The exit status; `None` if a signal ended it.
     pub(crate) status: Option<i32>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -92,7 +95,8 @@ pub(crate) fn run_within(command: &mut Command, deadline: Duration) -> Finished 
         std::thread::sleep(pause);
         pause = (2 * pause).min(Duration::from_millis(20));
     };
-    Finished { status: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
+    Finished { status: status.code(), signal: status.signal(), stdout, stderr }
 }
 
 /// The MPI launcher, if there is one and the program under test can use it; otherwise says what is skipped.

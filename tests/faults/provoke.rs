@@ -1,0 +1,29 @@
+//! Faults that come at an exact moment: at the n-th call of the system, counted by a small library that is preloaded.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::project;
+
+/// What a shell has to do first so that the program which it becomes meets these faults, in the words of `provoke.c`;
+/// `None`, and says so, without a compiler.
+pub(super) fn provoked(test: &str, faults: &str) -> Option<String> {
+    static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let Some(library) = LIBRARY.get_or_init(library) else {
+        eprintln!("skipped: {test}: there is no C compiler");
+        return None;
+    };
+    // No core dumps of processes that die as they must.
+    let library = library.display();
+    Some(format!("ulimit -c 0; export LD_PRELOAD='{library}' REPLAY_TEST_FAULTS='{faults}'"))
+}
+
+fn library() -> Option<PathBuf> {
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libprovoke.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(&library);
+    let built = compiler.arg(project("tests/faults/provoke.c")).arg("-ldl").output().ok()?;
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(library)
+}

@@ -14,8 +14,8 @@ use replay::{MemoryLimit, Options, Semantics};
 ///   replay-analyze exp.dir
 ///   mpirun -n 64 replay-analyze exp.dir
 ///
-/// Exit status: 0 there is a report; 1 there is one, but the trace lacks data (--strict);
-/// 2 there is none.
+/// Exit status: 0 there is a report; 1 there is one, but the summary could not be printed, or the
+/// trace lacks data (--strict); 2 there is none.
 #[derive(Parser, Debug)]
 #[command(name = "replay-analyze", version, verbatim_doc_comment, max_term_width = 100)]
 pub(crate) struct Cli {

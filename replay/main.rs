@@ -2,13 +2,15 @@
 
 mod cli;
 
-use std::io::{Write, stderr, stdout};
+use std::fs::File;
+use std::io::{self, ErrorKind, Stdout, Write, stderr, stdout};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::ErrorKind as Answer;
 use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::scratch::Allocator;
@@ -17,8 +19,8 @@ use replay::{Error, Exchange, Summary, analyze, signals};
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// There is a report, and the trace lacks data (with `--strict`).
-const LACKS_DATA: u8 = 1;
+/// There is a report, but the summary is lost, or (with `--strict`) the trace lacks data.
+const REPORT_ONLY: u8 = 1;
 
 /// There is no report.
 const NO_REPORT: u8 = 2;
@@ -37,23 +39,15 @@ fn main() -> ExitCode {
     let speaks = exchange.worker() == 0;
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(answer) => {
-            // Others may have understood theirs, and wait for us. The first who has something to say does.
-            if exchange.fail() == exchange.worker() {
-                let _ = answer.print();
-            }
-            let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_asked_for { ExitCode::SUCCESS } else { NO_REPORT.into() };
-        }
+        // Others may have understood theirs, and wait for us. The first who has something to say does.
+        Err(answer) => return tell(&answer, exchange.fail() == exchange.worker()),
     };
     let mut progress =
         if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
     match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
         Ok(outcome) => {
-            if let Some(summary) = outcome.summary.filter(|_| !cli.quiet) {
-                print(&summary);
-            }
-            if cli.strict && outcome.lacks_data { LACKS_DATA.into() } else { ExitCode::SUCCESS }
+            let is_lost = outcome.summary.filter(|_| !cli.quiet).is_some_and(|summary| !print(&summary));
+            if is_lost || cli.strict && outcome.lacks_data { REPORT_ONLY.into() } else { ExitCode::SUCCESS }
         }
         Err(error) => {
             if error.is_own() {
@@ -80,12 +74,49 @@ fn ignore_limit_on_files() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
 }
 
-/// Prints the summary; a reader that has gone away is no error.
-fn print(summary: &Summary) {
-    let _ = writeln!(stdout(), "\n{summary}");
+/// Answers a command line that is not one for an analysis.
+fn tell(answer: &clap::Error, speaks: bool) -> ExitCode {
+    let printed = if speaks { unless_closed(answer.print()) } else { Ok(()) };
+    match answer.kind() {
+        Answer::DisplayHelp | Answer::DisplayVersion => match printed {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                complain(&Error::new(format!("cannot write to standard output: {error}")));
+                NO_REPORT.into()
+            }
+        },
+        _ => NO_REPORT.into(),
+    }
 }
 
-/// Prints why there is no report.
+/// Prints the summary; answers whether that was possible.
+fn print(summary: &Summary) -> bool {
+    let printed = write!(stdout(), "\n{summary}\n").and_then(|()| store(&stdout()));
+    let Err(error) = unless_closed(printed) else { return true };
+    let report = summary.report.display();
+    complain(&Error::new(format!(
+        "cannot write the summary to standard output: {error}; the report is complete: {report}"
+    )));
+    false
+}
+
+/// Brings what was printed to disk if standard output is a file: some file systems find out only then that they are full.
+fn store(out: &Stdout) -> io::Result<()> {
+    out.lock().flush()?;
+    let Ok(file) = out.as_fd().try_clone_to_owned() else { return Ok(()) };
+    match File::from(file).sync_all() {
+        // Pipes and terminals cannot do that.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        done => done,
+    }
+}
+
+/// A reader that has gone away has seen enough.
+fn unless_closed(printed: io::Result<()>) -> io::Result<()> {
+    printed.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
+/// Prints what went wrong.
 fn complain(error: &Error) {
     // Names from a command line or a trace must not control the terminal.
     let error = error.to_string().replace(char::is_control, "\u{fffd}");

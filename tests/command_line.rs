@@ -242,29 +242,82 @@ fn only_one_process_talks() {
     assert_eq!(said.stderr.lines().count(), alone.stderr.lines().count(), "{}", said.stderr);
 }
 
+/// Also of one that takes only the first line, as head does.
 #[test]
 fn reader_that_goes_away_is_no_error() {
     let directory = fresh();
     let experiment = experiment(directory.path());
-    let mut child = analyzer([&experiment]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let experiment = experiment.to_str().unwrap();
+    for arguments in [&[experiment][..], &["--help"], &["--version"]] {
+        let mut child = analyzer(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
+        let messages = String::from_utf8(ended.stderr).unwrap();
+        assert!(!messages.contains("replay-analyze") && !messages.contains("panicked"), "{messages}");
+    }
+}
+
+/// A place where nothing can be written; `None`, and says so, if there is none.
+fn full() -> Option<fs::File> {
+    let full = fs::File::options().write(true).open("/dev/full");
+    if full.is_err() {
+        eprintln!("skipped: output that cannot be written: there is no /dev/full");
+    }
+    full.ok()
+}
+
+/// Runs the analyzer with an output that cannot be written; answers its status and messages.
+fn without_output(arguments: &[&str]) -> Option<(Option<i32>, String)> {
+    let mut command = analyzer(arguments);
+    let ended = command.stdin(Stdio::null()).stdout(full()?).output().unwrap();
+    Some((ended.status.code(), String::from_utf8(ended.stderr).unwrap()))
+}
+
+/// The disk of a log may be full while that of the report is not.
+#[test]
+fn summary_that_cannot_be_written_is_told_with_status_1_and_the_report_is_there() {
+    let directory = fresh();
+    let experiment = experiment(directory.path());
+    let Some((status, messages)) = without_output(&[experiment.to_str().unwrap()]) else { return };
+    let message = messages.lines().last().unwrap_or_default();
+    let report = experiment.join("trace.cubex");
+    for part in
+        ["replay-analyze: ", "summary", "No space left", "report is complete", report.to_str().unwrap()]
+    {
+        assert!(message.contains(part), "{part} is missing: {messages}");
+    }
+    assert_eq!(status, Some(1));
+    Table::read(&report);
+    // Who wants no summary has lost nothing.
+    assert_eq!(without_output(&["-q", experiment.to_str().unwrap()]), Some((Some(0), String::new())));
+}
+
+#[test]
+fn help_that_cannot_be_written_is_told_with_status_2() {
+    for option in ["-h", "--help", "--version"] {
+        let Some((status, messages)) = without_output(&[option]) else { return };
+        assert_eq!(status, Some(2), "{option}");
+        assert!(
+            messages.starts_with("replay-analyze: cannot write to standard output: No space"),
+            "{messages}"
+        );
+        assert_eq!(messages.lines().count(), 1, "{messages}");
+    }
 }
 
 /// A batch job's log often lies on the disk that is full.
 #[test]
-fn log_that_cannot_be_written_costs_neither_report_nor_status() {
-    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-        eprintln!("skipped: a log that cannot be written: there is no /dev/full");
-        return;
-    };
+fn messages_that_cannot_be_written_cost_neither_report_nor_status() {
     let directory = fresh();
     let experiment = experiment(directory.path());
     let status = |arguments: &[&Path]| {
         let mut command = analyzer(arguments);
-        let full = || Stdio::from(full.try_clone().unwrap());
-        command.stdin(Stdio::null()).stdout(full()).stderr(full()).status().unwrap().code()
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(full()?).status().unwrap().code()
     };
+    if full().is_none() {
+        return;
+    }
     assert_eq!(status(&[&experiment]), Some(0));
     assert!(experiment.join("trace.cubex").exists());
     assert_eq!(status(&[Path::new("/nowhere")]), Some(2));

@@ -122,3 +122,21 @@ fn directory_that_is_removed_while_the_report_is_written_is_told() {
         assert!(names(outer.path()).is_empty());
     }
 }
+
+/// Some file systems find out only when a file is brought to disk that they are full. The third one is that of the summary.
+#[test]
+fn summary_that_cannot_be_brought_to_disk_is_told_and_the_report_is_there() {
+    let directory = fresh();
+    let report = directory.path().join("r.cubex");
+    let Some(first) = provoked("a summary on a full disk", &format!("fsync:3:error {ENOSPC}")) else {
+        return;
+    };
+    let summary = directory.path().join("summary");
+    let first = format!("{first}; exec > '{}'", summary.display());
+    let lost = run(&mut after(&first, [&archive("comms.7"), Path::new("-o"), &report]));
+    lost.expect(1);
+    let [message] = lost.messages()[..] else { panic!("{}", lost.stderr) };
+    let parts = ["summary", "No space left", "the report is complete", report.to_str().unwrap()];
+    assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    assert_eq!(names(directory.path()), ["r.cubex", "r.stat", "summary"]);
+}

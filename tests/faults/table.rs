@@ -127,6 +127,11 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "the summary cannot be written to standard output",
+        "one message, status 1: the report is there. A reader that goes away, such as `head`, is no fault",
+        &["late::summary_that_cannot_be_brought_to_disk_is_told_and_the_report_is_there"],
+    ),
+    (
         "the directory of the report is removed while it is written",
         "one message with the path, status 2",
         &["late::directory_that_is_removed_while_the_report_is_written_is_told"],

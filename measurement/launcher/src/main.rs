@@ -20,11 +20,7 @@ fn main() -> ExitCode {
     let misuse = if is_about_finish { INCOMPLETE } else { FAILED };
     let matches = match launcher::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(answer) => {
-            let _ = answer.print();
-            let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_asked_for { ExitCode::SUCCESS } else { misuse.into() };
-        }
+        Err(answer) => return tell(&answer, misuse).into(),
     };
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match launcher::task(&matches, environment) {
@@ -44,6 +40,22 @@ fn main() -> ExitCode {
         Ok(Task::Record { command, variables, settings }) => {
             launcher::end_as(launcher::record(&command, &variables, settings.output.as_deref()))
         }
+    }
+}
+
+/// Answers a command line that is not one for a recording.
+fn tell(answer: &clap::Error, misuse: u8) -> u8 {
+    let printed = answer.print();
+    match (answer.kind(), printed) {
+        // A reader that has gone away has seen enough.
+        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Err(error))
+            if error.kind() != std::io::ErrorKind::BrokenPipe =>
+        {
+            launcher::complain(&format!("cannot write to standard output: {error}"));
+            FAILED
+        }
+        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, _) => 0,
+        _ => misuse,
     }
 }
 

@@ -105,6 +105,23 @@ fn program_that_cannot_be_started_ends_as_in_a_shell() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_told_and_a_reader_that_goes_away_is_not() {
+    let directory = fresh("help");
+    for option in ["-h", "--help", "--version"] {
+        let Some(mut command) = launcher(&directory, &[option]) else { return };
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{option}");
+        let Ok(full) = fs::File::options().write(true).open("/dev/full") else { continue };
+        let output = command.stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{option}");
+        let told = text(&output.stderr);
+        assert!(told.starts_with("replay-record: cannot write to standard output: No space"), "{told}");
+    }
+}
+
+#[test]
 fn launcher_dies_of_the_signal_that_its_program_died_of() {
     let directory = fresh("dies_of_signal");
     for (name, number) in [("TERM", 15), ("KILL", 9), ("SEGV", 11), ("ABRT", 6), ("USR1", 10)] {

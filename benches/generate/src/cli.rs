@@ -13,7 +13,7 @@ use generate::{Job, PATTERNS, Pattern};
 ///
 /// The same options make the same bytes. Prints one line: how large the trace is, and how long it took.
 ///
-/// Exit status: 0 there is a trace; 2 there is none.
+/// Exit status: 0 there is a trace; 1 there is one, but the line could not be printed; 2 there is none.
 #[derive(Parser, Debug)]
 #[command(name = "replay-generate", version, verbatim_doc_comment, max_term_width = 100)]
 pub(crate) struct Cli {

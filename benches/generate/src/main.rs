@@ -2,12 +2,16 @@
 
 mod cli;
 
-use std::io::{Write, stderr, stdout};
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::error::ErrorKind;
+use clap::error::ErrorKind as Answer;
 use generate::{Written, generate};
+
+/// There is a trace, but the line about it could not be printed.
+const TRACE_ONLY: u8 = 1;
 
 /// There is no trace.
 const NO_TRACE: u8 = 2;
@@ -16,9 +20,11 @@ fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
-            let _ = answer.print();
-            let is_asked_for = matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_asked_for { ExitCode::SUCCESS } else { NO_TRACE.into() };
+            let printed = answer.print();
+            return match answer.kind() {
+                Answer::DisplayHelp | Answer::DisplayVersion => status(printed, NO_TRACE),
+                _ => NO_TRACE.into(),
+            };
         }
     };
     let job = cli.job();
@@ -28,19 +34,35 @@ fn main() -> ExitCode {
             let Written { locations, events, messages, bytes } = written;
             let (ranks, each) = (job.ranks, bytes as f64 / events as f64);
             let seconds = start.elapsed().as_secs_f64();
-            // A reader that has gone away is no error.
-            let _ = writeln!(
+            let printed = writeln!(
                 stdout(),
                 "{ranks} ranks, {locations} locations, {events} events, {messages} messages, {bytes} bytes, \
                  {each:.2} bytes/event, {seconds:.2} s"
             );
-            ExitCode::SUCCESS
+            status(printed, TRACE_ONLY)
         }
         Err(error) => {
-            // Names from a command line must not control the terminal.
-            let error = error.to_string().replace(char::is_control, "\u{fffd}");
-            let _ = writeln!(stderr(), "replay-generate: {error}");
+            complain(&error);
             NO_TRACE.into()
         }
     }
+}
+
+/// The exit status after printing to standard output: this one, with a message, if that failed. A reader that has gone away
+/// is no error.
+fn status(printed: io::Result<()>, lost: u8) -> ExitCode {
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(&format_args!("cannot write to standard output: {error}"));
+            lost.into()
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Prints an error.
+fn complain(error: &dyn Display) {
+    // Names from a command line must not control the terminal.
+    let error = error.to_string().replace(char::is_control, "\u{fffd}");
+    let _ = writeln!(stderr(), "replay-generate: {error}");
 }

@@ -22,6 +22,28 @@ fn one_line_says_how_large_the_trace_is() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_told_with_status_1_if_there_is_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("trace");
+    for (arguments, status) in [
+        (&["--help"][..], 2),
+        (&["--version"], 2),
+        (&["--ranks=1", "--events=100", "--pattern=compute", trace.to_str().unwrap()], 1),
+    ] {
+        let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+            println!("skipped: output that cannot be written: there is no /dev/full");
+            return;
+        };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-generate"));
+        let output = command.args(arguments).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.starts_with("replay-generate: cannot write to standard output: No space"), "{stderr}");
+    }
+    otf2::Archive::open(trace).unwrap();
+}
+
+#[test]
 fn bad_use_ends_with_status_2_and_a_message() {
     let directory = tempfile::tempdir().unwrap();
     for (options, message) in [

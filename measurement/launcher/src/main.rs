@@ -46,16 +46,16 @@ fn main() -> ExitCode {
 /// Answers a command line that is not one for a recording.
 fn tell(answer: &clap::Error, misuse: u8) -> u8 {
     let printed = answer.print();
-    match (answer.kind(), printed) {
+    if !matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return misuse;
+    }
+    match printed {
         // A reader that has gone away has seen enough.
-        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Err(error))
-            if error.kind() != std::io::ErrorKind::BrokenPipe =>
-        {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             launcher::complain(&format!("cannot write to standard output: {error}"));
             FAILED
         }
-        (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, _) => 0,
-        _ => misuse,
+        _ => 0,
     }
 }
 

@@ -350,10 +350,14 @@ impl Job {
         let found = Found { findings, statistics, violations: corrected.violations, culprits };
         let written = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
         // No worker leaves this round before all have come to it: the point of no return (docs/architecture.md, The end).
-        signals::decide();
+        // Until then a signal for the process of worker 0, which has the files, still removes them.
+        if exchange.worker() >= self.threads {
+            signals::decide();
+        }
         share(exchange, Batch::new())?;
         let summary = match written {
             Some((summary, report)) => {
+                signals::decide();
                 report.put_in_place()?;
                 Some(summary)
             }

@@ -6,8 +6,9 @@ use crate::support::page::is_written;
 pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
     (
         "a worker is killed, in any phase",
-        "the job ends within 5 s with a status other than 0; an older report is unchanged, a new one is not there; what was \
-         written of it is gone, or, on file systems without `O_TMPFILE`, has a hidden name, which a run a day later removes",
+        "the job ends within 5 s with a status other than 0; an older report is unchanged, a new one is not there unless it was \
+         in place already; what was written of it is gone, or, on file systems without `O_TMPFILE`, has a hidden name, as an \
+         older report has while it is replaced; a run a day later removes it",
         &[
             "killed::first_worker_killed_in_each_phase_ends_the_job_and_leaves_the_old_report",
             "killed::other_worker_killed_in_each_phase_ends_the_job_and_leaves_the_old_report",
@@ -18,7 +19,7 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
     (
         "a signal (SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU) comes to some or all workers",
         "the process ends by that signal, the job with it; an older report is unchanged, a new one is not there, and nothing \
-         temporary stays",
+         temporary stays, unless the launcher ends the writer by SIGKILL, as above",
         &[
             "signals::signal_at_any_write_ends_the_process_by_it_and_leaves_nothing",
             "signals::signal_for_the_writer_of_three_processes_leaves_nothing",

@@ -214,9 +214,12 @@ pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
             }
         }
     }
+    let directory = placed.first().map(|file| directory(&file.path).to_owned());
+    // What was there before is not needed any more. Its hidden names go at once: SIGKILL may come at any time.
+    drop(placed);
     // Makes the new names durable, where the file system can; the files themselves are stored already.
-    if let Some(file) = placed.first() {
-        let _ = File::open(directory(&file.path)).and_then(|directory| directory.sync_all());
+    if let Some(directory) = directory {
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
     Ok(())
 }

@@ -84,6 +84,11 @@ impl Cluster {
         if self.mpi.is_open_mpi { "pmix" } else { "pmi2" }
     }
 
+    /// The directory for temporary files of jobs.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.directory.join("tmp")
+    }
+
     /// A command of Slurm's.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);

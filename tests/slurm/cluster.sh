@@ -44,10 +44,13 @@ start() {
 }
 
 umask 022
-mkdir -p "$directory/state" "$directory/spool" "$directory/log" "$directory/munge" || exit
+for part in state spool log munge tmp; do
+    mkdir -p "$directory/$part" || exit
+done
 (umask 077 && head -c 128 /dev/urandom >"$directory/munge/key") || exit
 
-# config_overrides: the node claims processors that it does not have.
+# config_overrides: the node claims processors that it does not have. TmpFS: the plugin for PMIx makes directories there that are
+# named by the job alone, and leaves them when it is killed; the first job of the next cluster would not start.
 cat >"$directory/slurm.conf" <<END || exit
 ClusterName=one
 SlurmctldHost=$host(127.0.0.1)
@@ -60,6 +63,7 @@ AuthInfo=socket=$directory/munge/socket
 CredType=cred/munge
 StateSaveLocation=$directory/state
 SlurmdSpoolDir=$directory/spool
+TmpFS=$directory/tmp
 SlurmctldPidFile=$directory/slurmctld.pid
 SlurmdPidFile=$directory/slurmd.pid
 ProctrackType=proctrack/linuxproc

@@ -59,6 +59,10 @@ impl Job {
             .env("SLURM_MPI_TYPE", cluster.mpi_type())
             // Processors are claimed that are not there.
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
+            // Programs that are killed leave files there, which go with the cluster.
+            .env("OMPI_MCA_btl_vader_backing_directory", cluster.temporary())
+            .env("OMPI_MCA_orte_tmpdir_base", cluster.temporary())
+            .env("TMPDIR", cluster.temporary())
             .args(["--parsable", "--job-name", name, "--nodes=1", "--ntasks-per-node=2"])
             .args(options)
             .arg(&path)

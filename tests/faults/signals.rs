@@ -208,12 +208,17 @@ fn signal_that_is_ignored_stays_ignored() {
     place.expect_new("ignored");
 }
 
-/// Three processes, of which the first meets faults, until it stands still.
-fn stopped(place: &Place, faults: &str) -> Option<Job> {
+/// Three processes, of which the first meets faults.
+fn of_three(place: &Place, faults: &str) -> Option<Job> {
     let test = "signals for some of three processes";
     let launcher = mpirun(test)?;
     let first = format!("[ $rank != 0 ] || {{ {}; }}", provoked(test, faults)?);
-    let mut job = Job::launched_after(launcher, 3, &first, place.arguments());
+    Some(Job::launched_after(launcher, 3, &first, place.arguments()))
+}
+
+/// The same, until the first process stands still.
+fn stopped(place: &Place, faults: &str) -> Option<Job> {
+    let mut job = of_three(place, faults)?;
     job.wait_for(|job| job.stands_still(0).then_some(())).expect("the first process stands still");
     Some(job)
 }
@@ -228,9 +233,8 @@ fn signal_for_the_writer_of_three_processes_leaves_nothing() {
     for (has_old, before) in [(false, ""), (true, NAMED)] {
         let mut place = Place::new(has_old);
         for call in ["write:1", "pwrite:2", "fsync:1", "fsync:2"] {
-            let Some(job) = stopped(&place, &format!("{before}{}", stop_at(call))) else { return };
-            job.signal(0, Signal::TERM);
-            job.go_on(0);
+            let faults = format!("{before}{call}:signal {}", SIGNALS[0]);
+            let Some(job) = of_three(&place, &faults) else { return };
             assert_ne!(job.end().status, Some(0), "{call}");
             place.expect_untouched(call);
             place.restore();
@@ -242,8 +246,9 @@ fn signal_for_the_writer_of_three_processes_leaves_nothing() {
 fn signal_for_all_three_processes_leaves_nothing() {
     for has_old in [false, true] {
         let place = Place::new(has_old);
-        let Some(job) = stopped(&place, &stop_at("fsync:1")) else { return };
-        job.workers().rev().for_each(|worker| job.signal(worker, Signal::TERM));
+        let faults = format!("{},fsync:1:signal {}", stop_at("fsync:1"), SIGNALS[0]);
+        let Some(job) = stopped(&place, &faults) else { return };
+        (1..3).for_each(|worker| job.signal(worker, Signal::TERM));
         job.go_on(0);
         assert_ne!(job.end().status, Some(0));
         place.expect_untouched("all");

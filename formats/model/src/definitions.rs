@@ -30,6 +30,8 @@ pub struct Definitions {
     pub topologies: Vec<CartTopology>,
     /// Every string, for records that name one (`ProgramBegin`).
     pub strings: Table<String>,
+    /// Names of the attributes that events may have.
+    pub attributes: Table<String>,
 }
 
 /// A node of the system tree above the location groups.

@@ -141,6 +141,12 @@ impl<'a> EventCursor<'a> {
         }
     }
 
+    /// What the event that the cursor has stepped to says beyond its fields.
+    #[inline(always)]
+    pub fn attributes(&self) -> Attributes<'a> {
+        self.attributes
+    }
+
     /// Decodes the event that the cursor has stepped to.
     ///
     /// # Errors

@@ -77,6 +77,10 @@ impl Resolver {
                 let string = String::from_utf8_lossy(string).into_owned();
                 define(&mut self.done.strings, reference, string)
             }
+            Definition::Attribute { reference, name, .. } => {
+                let name = self.string(name)?;
+                define(&mut self.done.attributes, reference, name)
+            }
             Definition::SystemTreeNode { reference, name, class_name, parent } => {
                 let node = SystemTreeNode {
                     name: self.string(name)?,
@@ -288,6 +292,7 @@ fn required<T>(table: &Table<T>, reference: u32, what: &str) -> Result<usize, Pr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ValueType;
     use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 
     fn resolved(definitions: &[Definition<'_>]) -> Result<Definitions, Problem> {
@@ -338,6 +343,18 @@ mod tests {
         assert!(resolved(&[NAME, node(1, UNDEFINED)]).is_ok());
         let problem = resolved(&[NAME, node(1, 1)]).unwrap_err();
         assert_eq!(problem, "refers to parent 1, which is not defined before it");
+    }
+
+    #[test]
+    fn attributes_are_known_by_name() {
+        let attribute = |name| Definition::Attribute {
+            reference: 8,
+            name,
+            value_type: ValueType::UINT64,
+            description: UNDEFINED,
+        };
+        assert_eq!(resolved(&[NAME, attribute(3)]).unwrap().attributes.find(8).unwrap(), "name");
+        assert!(resolved(&[attribute(3)]).is_err());
     }
 
     #[test]

@@ -96,6 +96,14 @@ findings! {
         "A message was sent, and no receive for it is in the trace.";
     UnmatchedReceive, DataLoss, "receive without send",
         "A message was received, and no send of it is in the trace.";
+    UnrecordedPartner, Note, "message with one side recorded",
+        "The other side of a message was not recorded, as recording was switched off there for a while; who waited is unknown.";
+    UnknownOrder, DataLoss, "message of unknown order",
+        "A process was not recorded all the time, and how many messages are missing is unknown: which ones belong together \
+         after that cannot be told; they were not matched.";
+    UnverifiedOrder, Note, "message matched across a gap",
+        "Recording was switched off, and how many messages were sent and received meanwhile is unknown. Both sides have \
+         recorded equally many, and none is received before it is sent: they were taken in their order, which nobody can verify.";
     ShortSend, Wrong, "receive longer than its send",
         "More bytes were received than the matching message has: the messages may be matched wrongly.";
     ClockMessage, Wrong, "message received before it was sent",
@@ -104,9 +112,12 @@ findings! {
         "Clocks are wrong: a rank seems to leave a collective operation before another one entered it.";
     IncompleteCollective, DataLoss, "incomplete collective",
         "Not all members of a communicator have recorded a collective operation; it was not analysed.";
+    UnrecordedMember, Note, "collective with some members recorded",
+        "Some members of a communicator have not recorded a collective operation, as recording was switched off there for a \
+         while; it was not analysed.";
     CollectiveAfterGap, DataLoss, "collective after a gap",
-        "Members have recorded different numbers of operations on a communicator, and one was not recorded all the time: \
-         which operations belong together is unknown; it was not analysed.";
+        "Members have recorded different numbers of operations on a communicator, or one has left before another one entered, \
+         and one was not recorded all the time: which operations belong together is unknown; it was not analysed.";
     IncompleteBarrier, DataLoss, "incomplete barrier of threads",
         "Not all threads of a team have recorded a barrier, or they disagree on which it is; who waited there is unknown.";
     MissingRelease, DataLoss, "lock without its last release",

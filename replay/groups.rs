@@ -39,7 +39,7 @@ impl Groups {
     }
 
     /// Sorts each group by what its things are sorted by.
-    pub(crate) fn sort_by_key(&mut self, key: impl Fn(u32) -> u32) {
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
         for group in 0..self.ends.len() {
             let range = self.range(group);
             self.numbers[range].sort_by_key(|&number| key(number));

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::findings::cut;
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
+use crate::walk::GapAttributes;
 
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub struct Trace {
     pub fineness: Ticks,
     /// Whether definitions say how many events locations have: a writer that does not know puts 0 everywhere.
     has_event_counts: bool,
+    /// How the trace tells of what is missing in it, if it does.
+    pub gaps: Option<GapAttributes>,
 }
 
 /// A process of the traced program with everything that belongs to it.
@@ -163,6 +166,7 @@ impl Trace {
         let communicators = participants(&definitions, &process_of_group)?;
         let (sites, site_of_context) = sites(&definitions, semantics);
         let has_event_counts = definitions.locations.iter().any(|location| location.events > 0);
+        let gaps = GapAttributes::find(&definitions);
         Ok(Trace {
             definitions,
             semantics,
@@ -175,6 +179,7 @@ impl Trace {
             site_of_context,
             fineness: 1,
             has_event_counts,
+            gaps,
         })
     }
 

@@ -45,7 +45,7 @@ pub fn find(
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
     let mut finder = Finder { profile, operations: &operations, metrics, waiting, received, long };
-    let (calls_with_late_sender, lost) = finder.receives(&matches.sends, trace);
+    let (calls_with_late_sender, lost) = finder.receives(matches, trace);
     finder.add_received();
     let lost = finder.lose_unmatched(matches, lost);
     finder.sends(&matches.postings, &calls_with_late_sender);
@@ -158,11 +158,24 @@ impl Finder<'_> {
                 if send.completion != NO_CALL {
                     lost.push(send.completion);
                 }
-                self.profile.findings.add(Finding::UnmatchedSend, send.time, location, || {
-                    let Envelope { peer, tag, .. } = self.operations.destination(send);
-                    format!("to process {peer} with tag {tag}")
-                });
+                let Envelope { peer, tag, .. } = self.operations.destination(send);
+                let finding = match matches.postings.is_unknown(at) {
+                    true => Finding::UnknownOrder,
+                    false if matches.paused.contains(peer) => Finding::UnrecordedPartner,
+                    false => Finding::UnmatchedSend,
+                };
+                self.profile
+                    .findings
+                    .add(finding, send.time, location, || format!("to process {peer} with tag {tag}"));
             }
+        }
+        for &at in &matches.unverified {
+            let receive = &self.operations.receives[at as usize];
+            let location = self.operations.site(receive.call).location as usize;
+            self.profile.findings.add(Finding::UnverifiedOrder, receive.time, location, || {
+                let Envelope { rank, tag, .. } = self.operations.source(receive);
+                format!("from rank {rank} with tag {tag}")
+            });
         }
         for (collective, membership) in self.operations.collectives.iter().zip(&matches.collectives) {
             if *membership == Membership::Unmatched {
@@ -180,8 +193,9 @@ impl Finder<'_> {
         lost
     }
 
-    /// What is odd in a receive and its send, if it has one.
-    fn check_receive(&mut self, receive: &Receive, send: Option<&SendFacts>, trace: &Trace) {
+    /// What is odd in the receive at a position and its send, if it has one.
+    fn check_receive(&mut self, at: usize, send: Option<&SendFacts>, matches: &Matches, trace: &Trace) {
+        let receive = &self.operations.receives[at];
         let is_fine = |send: &SendFacts| receive.bytes <= send.bytes && send.time <= receive.time;
         if send.is_some_and(is_fine) {
             return;
@@ -189,10 +203,14 @@ impl Finder<'_> {
         let location = self.operations.site(receive.call).location as usize;
         let findings = &mut self.profile.findings;
         let Some(send) = send else {
-            return findings.add(Finding::UnmatchedReceive, receive.time, location, || {
-                let Envelope { rank, tag, .. } = self.operations.source(receive);
-                format!("from rank {rank} with tag {tag}")
-            });
+            let Envelope { peer, rank, tag, .. } = self.operations.source(receive);
+            let finding = match matches.sends.is_unknown(at) {
+                true => Finding::UnknownOrder,
+                false if matches.paused.contains(peer) => Finding::UnrecordedPartner,
+                false => Finding::UnmatchedReceive,
+            };
+            return findings
+                .add(finding, receive.time, location, || format!("from rank {rank} with tag {tag}"));
         };
         if receive.bytes > send.bytes {
             findings.add(Finding::ShortSend, receive.time, location, || {
@@ -208,7 +226,8 @@ impl Finder<'_> {
 
     /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, in
     /// rising order, and those that received a message without send.
-    fn receives(&mut self, sends: &Sides<SendFacts>, trace: &Trace) -> (Vec<CallId>, Vec<CallId>) {
+    fn receives(&mut self, matches: &Matches, trace: &Trace) -> (Vec<CallId>, Vec<CallId>) {
+        let sends = &matches.sends;
         let mut lost = Vec::new();
         let mut calls_with_late_sender = Vec::new();
         let mut longest: Vec<Longest> = Vec::new();
@@ -218,7 +237,7 @@ impl Finder<'_> {
                 longest.retain(|longest| longest.call != receive.call);
             }
             let send = sends.get(at);
-            self.check_receive(receive, send.as_ref(), trace);
+            self.check_receive(at, send.as_ref(), matches, trace);
             let Some(send) = send else {
                 lost.push(receive.call);
                 // Nobody else knows its length.

@@ -14,6 +14,7 @@ mod golden;
 mod interop;
 mod laws;
 mod oracle;
+mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;

@@ -147,7 +147,7 @@ pub(super) fn find(
     let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
     let mut meetings = Meetings::new(exchange.worker());
     let unreported = &mut Findings::default();
-    let matches = match_messages(tools, profiles, unreported, exchange)?;
+    let (matches, paused) = match_messages(tools, profiles, unreported, exchange)?;
     for (profile, matches) in profiles.iter().zip(matches) {
         links.messages(&profile.operations, &matches);
         links.threads_in_mpi(&profile.operations, &matches);
@@ -155,7 +155,7 @@ pub(super) fn find(
         links.barriers(&profile.operations.barriers, &mut meetings);
     }
     let parts = collect_parts(trace, profiles, exchange)?;
-    for operation in operations(trace, &parts) {
+    for operation in operations(trace, &parts, &paused) {
         if let Verdict::Sound(class, ranks) = operation.check(unreported) {
             links.collective(&operation, class, ranks, &mut meetings);
         }

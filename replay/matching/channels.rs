@@ -4,8 +4,10 @@
 //! Which receive is the k-th is a question of semantics: MPI counts them as they were posted, the reference as they were
 //! completed.
 
+use model::Ticks;
 use rustc_hash::FxHashMap;
 
+use super::pairing::{Extent, Run};
 use crate::findings::{Finding, Findings};
 use crate::groups::Groups;
 use crate::operations::{CallId, Envelope, Operations};
@@ -38,8 +40,17 @@ pub(super) struct ByChannel {
     channels: Vec<Channel>,
     positions: Groups,
     known: FxHashMap<Channel, u32>,
-    /// Operations from this position on are behind the first gap.
+    /// The channel of each envelope.
+    numbers: Vec<u32>,
+    /// Operations from this position on are behind the first gap that nobody counted.
     gap: Option<usize>,
+    /// Whether recording was switched off then.
+    was_off: bool,
+    was_paused: bool,
+    /// Where some are missing, by channel: most channels have no such place.
+    runs: FxHashMap<u32, Vec<Run>>,
+    /// How many are sure of channels whose order is not known.
+    disordered: FxHashMap<u32, usize>,
 }
 
 impl ByChannel {
@@ -61,46 +72,88 @@ impl ByChannel {
         let numbers: Vec<u32> = envelopes.iter().map(number).collect();
         let of = operations.map(|envelope| Some(numbers[envelope?] as usize));
         let positions = Groups::new(channels.len(), of);
-        ByChannel { channels, positions, known, gap }
+        let (runs, disordered) = (FxHashMap::default(), FxHashMap::default());
+        ByChannel { channels, positions, known, numbers, gap, runs, disordered, ..ByChannel::default() }
+    }
+
+    /// Numbers operations where some are missing: `missing` before some positions, each in the channel of the envelope
+    /// there; nobody knows how many in channels with envelopes that are `disordered`.
+    fn number(
+        &mut self,
+        missing: &[(u32, u64)],
+        envelope: impl Fn(u32) -> usize,
+        disordered: &[u32],
+        pause: Option<usize>,
+    ) {
+        let mut told: FxHashMap<u32, Vec<(u32, u64)>> = FxHashMap::default();
+        for &(at, missing) in missing {
+            told.entry(self.numbers[envelope(at)]).or_default().push((at, missing));
+        }
+        let mut unknown: Vec<u32> = disordered.iter().map(|&at| self.numbers[at as usize]).collect();
+        for (channel, told) in told {
+            match runs(self.positions.of(channel as usize), &told) {
+                Some(runs) => drop(self.runs.insert(channel, runs)),
+                None => unknown.push(channel),
+            }
+        }
+        for channel in unknown {
+            self.runs.remove(&channel);
+            let list = self.positions.of(channel as usize);
+            self.disordered.insert(channel, sure(list, self.gap).min(sure(list, pause)));
+        }
     }
 
     /// The operations of a channel.
-    pub(super) fn find(&self, channel: Channel) -> &[u32] {
-        self.known.get(&channel).map_or(&[], |&number| self.positions.of(number as usize))
-    }
-
-    /// How much of these operations, which are those of a channel, was recorded.
-    pub(super) fn extent(&self, list: &[u32]) -> Extent {
-        Extent::new(list, self.gap)
+    pub(super) fn find(&self, channel: Channel) -> (&[u32], Extent<'_>) {
+        match self.known.get(&channel) {
+            Some(&number) => self.of(number),
+            None => (&[], self.extent(&[], None, &[])),
+        }
     }
 
     /// The operations of all channels.
-    pub(super) fn lists(&self) -> impl Iterator<Item = (&Channel, &[u32])> {
-        let list = |(number, channel)| (channel, self.positions.of(number));
-        self.channels.iter().enumerate().map(list)
+    pub(super) fn lists(&self) -> impl Iterator<Item = (&Channel, &[u32], Extent<'_>)> {
+        (0..).zip(&self.channels).map(|(number, channel)| {
+            let (list, extent) = self.of(number);
+            (channel, list, extent)
+        })
+    }
+
+    fn of(&self, number: u32) -> (&[u32], Extent<'_>) {
+        let list = self.positions.of(number as usize);
+        let runs = self.runs.get(&number).map_or(&[][..], Vec::as_slice);
+        (list, self.extent(list, self.disordered.get(&number).copied(), runs))
+    }
+
+    fn extent<'a>(&self, list: &[u32], disordered: Option<usize>, runs: &'a [Run]) -> Extent<'a> {
+        let sure = disordered.unwrap_or_else(|| sure(list, self.gap));
+        let ByChannel { was_off, was_paused, .. } = *self;
+        Extent { count: list.len(), sure, was_off, was_paused, runs }
     }
 }
 
-/// How much of a channel one side has recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Extent {
-    /// Messages recorded.
-    pub(super) count: usize,
-    /// Messages recorded before the first gap; all without one.
-    pub(super) sure: usize,
+/// How many operations at these positions are before a gap; all without one.
+fn sure(list: &[u32], gap: Option<usize>) -> usize {
+    gap.map_or(list.len(), |gap| list.iter().filter(|&&at| (at as usize) < gap).count())
 }
 
-impl Extent {
-    /// Of messages at these positions, those before `gap` are sure.
-    fn new(list: &[u32], gap: Option<usize>) -> Extent {
-        let sure = gap.map_or(list.len(), |gap| list.iter().filter(|&&at| (at as usize) < gap).count());
-        Extent { count: list.len(), sure }
+/// The runs of a channel with operations at these positions, of which some have been told how many are missing before them:
+/// before those that are recorded later, too. `None` if numbers of operations would not rise.
+fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut before = 0;
+    for (first, &at) in (0..).zip(list) {
+        let known = told.partition_point(|&(told, _)| told <= at);
+        let missing = known.checked_sub(1).map_or(0, |known| told[known].1);
+        if missing < before {
+            return None;
+        }
+        if missing > before {
+            runs.push(Run { first, missing });
+        }
+        before = missing;
     }
-
-    /// How many messages match.
-    pub(super) fn matching(self, other: Extent) -> usize {
-        if self.count == other.count { self.count } else { self.sure.min(other.sure) }
-    }
+    Some(runs)
 }
 
 /// The sends and receives of a process by channel, in the order in which they match.
@@ -112,17 +165,36 @@ pub(super) struct Channels {
 
 impl Channels {
     pub(super) fn new(profile: &ProcessProfile, semantics: Semantics) -> Channels {
-        let Operations { sends, receives, destinations, sources, gap, .. } = &*profile.operations;
+        let operations = &*profile.operations;
+        let Operations { sends, receives, destinations, sources, gap, pause, unrecorded, .. } = operations;
         let sent = sends.iter().map(|send| (!send.is_cancelled()).then(|| send.envelope()));
         let received = receives.iter().map(|receive| Some(receive.envelope()));
         let mut channels = Channels {
             sends: ByChannel::new(destinations.list(), sent, gap.map(|gap| gap.sends)),
             receives: ByChannel::new(sources.list(), received, gap.map(|gap| gap.receives)),
         };
+        for by_channel in [&mut channels.sends, &mut channels.receives] {
+            (by_channel.was_off, by_channel.was_paused) = (operations.was_off, pause.is_some());
+        }
         // Most programs wait for receives in the order in which they post them.
         let is_sorted = || receives.is_sorted_by_key(|receive| receive.posted);
-        if semantics == Semantics::Corrected && !is_sorted() {
-            channels.receives.positions.sort_by_key(|at| receives[at as usize].posted);
+        if semantics == Semantics::Corrected {
+            if !unrecorded.postings.is_empty() {
+                channels.receives.positions.sort_by_key(|at| posted(operations, at));
+            } else if !is_sorted() {
+                channels.receives.positions.sort_by_key(|at| receives[at as usize].posted);
+            }
+        }
+        if pause.is_some() {
+            let of_send = |at| sends[at as usize].envelope();
+            channels.sends.number(&unrecorded.sends, of_send, &[], pause.map(|pause| pause.sends));
+            let of_receive = |at| receives[at as usize].envelope();
+            channels.receives.number(
+                &unrecorded.receives,
+                of_receive,
+                &unrecorded.disordered,
+                pause.map(|pause| pause.receives),
+            );
         }
         channels
     }
@@ -134,7 +206,7 @@ impl Channels {
         }
         let operations = &profile.operations;
         let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
-            for (channel, list) in by_channel.lists() {
+            for (channel, list, _) in by_channel.lists() {
                 let calls: Vec<_> = list.iter().map(|&at| operations.call(call(at))).collect();
                 let at_once = calls.windows(2).find(|pair| {
                     let [first, second] = [&pair[0], &pair[1]];
@@ -154,11 +226,17 @@ impl Channels {
     }
 }
 
+/// When a receive was posted, and its place in that order where time does not decide.
+fn posted(operations: &Operations, at: u32) -> (Ticks, u32) {
+    let receive = &operations.receives[at as usize];
+    let time = operations.unrecorded.posting(at);
+    let time = time.unwrap_or_else(|| operations.call(receive.posting).interval.enter);
+    (time, receive.posted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FOUR: [u32; 4] = [2, 3, 5, 8];
 
     #[test]
     fn operations_are_listed_by_channel_and_two_ranks_may_be_one_process() {
@@ -167,27 +245,52 @@ mod tests {
         let operations = [Some(0), Some(1), None, Some(2), Some(1)].into_iter();
         let mut by_channel = ByChannel::new(&envelopes, operations, Some(3));
         let channel = Channel { communicator: 0, peer: 5, tag: 9 };
-        let lists: Vec<_> = by_channel.lists().map(|(channel, list)| (channel.peer, list)).collect();
+        let lists: Vec<_> = by_channel.lists().map(|(channel, list, _)| (channel.peer, list)).collect();
         assert_eq!(lists, [(5, &[0, 3][..]), (6, &[1, 4])]);
-        assert_eq!(by_channel.extent(by_channel.find(channel)), Extent { count: 2, sure: 1 });
-        assert!(by_channel.find(channel.from(7)).is_empty());
+        assert_eq!(
+            by_channel.find(channel).1,
+            Extent { count: 2, sure: 1, was_off: false, was_paused: false, runs: &[] }
+        );
+        assert!(by_channel.find(channel.from(7)).0.is_empty());
         by_channel.positions.sort_by_key(|at| 9 - at);
-        assert_eq!(by_channel.find(channel), [3, 0]);
+        assert_eq!(by_channel.find(channel).0, [3, 0]);
+    }
+
+    /// Operations of two channels in turn: those of the first are at the positions 0, 2, 4, 6.
+    fn in_turn() -> (ByChannel, Channel) {
+        let envelope = |peer| Envelope { communicator: 0, peer, rank: peer, tag: 9 };
+        let operations = (0..8).map(|at| Some(at % 2));
+        let by_channel = ByChannel::new(&[envelope(0), envelope(1)], operations, None);
+        (by_channel, Channel { communicator: 0, peer: 0, tag: 9 })
     }
 
     #[test]
-    fn equal_counts_match_whatever_gap_there_is() {
-        assert_eq!(Extent::new(&FOUR, Some(0)).matching(Extent { count: 4, sure: 4 }), 4);
+    fn number_of_missing_ones_holds_until_the_next_in_the_order_of_completion() {
+        let (mut by_channel, channel) = in_turn();
+        by_channel.positions.sort_by_key(|at| [0, 1, 4, 5, 2, 3, 6, 7][at as usize]);
+        by_channel.number(&[(2, 5), (3, 1), (6, 7)], |at| at as usize % 2, &[], Some(1));
+        let runs = [Run { first: 1, missing: 5 }, Run { first: 3, missing: 7 }];
+        assert_eq!(
+            by_channel.find(channel),
+            (&[0, 4, 2, 6][..], Extent { count: 4, sure: 4, was_off: false, was_paused: false, runs: &runs })
+        );
     }
 
     #[test]
-    fn missing_tail_leaves_the_rest_valid() {
-        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 3, sure: 3 }), 3);
-    }
-
-    #[test]
-    fn after_a_gap_unequal_counts_match_only_before_it() {
-        assert_eq!(Extent::new(&FOUR, Some(5)).matching(Extent { count: 9, sure: 9 }), 2);
-        assert_eq!(Extent::new(&FOUR, None).matching(Extent { count: 9, sure: 1 }), 1);
+    fn channel_without_order_is_sure_before_the_first_pause_only() {
+        let (mut by_channel, channel) = in_turn();
+        by_channel.number(&[(4, 5)], |at| at as usize % 2, &[0], Some(3));
+        assert_eq!(
+            by_channel.find(channel).1,
+            Extent { count: 4, sure: 2, was_off: false, was_paused: false, runs: &[] }
+        );
+        // Numbers that fall are none.
+        let (mut by_channel, channel) = in_turn();
+        by_channel.positions.sort_by_key(|at| 9 - at);
+        by_channel.number(&[(4, 5)], |at| at as usize % 2, &[], Some(1));
+        assert_eq!(
+            by_channel.find(channel).1,
+            Extent { count: 4, sure: 1, was_off: false, was_paused: false, runs: &[] }
+        );
     }
 }

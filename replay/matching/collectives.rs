@@ -1,8 +1,10 @@
 //! Collective operations: the k-th one on a communicator is the same operation for all members (MPI 3.1, chapter 5).
 //!
 //! Members tell a worker that is chosen by communicator and k; it sees the whole operation, decides who waits for whom,
-//! and answers those who synchronise. Where members have recorded different numbers of operations on a communicator, and
-//! one of them has a known gap, operations after that gap may not be the same for all: they are not analysed.
+//! and answers those who synchronise. k counts those that are missing, where the trace tells how many. Where it does not,
+//! members have recorded different numbers of operations on a communicator, and one of them has a known gap, operations
+//! after that gap may not be the same for all: they are not analysed. Nor are those after it in which a member seems to
+//! leave before another one enters.
 
 use model::Ticks;
 use patterns::matched::CollectiveClass;
@@ -10,15 +12,16 @@ use rustc_hash::FxHashMap;
 
 use super::partners::{Partners, Synchronised};
 use super::waits::waits;
-use super::{Matches, Membership, Owners};
+use super::{Matches, Membership, Paused};
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::findings::{Finding, Findings};
 use crate::journal::Position;
-use crate::metrics::Metrics;
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::options::Semantics;
 use crate::statistics::Instance;
+use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
@@ -58,10 +61,15 @@ pub(crate) struct Part {
     pub(super) end: Ticks,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Operations of the process on the communicator, and those before its first gap.
+    /// Operations of the process on the communicator with those that are missing, and those before its first gap.
     count: u32,
     sure: u32,
+    /// Whether that gap is because recording was switched off.
+    was_off: bool,
 }
+
+/// Beside operation and class: recording was switched off.
+const WAS_OFF: u32 = 1 << 16;
 
 const CLASSES: [CollectiveClass; 7] = [
     CollectiveClass::Init,
@@ -77,11 +85,12 @@ impl Part {
     fn encode(&self) -> [u64; TOLD] {
         let class = self.class.and_then(|class| CLASSES.iter().position(|&c| c == class));
         let class = class.map_or(u32::from(u8::MAX), |class| class as u32);
+        let was_off = if self.was_off { WAS_OFF } else { 0 };
         [
             pair(self.communicator, self.instance),
             pair(self.process, self.position),
             self.place.encode(),
-            pair(self.root, u32::from(self.operation) << 8 | class),
+            pair(self.root, was_off | u32::from(self.operation) << 8 | class),
             self.enter as u64,
             self.begin as u64,
             self.end as u64,
@@ -114,6 +123,7 @@ impl Part {
             received: words[8],
             count,
             sure,
+            was_off: what & WAS_OFF != 0,
             ended,
             begun,
         }
@@ -125,20 +135,29 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
     let collectives = &profile.operations.collectives;
     let sure = profile.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
+    let missing: FxHashMap<u32, u64> = profile.operations.unrecorded.collectives.iter().copied().collect();
+    // By communicator: the operation that comes next, and those before the gap.
     let mut extents: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+    let mut instances = Vec::with_capacity(collectives.len());
+    let mut before: FxHashMap<u32, u64> = FxHashMap::default();
     for (position, collective) in collectives.iter().enumerate() {
-        let extent = extents.entry(collective.communicator).or_default();
-        extent.0 += 1;
-        extent.1 += u32::from(position < sure);
+        let (next, certain) = extents.entry(collective.communicator).or_default();
+        if let Some(&missing) = missing.get(&(position as u32)) {
+            let before = before.insert(collective.communicator, missing).unwrap_or(0);
+            *next += missing.saturating_sub(before) as u32;
+        }
+        instances.push(*next);
+        *next += 1;
+        if position < sure {
+            *certain = *next;
+        }
     }
-    let mut instances: FxHashMap<u32, u32> = FxHashMap::default();
-    for (position, collective) in collectives.iter().enumerate() {
+    for (position, (collective, &instance)) in collectives.iter().zip(&instances).enumerate() {
         let (count, sure) = extents[&collective.communicator];
-        let instance = instances.entry(collective.communicator).or_default();
         let call = profile.operations.call(collective.call);
         let part = Part {
             communicator: collective.communicator,
-            instance: *instance,
+            instance,
             process: profile.process as u32,
             position: position as u32,
             place: call.site.place(),
@@ -154,9 +173,9 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             received: collective.received,
             count,
             sure,
+            was_off: profile.operations.was_off,
         };
-        outgoing[judge_of(part.communicator, *instance, workers)].extend(part.encode());
-        *instance += 1;
+        outgoing[judge_of(part.communicator, instance, workers)].extend(part.encode());
     }
 }
 
@@ -182,25 +201,31 @@ fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
     (part.communicator, part.instance, alone)
 }
 
-/// The operations whose parts these are.
-pub(crate) fn operations<'a>(trace: &'a Trace, parts: &'a [Part]) -> impl Iterator<Item = Operation<'a>> {
-    parts
-        .chunk_by(|a, b| operation_of(trace, a) == operation_of(trace, b))
-        .map(|members| Operation { trace, members })
+/// The operations whose parts these are; `paused` are the processes that recording has paused in.
+pub(crate) fn operations<'a>(
+    trace: &'a Trace,
+    parts: &'a [Part],
+    paused: &'a Paused,
+) -> impl Iterator<Item = Operation<'a>> {
+    parts.chunk_by(|a, b| operation_of(trace, a) == operation_of(trace, b)).map(move |members| Operation {
+        trace,
+        members,
+        paused,
+    })
 }
 
 /// Judges operations, and answers the members.
 pub(super) fn judge(
-    trace: &Trace,
-    metrics: &Metrics,
+    tools: &Tools<'_>,
     parts: &[Part],
-    owners: &Owners,
+    paused: &Paused,
     workers: usize,
     findings: &mut Findings,
 ) -> Vec<Batch> {
+    let Tools { trace, metrics, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
     let mut lists = vec![None; workers];
-    for operation in operations(trace, parts) {
+    for operation in operations(trace, parts, paused) {
         let members = operation.members;
         let memberships = operation.judge(findings);
         let waits = waits(trace, metrics, members, &memberships);
@@ -264,6 +289,16 @@ pub(crate) struct Operation<'a> {
     trace: &'a Trace,
     /// By process, which is not the order of ranks in the communicator.
     pub(crate) members: &'a [Part],
+    /// The processes that recording has paused in.
+    paused: &'a Paused,
+}
+
+/// How long a member has left before the last one entered that it has to wait for, in ticks; 0 or less if it has not.
+fn early(part: &Part, membership: Membership) -> Ticks {
+    match membership {
+        Membership::Synchronising { last_begin, .. } => last_begin - part.end,
+        Membership::Independent | Membership::Unmatched => 0,
+    }
 }
 
 /// What is known of a collective operation.
@@ -294,14 +329,23 @@ impl<'a> Operation<'a> {
         };
         let expected = ranks.map_or(self.trace.world_size(), |ranks| ranks.len());
         if self.members.len() != expected {
-            let name = self.name();
-            findings.add(Finding::IncompleteCollective, one.begin, one.place.location as usize, || {
+            let (name, is_paused) = (self.name(), self.are_others_paused(ranks));
+            let finding = if is_paused { Finding::UnrecordedMember } else { Finding::IncompleteCollective };
+            findings.add(finding, one.begin, one.place.location as usize, || {
                 format!("{name}: recorded by {} of {expected} members", self.members.len())
             });
             return Verdict::Unmatched;
         }
-        let is_after_gap = self.members.iter().any(|member| member.instance >= member.sure);
-        if is_after_gap && self.members.iter().any(|member| member.count != one.count) {
+        let is_after_gap = |member: &Part| member.instance >= member.sure;
+        let is_other = || self.members.iter().any(|member| member.count != one.count);
+        let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.was_off);
+        // Where recording has paused, some are likely to be missing.
+        let may_lack = || self.members.iter().any(|member| self.paused.contains(&member.process));
+        // There is one MPI_Init, and one MPI_Finalize.
+        if ranks.is_some()
+            && self.members.iter().any(is_after_gap)
+            && (is_other() || may_lack() || (is_doubted() && self.contradicts_itself(ranks)))
+        {
             let name = self.name();
             findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
             return Verdict::Unmatched;
@@ -319,15 +363,50 @@ impl<'a> Operation<'a> {
         one.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
     }
 
+    /// Whether all members that have not recorded it belong to processes that recording has paused in.
+    fn are_others_paused(&self, ranks: Option<&[u32]>) -> bool {
+        let is_paused = |process: &u32| {
+            self.paused.contains(process) || self.members.iter().any(|member| member.process == *process)
+        };
+        !self.paused.is_empty()
+            && match ranks {
+                Some(ranks) => ranks.iter().all(is_paused),
+                None => (0..self.trace.world_size() as u32).all(|process| is_paused(&process)),
+            }
+    }
+
+    /// Whether a member seems to leave before another one enters; the reference does not ask.
+    fn contradicts_itself(&self, ranks: Option<&'a [u32]>) -> bool {
+        let class = self.members[0].class.filter(|_| self.trace.semantics == Semantics::Corrected);
+        let judgement = class.and_then(|class| self.synchronisation(class, ranks)).unwrap_or_default();
+        self.members.iter().zip(judgement).any(|(part, membership)| early(part, membership) > 0)
+    }
+
     /// What each member learns, in the order of members.
     fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
         let nobody = vec![Membership::Independent; self.members.len()];
-        let (class, ranks) = match self.check(findings) {
+        let judgement = match self.check(findings) {
             Verdict::Independent => return nobody,
             Verdict::Unmatched => return vec![Membership::Unmatched; self.members.len()],
-            Verdict::Sound(class, ranks) => (class, ranks),
+            Verdict::Sound(class, ranks) => self.synchronisation(class, ranks),
         };
-        let judgement = match class {
+        let Some(judgement) = judgement else { return nobody };
+        for (part, &membership) in self.members.iter().zip(&judgement) {
+            let ticks = early(part, membership);
+            if ticks > 0 {
+                let name = self.name();
+                findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
+                    let ticks = self.trace.recorded(ticks);
+                    format!("{name}: left {ticks} ticks before another member entered it")
+                });
+            }
+        }
+        judgement
+    }
+
+    /// Who waits for whom; `None` if nobody does.
+    fn synchronisation(&self, class: CollectiveClass, ranks: Option<&'a [u32]>) -> Option<Vec<Membership>> {
+        match class {
             CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => {
                 self.all(|_| true)
             }
@@ -335,20 +414,7 @@ impl<'a> Operation<'a> {
             CollectiveClass::AllToOne => ranks.and_then(|ranks| self.all_to_one(ranks)),
             CollectiveClass::AllToAll => ranks.and_then(|ranks| self.all_to_all(ranks)),
             CollectiveClass::Scan => ranks.map(|ranks| self.scan(ranks)),
-        };
-        let Some(judgement) = judgement else { return nobody };
-        for (part, membership) in self.members.iter().zip(&judgement) {
-            if let Membership::Synchronising { last_begin, .. } = *membership
-                && last_begin > part.end
-            {
-                let name = self.name();
-                findings.add(Finding::ClockCollective, part.begin, part.place.location as usize, || {
-                    let ticks = self.trace.recorded(last_begin - part.end);
-                    format!("{name}: left {ticks} ticks before another member entered it")
-                });
-            }
         }
-        judgement
     }
 
     fn name(&self) -> String {
@@ -471,7 +537,6 @@ impl<'a> Operation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Semantics;
     use crate::trace::tests::world;
 
     /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.
@@ -498,9 +563,11 @@ mod tests {
                 received,
                 count: 1,
                 sure: 1,
+                was_off: false,
             })
             .collect();
-        let judged = Operation { trace: &trace, members: &members }.judge(&mut Findings::default());
+        let judged = Operation { trace: &trace, members: &members, paused: &Paused::default() }
+            .judge(&mut Findings::default());
         let times = |membership| match membership {
             Membership::Synchronising { last_begin, first_end } => Some((last_begin, first_end)),
             Membership::Independent => None,
@@ -583,6 +650,7 @@ mod tests {
                 received: u64::MAX,
                 count: 8,
                 sure: 7,
+                was_off: class.is_none(),
             };
             assert_eq!(Part::decode(&part.encode()), part);
         }

@@ -1,27 +1,35 @@
-//! Messages: who has sent what was received.
-//!
-//! Where both sides of a channel have recorded the same number of messages, all match. Otherwise only those before the first
-//! known gap of either side do; without a known gap the missing ones are the last ones.
+//! Messages: who has sent what was received. Those of a channel belong together by their numbers, see
+//! [`pairing`](super::pairing).
 //!
 //! Where both sides belong to threads of this process, each looks at the other; other workers are told.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::channels::{ByChannel, Channel, Channels, Extent};
-use super::sides::{Facts, PostingFacts, SendFacts, Sides};
-use super::{Matches, Owners};
+use model::Ticks;
+
+use super::channels::{ByChannel, Channel, Channels};
+use super::pairing::{Extent, Other, Run, pair};
+use super::sides::{Facts, PostingFacts, SendFacts};
+use super::{Matches, Owners, Paused};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::operations::Operations;
+use crate::options::Semantics;
 use crate::walk::ProcessProfile;
 
 /// Kinds of blocks in a batch.
 const SENDS: u64 = 0;
 const RECEIVES: u64 = 1;
+/// A process that recording has paused in.
+const PAUSED: u64 = 2;
+/// Beside the kind: recording was switched off, has paused.
+const WAS_OFF: u64 = 4;
+const WAS_PAUSED: u64 = 8;
 
 /// Tells the other sides that belong to workers outside of `team`: blocks of kind, communicator, this process, the other
-/// one, tag, count, those that are sure, then the facts.
+/// one, tag, count, those that are sure, and how many times some are missing; then where and how many, and the facts.
 pub(super) fn tell(
     profile: &ProcessProfile,
     channels: &Channels,
@@ -29,6 +37,13 @@ pub(super) fn tell(
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
+    if profile.operations.pause.is_some() {
+        for (worker, batch) in outgoing.iter_mut().enumerate() {
+            if !team.contains(&worker) {
+                batch.extend([PAUSED, profile.process as u64]);
+            }
+        }
+    }
     tell_side::<SendFacts>(profile, &channels.sends, SENDS, team, owners, outgoing);
     tell_side::<PostingFacts>(profile, &channels.receives, RECEIVES, team, owners, outgoing);
 }
@@ -41,16 +56,19 @@ fn tell_side<F: Facts>(
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
-    for (channel, list) in channels.lists() {
+    for (channel, list, extent) in channels.lists() {
         let Channel { communicator, peer, tag } = *channel;
         let owner = owners.of(peer as usize);
         if team.contains(&owner) {
             continue;
         }
         let (me, other) = (profile.process as u64, u64::from(peer));
-        let Extent { count, sure } = channels.extent(list);
+        let Extent { count, sure, was_off, was_paused, runs } = extent;
+        let flags = u64::from(was_off) * WAS_OFF + u64::from(was_paused) * WAS_PAUSED;
         let batch = &mut outgoing[owner];
-        batch.extend([kind, u64::from(communicator), me, other, u64::from(tag), count as u64, sure as u64]);
+        batch.extend([kind | flags, u64::from(communicator), me, other, u64::from(tag)]);
+        batch.extend([count as u64, sure as u64, runs.len() as u64]);
+        batch.extend(runs.iter().flat_map(|run| [run.first.into(), run.missing]));
         for &at in list {
             F::of(&profile.operations, at).tell(batch);
         }
@@ -64,6 +82,7 @@ pub(super) struct Near {
     pub(super) first: usize,
     pub(super) operations: Arc<[Arc<Operations>]>,
     pub(super) channels: Arc<[Arc<Channels>]>,
+    pub(super) semantics: Semantics,
 }
 
 impl Near {
@@ -71,25 +90,47 @@ impl Near {
     pub(super) fn join(&self, process: usize, matches: &mut Matches) {
         let me = process - self.first;
         let (mine, operations) = (&self.channels[me], &self.operations[me]);
-        for (channel, sends) in mine.sends.lists() {
+        for (channel, sends, extent) in mine.sends.lists() {
             let Some((peer, theirs)) = self.find(channel) else { continue };
-            let receives = theirs.receives.find(channel.from(process));
-            let matching = mine.sends.extent(sends).matching(theirs.receives.extent(receives));
-            for (&send, &receive) in sends.iter().zip(receives).take(matching) {
-                matches.postings.meet(send, peer, receive);
-            }
+            let (receives, other) = theirs.receives.find(channel.from(process));
+            let received = |other: usize| self.operations[peer].receives[receives[other] as usize].time;
+            let is_early = |at: usize, other| received(other) < operations.sends[sends[at] as usize].time;
+            pair(extent, other, self.semantics, is_early, |at, other| match other {
+                Other::Is(other) | Other::Seems(other) => {
+                    matches.postings.meet(sends[at], peer, receives[other]);
+                }
+                Other::Unknown => matches.postings.give_up(sends[at]),
+                Other::Nobody => {}
+            });
         }
-        for (channel, receives) in mine.receives.lists() {
+        for (channel, receives, extent) in mine.receives.lists() {
             let Some((peer, theirs)) = self.find(channel) else { continue };
-            let sends = theirs.sends.find(channel.from(process));
-            let matching = mine.receives.extent(receives).matching(theirs.sends.extent(sends));
-            for (&receive, &send) in receives.iter().zip(sends).take(matching) {
-                matches.sends.meet(receive, peer, send);
-                let (sent, received) =
-                    (&self.operations[peer].sends[send as usize], &operations.receives[receive as usize]);
-                matches.clock_error = (sent.time - received.time).max(matches.clock_error);
-            }
+            let (sends, other) = theirs.sends.find(channel.from(process));
+            let error = |at: usize, other: usize| {
+                let sent = self.operations[peer].sends[sends[other] as usize].time;
+                sent - operations.receives[receives[at] as usize].time
+            };
+            pair(
+                extent,
+                other,
+                self.semantics,
+                |at, other| error(at, other) > 0,
+                |at, other| match other {
+                    Other::Is(to) | Other::Seems(to) => {
+                        matches.sends.meet(receives[at], peer, sends[to]);
+                        matches.note(receives[at], error(at, to), other);
+                    }
+                    Other::Unknown => matches.sends.give_up(receives[at]),
+                    Other::Nobody => {}
+                },
+            );
         }
+    }
+
+    /// Those of these processes that recording has paused in.
+    pub(super) fn paused(&self) -> Paused {
+        let all = (self.first as u32..).zip(self.operations.iter());
+        all.filter(|(_, operations)| operations.pause.is_some()).map(|(process, _)| process).collect()
     }
 
     /// The process at the other side of a channel, as a position among these, and its channels.
@@ -99,50 +140,76 @@ impl Near {
     }
 
     /// Hears from other workers. `first` is the process of the first matches.
-    pub(super) fn hear(&self, batch: &[u64], first: usize, matches: &mut [Matches]) {
+    pub(super) fn hear(&self, batch: &[u64], first: usize, matches: &mut [Matches], paused: &mut Paused) {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {
-            let &[kind, communicator, other, me, tag, count, sure] = reader.words(7) else { return };
-            let theirs = Extent { count: count as usize, sure: sure as usize };
+            let kind = reader.word();
+            if kind == PAUSED {
+                paused.insert(reader.word() as u32);
+                continue;
+            }
+            let &[communicator, other, me, tag, count, sure, runs] = reader.words(7) else { return };
+            let runs = reader.words(2 * runs as usize).chunks_exact(2);
+            let runs: Vec<Run> = runs.map(|run| Run { first: run[0] as u32, missing: run[1] }).collect();
+            let (count, sure) = (count as usize, sure as usize);
+            let (was_off, was_paused) = (kind & WAS_OFF != 0, kind & WAS_PAUSED != 0);
+            let theirs = Extent { count, sure, was_off, was_paused, runs: &runs };
             let channel = Channel { communicator: communicator as u32, peer: other as u32, tag: tag as u32 };
             let (matches, me) = (&mut matches[me as usize - first], me as usize - self.first);
             let (mine, operations) = (&self.channels[me], &self.operations[me]);
-            if kind == SENDS {
-                let receives = mine.receives.find(channel);
-                let matching = mine.receives.extent(receives).matching(theirs);
-                let Matches { sends, clock_error, .. } = matches;
-                hear_facts(
-                    sends,
-                    receives,
-                    &mut reader,
-                    theirs.count,
-                    matching,
-                    |receive, send: &SendFacts| {
-                        let error = send.time - operations.receives[receive as usize].time;
-                        *clock_error = error.max(*clock_error);
-                    },
-                );
+            if kind & RECEIVES == SENDS {
+                let (receives, extent) = mine.receives.find(channel);
+                let sends: Told<'_, SendFacts> = Told::read(&mut reader, theirs.count);
+                let error =
+                    |at: usize, send: &SendFacts| send.time - operations.receives[receives[at] as usize].time;
+                let is_early = |at: usize, other: usize| error(at, &sends.get(other)) > 0;
+                pair(extent, theirs, self.semantics, is_early, |at, other| match other {
+                    Other::Is(to) | Other::Seems(to) => {
+                        let send = sends.get(to);
+                        matches.sends.hear(receives[at], send);
+                        matches.note(receives[at], error(at, &send), other);
+                    }
+                    Other::Unknown => matches.sends.give_up(receives[at]),
+                    Other::Nobody => {}
+                });
             } else {
-                let sends = mine.sends.find(channel);
-                let matching = mine.sends.extent(sends).matching(theirs);
-                hear_facts(&mut matches.postings, sends, &mut reader, theirs.count, matching, |_, _| {});
+                let (sends, extent) = mine.sends.find(channel);
+                let receives: Told<'_, PostingFacts> = Told::read(&mut reader, theirs.count);
+                let is_early = |at: usize, other: usize| {
+                    receives.get(other).received < operations.sends[sends[at] as usize].time
+                };
+                pair(extent, theirs, self.semantics, is_early, |at, other| match other {
+                    Other::Is(to) | Other::Seems(to) => matches.postings.hear(sends[at], receives.get(to)),
+                    Other::Unknown => matches.postings.give_up(sends[at]),
+                    Other::Nobody => {}
+                });
             }
         }
     }
 }
 
-fn hear_facts<F: Facts>(
-    sides: &mut Sides<F>,
-    mine: &[u32],
-    reader: &mut BatchReader<'_>,
-    told: usize,
-    matching: usize,
-    mut look: impl FnMut(u32, &F),
-) {
-    let facts = reader.words(F::WORDS * told).chunks_exact(F::WORDS).take(matching);
-    for (&at, words) in mine.iter().zip(facts) {
-        let facts = F::hear(words);
-        look(at, &facts);
-        sides.hear(at, facts);
+/// Facts of the operations of a channel, as another worker has told them.
+struct Told<'a, F> {
+    words: &'a [u64],
+    facts: PhantomData<F>,
+}
+
+impl<'a, F: Facts> Told<'a, F> {
+    fn read(reader: &mut BatchReader<'a>, count: usize) -> Told<'a, F> {
+        Told { words: reader.words(F::WORDS * count), facts: PhantomData }
+    }
+
+    fn get(&self, at: usize) -> F {
+        F::hear(&self.words[F::WORDS * at..][..F::WORDS])
+    }
+}
+
+impl Matches {
+    /// A receive has found its send, which came so much later than the receive, if at all.
+    fn note(&mut self, receive: u32, error: Ticks, send: Other) {
+        self.clock_error = error.max(self.clock_error);
+        if matches!(send, Other::Seems(_)) {
+            self.unverified.push(receive);
+        }
     }
 }

@@ -7,6 +7,7 @@
 mod channels;
 mod collectives;
 mod messages;
+mod pairing;
 mod partners;
 mod shared;
 mod sides;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use model::Ticks;
 use patterns::matched::{CollectiveClass, CollectiveMember};
+use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
@@ -42,6 +44,10 @@ pub struct Matches {
     pub postings: Sides<PostingFacts>,
     /// How much later than its receive a message was sent at most, in ticks; 0 if none was.
     pub clock_error: Ticks,
+    /// Receives whose sends are known by equal numbers of messages behind a gap only; in no order.
+    pub unverified: Vec<u32>,
+    /// The processes that recording has paused in.
+    pub paused: Arc<Paused>,
     /// For each collective operation, what its members tell.
     pub collectives: Vec<Membership>,
     /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
@@ -50,6 +56,9 @@ pub struct Matches {
     /// With whom this process has synchronised in collective operations, by the operation's position; in no order.
     pub partners: Vec<(u32, Synchronised)>,
 }
+
+/// Processes that recording has paused in, with what is missing counted.
+pub type Paused = FxHashSet<u32>;
 
 /// What a process learns about its part in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -137,19 +146,22 @@ pub fn match_operations(
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
-    let Tools { trace, metrics, owners, .. } = *tools;
-    let mut matches = match_messages(tools, profiles, findings, exchange)?;
+    let trace = tools.trace;
+    let (mut matches, paused) = match_messages(tools, profiles, findings, exchange)?;
     let parts = collect_parts(trace, profiles, exchange)?;
-    let answers = collectives::judge(trace, metrics, &parts, owners, exchange.workers(), findings);
+    let answers = collectives::judge(tools, &parts, &paused, exchange.workers(), findings);
     drop(parts);
     let first = profiles.first().map_or(0, |profile| profile.process);
     for batch in exchange.exchange(answers)? {
         collectives::hear(&batch, first, &mut matches);
     }
+    for matches in &mut matches {
+        matches.paused = Arc::clone(&paused);
+    }
     Ok(matches)
 }
 
-/// Finds the partners of messages only.
+/// Finds the partners of messages only, and the processes that recording has paused in.
 ///
 /// # Errors
 /// If a worker failed.
@@ -158,7 +170,7 @@ pub(crate) fn match_messages(
     profiles: &[ProcessProfile],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Matches>, Error> {
+) -> Result<(Vec<Matches>, Arc<Paused>), Error> {
     let Tools { trace, owners, shared, .. } = *tools;
     let (thread, team) = (shared.thread(exchange.worker()), shared.team(exchange.worker()));
     let mut outgoing = vec![Batch::new(); exchange.workers()];
@@ -177,6 +189,7 @@ pub(crate) fn match_messages(
         first: owners.first(team.start),
         operations: shared.operations.take(),
         channels: shared.channels.take(),
+        semantics: trace.semantics,
     };
     let mut matches: Vec<Matches> =
         profiles.iter().map(|profile| Matches::new(profile, &near.operations)).collect();
@@ -184,10 +197,11 @@ pub(crate) fn match_messages(
         near.join(profile.process, matches);
     }
     let first = profiles.first().map_or(0, |profile| profile.process);
+    let mut paused = near.paused();
     for batch in told {
-        near.hear(&batch, first, &mut matches);
+        near.hear(&batch, first, &mut matches, &mut paused);
     }
-    Ok(matches)
+    Ok((matches, Arc::new(paused)))
 }
 
 /// The parts of all members in those collective operations that this worker judges; those of one operation together.
@@ -213,6 +227,8 @@ impl Matches {
             sends: Sides::new(operations.receives.len(), near),
             postings: Sides::new(operations.sends.len(), near),
             clock_error: 0,
+            unverified: Vec::new(),
+            paused: Arc::default(),
             collectives: vec![Membership::default(); operations.collectives.len()],
             waits: Vec::new(),
             partners: Vec::new(),

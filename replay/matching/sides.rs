@@ -90,8 +90,10 @@ impl Facts for PostingFacts {
     fn of(operations: &Operations, at: u32) -> Self {
         let receive = &operations.receives[at as usize];
         let posting = operations.call(receive.posting);
+        // Where the call is missing, its begin is known.
+        let posted = operations.unrecorded.posting(at);
         PostingFacts {
-            call: posting.interval,
+            call: posted.map_or(posting.interval, |posted| Interval::new(posted, posted)),
             received: receive.time,
             place: posting.site.place(),
             position: receive.posted_at,
@@ -116,6 +118,8 @@ impl Facts for PostingFacts {
 /// Stands instead of a process for an operation without other side, and for one whose other side another worker has told.
 const NOBODY: u32 = u32::MAX;
 const ELSEWHERE: u32 = u32::MAX - 1;
+/// Stands for the operation of nobody, where there may be one and nobody can know which.
+const UNKNOWN: u32 = 1;
 
 /// The other sides of a process's operations of one kind, by position.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +146,19 @@ impl<F: Facts> Sides<F> {
     pub(super) fn hear(&mut self, at: u32, facts: F) {
         self.of[at as usize] = (ELSEWHERE, self.elsewhere.len() as u32);
         self.elsewhere.push(facts);
+    }
+
+    /// Which operation is at the other side cannot be known.
+    pub(super) fn give_up(&mut self, at: u32) {
+        self.of[at as usize] = (NOBODY, UNKNOWN);
+    }
+
+    /// Whether an operation has no other side because that cannot be known.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub fn is_unknown(&self, at: usize) -> bool {
+        self.of[at] == (NOBODY, UNKNOWN)
     }
 
     /// The other side of an operation, if there is one.
@@ -193,6 +210,8 @@ mod tests {
         let posting = PostingFacts { received: 6, ..PostingFacts::default() };
         sides.hear(1, posting);
         assert_eq!(sides.iter().collect::<Vec<_>>(), [None, Some(posting)]);
-        assert!(sides.is_alone(0) && !sides.is_alone(1));
+        assert!(sides.is_alone(0) && !sides.is_alone(1) && !sides.is_unknown(0));
+        sides.give_up(0);
+        assert!(sides.is_alone(0) && sides.is_unknown(0) && !sides.is_unknown(1));
     }
 }

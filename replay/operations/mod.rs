@@ -178,13 +178,58 @@ pub struct Gap {
     pub collectives: usize,
 }
 
+/// What is missing before operations that are in the trace, of their channel or on their communicator: by their positions,
+/// rising. It holds for later ones of that channel, too, until another number is told.
+#[derive(Clone, Debug, Default)]
+pub struct Unrecorded {
+    /// Before sends.
+    pub sends: Vec<(u32, u64)>,
+    /// Before receives, in the order in which they completed.
+    pub receives: Vec<(u32, u64)>,
+    /// Before collective operations.
+    pub collectives: Vec<(u32, u64)>,
+    /// When receives were posted whose posting is missing.
+    pub postings: Vec<(u32, Ticks)>,
+    /// Envelopes of receives before which an unknown number is missing from the first pause on; in no order.
+    pub disordered: Vec<u32>,
+}
+
+impl Unrecorded {
+    /// When a receive was posted, if that is missing in the trace.
+    pub fn posting(&self, receive: u32) -> Option<Ticks> {
+        let at = self.postings.binary_search_by_key(&receive, |&(receive, _)| receive).ok()?;
+        Some(self.postings[at].1)
+    }
+
+    fn shrink(&mut self) {
+        self.sends.shrink_to_fit();
+        self.receives.shrink_to_fit();
+        self.collectives.shrink_to_fit();
+        self.postings.shrink_to_fit();
+        self.disordered.shrink_to_fit();
+    }
+
+    fn growth(&self) -> usize {
+        let numbers = self.sends.capacity() + self.receives.capacity() + self.collectives.capacity();
+        numbers * size_of::<(u32, u64)>()
+            + self.postings.capacity() * size_of::<(u32, Ticks)>()
+            + self.disordered.capacity() * size_of::<u32>()
+    }
+}
+
 /// All operations of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     /// Whether nobody knows what the process did at its end: events are missing, or the recorder was switched off.
     pub has_unknown_end: bool,
-    /// Where the recording was interrupted first, if it was.
+    /// Where the recording was interrupted first, if it was, and an unknown number of operations is missing.
     pub gap: Option<Gap>,
+    /// Whether that is so, among other reasons, because recording was switched off.
+    pub was_off: bool,
+    /// Where the recording paused first, if it did, and what is missing since then is counted.
+    pub pause: Option<Gap>,
+    /// What is missing because of pauses.
+    pub unrecorded: Unrecorded,
     /// Whether receives were posted that the trace does not complete.
     pub has_open_receives: bool,
     /// Calls, in the order of their first operation.
@@ -216,11 +261,35 @@ pub struct Operations {
 impl Operations {
     /// From here on operations may be missing; only the first such place counts.
     pub fn interrupt(&mut self) {
-        self.gap.get_or_insert(Gap {
-            sends: self.sends.len(),
-            receives: self.receives.len(),
-            collectives: self.collectives.len(),
-        });
+        let here = self.here();
+        self.gap.get_or_insert(here);
+    }
+
+    /// From here on operations may be missing, which are counted.
+    pub fn pause(&mut self) {
+        let here = self.here();
+        self.pause.get_or_insert(here);
+    }
+
+    /// Recording is switched off, and nobody counts.
+    pub fn switch_off(&mut self) {
+        self.interrupt();
+        self.was_off = true;
+    }
+
+    /// What is missing since the first pause is not known.
+    pub fn lose_count(&mut self) {
+        self.switch_off();
+        if let (Some(pause), Some(gap)) = (self.pause, &mut self.gap) {
+            gap.sends = gap.sends.min(pause.sends);
+            gap.receives = gap.receives.min(pause.receives);
+            gap.collectives = gap.collectives.min(pause.collectives);
+        }
+    }
+
+    /// A gap that begins here.
+    fn here(&self) -> Gap {
+        Gap { sends: self.sends.len(), receives: self.receives.len(), collectives: self.collectives.len() }
     }
 
     /// Gives back the room that was kept for growing.
@@ -231,6 +300,7 @@ impl Operations {
         self.destinations.shrink();
         self.sources.shrink();
         self.collectives.shrink_to_fit();
+        self.unrecorded.shrink();
         self.barriers.shrink_to_fit();
         self.parallel_regions.shrink_to_fit();
         self.joins.shrink_to_fit();
@@ -248,6 +318,7 @@ impl Operations {
             self.destinations.growth(),
             self.sources.growth(),
             self.collectives.capacity() * size_of::<Collective>(),
+            self.unrecorded.growth(),
             self.barriers.capacity() * size_of::<Barrier>(),
             self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
             self.joins.capacity() * size_of::<Position>(),

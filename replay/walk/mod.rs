@@ -6,6 +6,7 @@
 
 mod barriers;
 mod contexts;
+mod gaps;
 mod locks;
 mod pending;
 mod process;
@@ -41,6 +42,7 @@ use crate::trace::Trace;
 
 use stream::Content;
 
+pub use gaps::GapAttributes;
 pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
 

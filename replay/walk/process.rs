@@ -7,6 +7,7 @@ use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
+use super::gaps::{Counts, Resumed, Told};
 use super::locks::Locks;
 use super::requests::Requests;
 use super::stack::{Frame, NONE};
@@ -44,6 +45,11 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
     pub(super) longest_gap: Ticks,
+    /// What the current event says of what is missing, and what was said last.
+    pub(super) told: Told,
+    pub(super) counts: Counts,
+    /// Where threads have gone on to be recorded after recording was off, and that was counted; in the order of time.
+    pub(super) resumed: FxHashMap<usize, Vec<Resumed>>,
     /// Regions of programs by the string that names them.
     programs: FxHashMap<usize, u32>,
     /// Whether MPI_Init was left, and MPI_Finalize was left, for the first time.
@@ -73,6 +79,9 @@ impl<'t> ProcessWalk<'t> {
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
+            told: Told::default(),
+            counts: Counts::default(),
+            resumed: FxHashMap::default(),
             programs: FxHashMap::default(),
             was_initialized: false,
             was_finalized: false,
@@ -81,7 +90,8 @@ impl<'t> ProcessWalk<'t> {
 
     /// The bytes that the lists take when each grows next.
     pub(super) fn growth(&self) -> u64 {
-        self.operations.growth() + self.threads.iter().map(Thread::growth).sum::<u64>()
+        let resumed: usize = self.resumed.values().map(|all| all.capacity() * size_of::<Resumed>()).sum();
+        self.operations.growth() + resumed as u64 + self.threads.iter().map(Thread::growth).sum::<u64>()
     }
 
     /// The position of a thread's location in the report.
@@ -466,7 +476,10 @@ fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &m
     }
     calls.enter(thread, (path, row), enter, || {
         let kind = trace.kinds.get(region as usize).copied().unwrap_or_default();
-        let (completion, is_mpi) = (kind.completion, kind.is_mpi);
+        let is_off = region == trace.artificial(Artificial::MeasurementOff);
+        // What completes while recording is off completes somewhere: nobody is known to wait for it.
+        let completion = if is_off { Completion::Test } else { kind.completion };
+        let is_mpi = kind.is_mpi;
         CallSite { location, path, row, completion, is_mpi }
     })
 }

@@ -1,9 +1,10 @@
 //! What each OTF2 record means to the walk. Records that are not listed here do not matter to it.
 
-use model::{CollectiveOp, MeasurementMode, Paradigm, Ticks};
+use model::{CollectiveOp, Paradigm, Ticks};
 use otf2::{Event, MappingType, Mappings};
 use patterns::matched::CollectiveClass;
 
+use super::gaps::Counted;
 use super::process::ProcessWalk;
 use super::requests::Message;
 use crate::call_tree::NO_SITE;
@@ -183,23 +184,6 @@ impl ProcessWalk<'_> {
         self.leave(thread, region, end);
     }
 
-    /// The recorder was switched on or off.
-    fn switch(&mut self, thread: usize, mode: MeasurementMode, time: Ticks) {
-        let region = self.trace.artificial(Artificial::MeasurementOff);
-        if mode == MeasurementMode::OFF {
-            self.find(Finding::RecordingOff, thread, || "recording stops");
-            self.operations.interrupt();
-            self.account_common(thread, 0, None, time);
-            self.enter(thread, region, NO_SITE, time);
-            return;
-        }
-        let mut frames = self.threads[thread].stack.frames().iter();
-        if let Some(since) = frames.find(|frame| frame.region == region).map(|frame| frame.enter) {
-            self.threads[thread].elapsed.add_off(time - since);
-            self.leave(thread, region, time);
-        }
-    }
-
     fn collective(
         &mut self,
         thread: usize,
@@ -240,6 +224,12 @@ impl ProcessWalk<'_> {
         let Some(frame) = self.threads[thread].stack.last() else { return };
         let (begin, begun) = begin.unwrap_or((frame.enter, frame.entered));
         let position = self.mark_operation(thread);
+        if let Some(missing) = self.told.unrecorded
+            && self.count_missing(Counted::Collectives(communicator), missing)
+        {
+            let at = self.operations.collectives.len() as u32;
+            self.operations.unrecorded.collectives.push((at, missing));
+        }
         self.operations.collectives.push(Collective {
             begin,
             end: time,

@@ -6,6 +6,7 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
+use super::gaps::{Counted, Told};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
@@ -84,6 +85,11 @@ impl ProcessWalk<'_> {
         let envelope = self.envelope(thread, message, |operations| &mut operations.destinations);
         if let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) {
             position = self.operations.sends.len() as u32;
+            if let Some(missing) = self.told.unrecorded
+                && self.count_missing(Counted::Sends(envelope), missing)
+            {
+                self.operations.unrecorded.sends.push((position, missing));
+            }
             let event = self.mark_operation(thread);
             self.operations.sends.push(Send {
                 time,
@@ -128,6 +134,8 @@ impl ProcessWalk<'_> {
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let posting = request.and_then(|request| match self.requests.pending.remove(request) {
             Some(Request::Receive(posting)) => Some(posting),
+            // It was started while recording was off.
+            None if self.told.posted_at.is_some() => None,
             other => {
                 self.unknown(thread, request, other);
                 None
@@ -205,10 +213,15 @@ impl ProcessWalk<'_> {
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let envelope = self.envelope(thread, message, |operations| &mut operations.sources);
-        let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) else { return };
+        let call = self.call_while_off(thread).or_else(|| self.mpi_call(thread));
+        let (Some(envelope), Some(call)) = (envelope, call) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
         let event = self.mark_operation(thread);
         let position = self.operations.receives.len() as u32;
+        let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));
+        if self.told != Told::default() {
+            posted = self.hear_receive(thread, position, envelope).unwrap_or(posted);
+        }
         let mut forgets = false;
         if let Some(frame) = self.threads[thread].stack.last_mut() {
             forgets = frame.inner_leave && self.trace.semantics == Semantics::Reference;
@@ -220,13 +233,29 @@ impl ProcessWalk<'_> {
             time,
             bytes: message.bytes,
             call,
-            posting: posting.map_or(call, |posting| posting.call),
+            posting: posted.0,
             position: event,
-            posted_at: posting.map_or(event, |posting| posting.position),
+            posted_at: posted.1,
             posted: order,
             envelope: Flagged::new(envelope),
         };
         self.operations.receives.push(receive.forgetting(forgets));
+    }
+
+    /// What is told of a receive besides. Answers where it was posted, if that is missing.
+    #[cold]
+    fn hear_receive(&mut self, thread: usize, position: u32, envelope: u32) -> Option<(CallId, Position)> {
+        let Told { unrecorded, posted_at, is_disordered, .. } = self.told;
+        if let Some(missing) = unrecorded
+            && self.count_missing(Counted::Receives(envelope), missing)
+        {
+            self.operations.unrecorded.receives.push((position, missing));
+        }
+        if is_disordered {
+            self.operations.unrecorded.disordered.push(envelope);
+        }
+        self.operations.unrecorded.postings.push((position, posted_at?));
+        self.missing_posting(thread, posted_at?)
     }
 
     #[inline(always)]

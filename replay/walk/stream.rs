@@ -3,6 +3,7 @@
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
+use super::gaps::Told;
 use super::process::ProcessWalk;
 use super::run::{PlainRegion, Run};
 use crate::call_tree::NO_SITE;
@@ -400,9 +401,31 @@ impl<'a> Stream<'a> {
                 end = end.saturating_add(moved).clamp(-FARTHEST, FARTHEST);
             }
             self.flushes.push((time, end));
+        } else if !self.cursor.attributes().is_empty() && state.trace.gaps.is_some() {
+            self.handle_with_attributes(time, recorded, event, state);
         } else {
             state.handle(self.thread, event, self.mappings, time);
         }
+    }
+
+    /// Handles an event that may say what is missing.
+    #[cold]
+    fn handle_with_attributes(
+        &mut self,
+        time: Ticks,
+        recorded: u64,
+        event: &Event<'_>,
+        state: &mut ProcessWalk<'_>,
+    ) {
+        if let Some(gaps) = &state.trace.gaps {
+            let told = gaps.read(self.cursor.attributes(), self.mappings);
+            // It is as long ago in a corrected clock.
+            state.told = told.with_time(|posted| {
+                (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time)
+            });
+        }
+        state.handle(self.thread, event, self.mappings, time);
+        state.told = Told::default();
     }
 
     /// Handles the flushes that wait, up to the time of the next event.

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use super::gaps::Resumed;
 use super::sampling::Samples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
@@ -84,6 +85,8 @@ pub(super) struct Thread {
     pub(super) samples: Option<Box<Samples>>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
+    /// Where recording has gone on after it was off, and that was counted; in the order of time.
+    pub(super) resumed: Vec<Resumed>,
 }
 
 impl Thread {
@@ -107,6 +110,7 @@ impl Thread {
                 Positions::Journal => Numbering::Journal(Journal::default()),
                 Positions::Records => Numbering::Records(Records::default()),
             },
+            resumed: Vec::new(),
         }
     }
 
@@ -153,10 +157,11 @@ impl Thread {
 
     /// The bytes that positions take when there are more.
     pub(super) fn growth(&self) -> u64 {
+        let resumed = (self.resumed.capacity() * size_of::<Resumed>()) as u64;
         match &self.numbering {
-            Numbering::Nothing => 0,
-            Numbering::Journal(journal) => journal.growth() as u64,
-            Numbering::Records(records) => records.growth(),
+            Numbering::Nothing => resumed,
+            Numbering::Journal(journal) => resumed + journal.growth() as u64,
+            Numbering::Records(records) => resumed + records.growth(),
         }
     }
 

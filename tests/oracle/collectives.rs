@@ -1,5 +1,7 @@
 //! Wait states of collective operations (§6).
 
+use replay::Semantics;
+
 use super::operations::{Operations, is_init};
 use super::{Analysis, Place};
 
@@ -36,6 +38,49 @@ fn with_data(members: &[Member]) -> Vec<Member> {
     members.iter().copied().filter(|member| member.sent > 0 || member.received > 0).collect()
 }
 
+/// Whether a member's recorder was switched off before: the operation may be another one than the others'.
+fn is_doubted(operations: &Operations, instance: &[usize]) -> bool {
+    instance.iter().any(|&at| {
+        let one = &operations.collectives[at];
+        let gap = operations.gaps[one.process];
+        operations.were_off[one.process] && gap.is_some_and(|gap| one.end.order >= gap)
+    })
+}
+
+/// Whether a member has left before another one entered that it has to wait for.
+fn leaves_early(members: &[Member], operation: u8, root: Option<usize>) -> bool {
+    let before =
+        |members: &[Member], x: Option<i64>| x.is_some_and(|x| members.iter().any(|member| member.n < x));
+    let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+    match (operation, root) {
+        (0, _) => before(members, latest_begin(members)),
+        (1 | 4 | 5, Some(root)) => {
+            let root = members[root];
+            let waits = |member: &&Member| member.received > 0 && member.b < root.b && root.sent > 0;
+            members.iter().filter(waits).any(|member| member.n < root.b)
+        }
+        (2 | 3 | 12, Some(root)) => {
+            let (root, x) = (members[root], latest_begin(&senders));
+            root.received > 0 && before(&[root], x)
+        }
+        (6 | 7 | 8 | 11 | 13 | 16, _) => {
+            let moving = with_data(members);
+            let (x, y) = (latest_begin(&moving), earliest_end(&moving));
+            let receivers: Vec<Member> =
+                moving.iter().copied().filter(|member| member.received > 0).collect();
+            y <= x && before(&receivers, latest_begin(&senders))
+        }
+        (14 | 15, _) => {
+            let mut x = None;
+            with_data(members).into_iter().any(|member| {
+                x = if member.sent > 0 { x.max(Some(member.b)) } else { x };
+                x.is_some_and(|x| member.n < x)
+            })
+        }
+        _ => false,
+    }
+}
+
 impl Analysis {
     pub(super) fn collectives(&mut self, operations: &Operations, instances: &[Vec<usize>]) {
         for instance in instances {
@@ -49,6 +94,12 @@ impl Analysis {
                     Member { b: one.begin, n: place.time, sent, received, place }
                 })
                 .collect();
+            if self.semantics == Semantics::Corrected
+                && is_doubted(operations, instance)
+                && leaves_early(&members, operation, root)
+            {
+                continue;
+            }
             // §3.2: codes of OTF2. 9 and 10 (Alltoallv, Alltoallw) are counted only.
             match (operation, root) {
                 (0, _) => self.barrier(&members),

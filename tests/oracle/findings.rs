@@ -2,17 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use replay::Semantics;
+
+use super::matching;
 use super::operations::Operations;
 use super::read::Kind;
 use super::{Analysis, Findings};
 
 /// The findings that are counted here.
-pub(crate) const FINDINGS: [&str; 5] = [
+pub(crate) const FINDINGS: [&str; 7] = [
     "missing events",
     "recording switched off",
     "send without receive",
     "receive without send",
     "processes waiting for each other",
+    "message of unknown order",
+    "message matched across a gap",
 ];
 
 impl Analysis {
@@ -22,8 +27,30 @@ impl Analysis {
         let off = happenings.filter(|happening| matches!(happening.kind, Kind::RecordingOff)).count();
         let unmatched = unmatched_sends(operations, messages);
         let is_unmatched = |receive: &usize| messages.iter().all(|message| message.1 != *receive);
-        let receives = (0..operations.receives.len()).filter(is_unmatched).count();
-        let counts = [missing, off, unmatched.len(), receives, self.circles(operations, &unmatched)];
+        let receives: Vec<usize> = (0..operations.receives.len()).filter(is_unmatched).collect();
+        let is_corrected = self.semantics == Semantics::Corrected;
+        let channel_of_send = |send: &usize| operations.sends[*send].channel;
+        let channel_of_receive = |receive: &usize| operations.receives[*receive].channel;
+        // Where the other side has some left, too, which of them it is is unknown.
+        let is_unknown_send = |send: &&usize| {
+            is_corrected
+                && receives.iter().any(|receive| channel_of_receive(receive) == channel_of_send(send))
+        };
+        let is_unknown_receive = |receive: &&usize| {
+            is_corrected && unmatched.iter().any(|send| channel_of_send(send) == channel_of_receive(receive))
+        };
+        let unknown_sends = unmatched.iter().filter(is_unknown_send).count();
+        let unknown_receives = receives.iter().filter(is_unknown_receive).count();
+        let across = if is_corrected { matching::unverified(operations) } else { 0 };
+        let counts = [
+            missing,
+            off,
+            unmatched.len() - unknown_sends,
+            receives.len() - unknown_receives,
+            self.circles(operations, &unmatched),
+            unknown_sends + unknown_receives,
+            across,
+        ];
         let named = FINDINGS.into_iter().zip(counts);
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
     }

@@ -1,7 +1,8 @@
 //! Which operations belong together.
 //!
 //! The k-th send of a channel belongs to its k-th receive; the k-th operation on a communicator is the same on all
-//! members. Where something was not recorded and the numbers differ, only what came before the gap is sure.
+//! members. Where something was not recorded and the numbers differ, only what came before the gap is sure. So it is where a
+//! recorder was switched off and something behind that contradicts itself.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,11 @@ fn sure(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     if sides.iter().all(|side| recorded(side) == recorded(&sides[0])) {
         return recorded(&sides[0]);
     }
+    before_gaps(sides)
+}
+
+/// How many of the operations of each side are before the gaps of all.
+fn before_gaps(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     let before_gap = |(orders, gap): &(Vec<usize>, Option<usize>)| match gap {
         Some(gap) => orders.iter().filter(|&order| order < gap).count(),
         None => orders.len(),
@@ -27,10 +33,26 @@ fn sure(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
 /// The messages: numbers of send and receive.
 pub(crate) fn messages(operations: &Operations, semantics: Semantics) -> Vec<(usize, usize)> {
     let channels: BTreeSet<Channel> = operations.receives.iter().map(|receive| receive.channel).collect();
-    channels.into_iter().flat_map(|channel| of_channel(operations, semantics, channel)).collect()
+    channels.into_iter().flat_map(|channel| of_channel(operations, semantics, channel).0).collect()
 }
 
-fn of_channel(operations: &Operations, semantics: Semantics, channel: Channel) -> Vec<(usize, usize)> {
+/// How many messages are behind a gap of a process whose recorder was switched off.
+pub(crate) fn unverified(operations: &Operations) -> usize {
+    let channels: BTreeSet<Channel> = operations.receives.iter().map(|receive| receive.channel).collect();
+    let of_channel = |channel: Channel| {
+        let (pairs, before) = of_channel(operations, Semantics::Corrected, channel);
+        let was_off = operations.were_off[channel.source] || operations.were_off[channel.destination];
+        if was_off { pairs.len() - before } else { 0 }
+    };
+    channels.into_iter().map(of_channel).sum()
+}
+
+/// The messages of a channel, and how many of them are before all gaps.
+fn of_channel(
+    operations: &Operations,
+    semantics: Semantics,
+    channel: Channel,
+) -> (Vec<(usize, usize)>, usize) {
     // §2.4: a cancelled send takes no part.
     let sends: Vec<usize> = (0..operations.sends.len())
         .filter(|&at| operations.sends[at].channel == channel && !operations.sends[at].is_cancelled)
@@ -43,11 +65,21 @@ fn of_channel(operations: &Operations, semantics: Semantics, channel: Channel) -
         Semantics::Corrected => operations.receives[receive].claimed.order,
     };
     receives.sort_by_key(|&receive| order(receive));
+    let is_early = |&(send, receive): &(&usize, &usize)| {
+        operations.receives[*receive].done.time < operations.sends[*send].at.time
+    };
     let sent = sends.iter().map(|&send| operations.sends[send].at.order).collect();
     // A receive is before a gap if it was complete by then, whenever it was posted.
     let received = receives.iter().map(|&receive| operations.receives[receive].done.order).collect();
     let sides = [(sent, operations.gaps[channel.source]), (received, operations.gaps[channel.destination])];
-    sends.into_iter().zip(receives).take(sure(&sides)).collect()
+    let were_off = [channel.source, channel.destination].map(|process| operations.were_off[process]);
+    let (mut count, before) = (sure(&sides), before_gaps(&sides));
+    if semantics == Semantics::Corrected && were_off.contains(&true) {
+        if sends.iter().zip(&receives).take(count).skip(before).any(|pair| is_early(&pair)) {
+            count = before;
+        }
+    }
+    (sends.into_iter().zip(receives).take(count).collect(), before)
 }
 
 /// The collective operations on communicators of several members: numbers of what the members did, by rank.

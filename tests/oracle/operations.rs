@@ -69,6 +69,8 @@ pub(crate) struct Operations {
     pub(crate) leaves: Vec<Place>,
     /// Of each process: where the first gap in its record is.
     pub(crate) gaps: Vec<Option<usize>>,
+    /// Of each process: whether its recorder was switched off.
+    pub(crate) were_off: Vec<bool>,
     /// Of each process: whether it has posted receives that are under way at the end.
     pub(crate) have_open_receives: Vec<bool>,
 }
@@ -115,10 +117,11 @@ impl Process<'_> {
             of_process().any(|(_, location)| location.calls.iter().any(|call| is_init(&call.mpi_name)));
         let is_complete = of_process().all(|(_, location)| !location.is_missing);
         let mut gap = if has_init && is_complete { None } else { Some(0) };
+        let mut was_off = false;
         for (order, (location, happening)) in happenings.into_iter().enumerate() {
             let place = |call| Place { location, call, time: happening.time, order };
             match (happening.kind, happening.call) {
-                (Kind::RecordingOff, _) => gap = gap.or(Some(order)),
+                (Kind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
                 (Kind::Left(left), _) => self.all.leaves.push(place(left)),
                 // §2.4: only calls of MPI communicate.
                 (kind, Some(call)) if locations[location].calls[call].is_mpi => {
@@ -128,6 +131,7 @@ impl Process<'_> {
             }
         }
         self.all.gaps.push(gap);
+        self.all.were_off.push(was_off);
         let is_receive = |request: &Request| !matches!(request, Request::Send(_));
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }

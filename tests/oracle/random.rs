@@ -115,6 +115,8 @@ struct Generator {
     has_wildcards: bool,
     /// Processes wait for each other at the end.
     is_hung: bool,
+    /// The program is recorded as a whole by our own recorder, and its messages have lengths of their own: rising, or falling.
+    distinct: Option<bool>,
 }
 
 /// The random trace with this number.
@@ -122,11 +124,21 @@ pub(crate) fn trace(seed: u64) -> Trace {
     program(seed).0
 }
 
+/// A random trace of one thread a process, without matched probes and without anything missing, in which each message has
+/// a length of its own: later ones longer ones, or shorter ones.
+pub(crate) fn distinct(seed: u64, is_rising: bool) -> Trace {
+    generate(seed, Some(is_rising)).0
+}
+
 /// The random trace with this number, and what occurs in it.
 pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
+    generate(seed, None)
+}
+
+fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>) {
     let mut random = Random::new(seed.wrapping_mul(2_654_435_761) + 77);
     let ranks = 1 + random.below(5);
-    let threads = if random.chance(30) { 1 + random.below(3) } else { 1 };
+    let threads = if random.chance(30) && distinct.is_none() { 1 + random.below(3) } else { 1 };
     let communicators = group::communicators(&mut random, ranks);
     let is_synchronous = random.chance(50);
     let is_multiple = random.chance(60);
@@ -151,8 +163,8 @@ pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
     };
     let processes = (0..ranks).map(|rank| process(rank, &mut random)).collect();
     let has_own_tags = random.chance(50);
-    let switches_off = if random.chance(25) { 4 } else { 0 };
-    let contradicts = if random.chance(5) { 10 } else { 0 };
+    let switches_off = if random.chance(25) && distinct.is_none() { 4 } else { 0 };
+    let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
     let mut generator = Generator {
         random,
         processes,
@@ -164,6 +176,7 @@ pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
         numbers: 0,
         has_wildcards: false,
         is_hung: false,
+        distinct,
     };
     generator.run();
     let (has_wildcards, is_hung) = (generator.has_wildcards, generator.is_hung);
@@ -182,8 +195,9 @@ impl Process {
 impl Generator {
     /// The trace of what has happened: streams with clocks and numbers of their own, some cut short.
     fn finish(mut self, seed: u64) -> Trace {
-        let is_aborted = self.random.chance(20);
-        let loses_files = if self.random.chance(10) { 25 } else { 0 };
+        let is_whole = self.distinct.is_some();
+        let is_aborted = self.random.chance(20) && !is_whole;
+        let loses_files = if self.random.chance(10) && !is_whole { 25 } else { 0 };
         let mut streams = Vec::new();
         for mut process in std::mem::take(&mut self.processes) {
             let clock = self.clock(process.now);

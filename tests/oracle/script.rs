@@ -69,6 +69,15 @@ fn words(step: &Step) -> String {
         Step::Join => "join".into(),
         Step::TeamBegin => "team".into(),
         Step::TeamEnd => "team-end".into(),
+        Step::Told(step, told) => {
+            let known = |&(name, value): &(&str, u64)| {
+                let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
+                let has_value = matches!(name.as_str(), "unrecorded" | "posted");
+                if has_value { format!("{name} {value}") } else { name }
+            };
+            let told: Vec<String> = told.iter().map(known).collect();
+            format!("with {} : {}", told.join(" "), words(step))
+        }
         Step::Recording(on) => (if *on { "on" } else { "off" }).into(),
         Step::Flush { until } => format!("flush {until}"),
         other => panic!("no words for {other:?}"),

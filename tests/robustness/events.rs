@@ -5,7 +5,8 @@ use replay::findings::Finding::{
     CyclicWait, Deadlock, EventCount, FarTime, IncompleteBarrier, IncompleteCollective, LeaveWithoutEnter,
     LockOrder, MissingLeave, MissingRelease, OpenCall, OpenRequest, OpenTask, OutsideMpi,
     RankOutsideCommunicator, RecordingOff, ReusedRequest, ShortSend, TaskOrder, UndefinedReference,
-    UnknownRequest, UnmatchedReceive, UnmatchedSend,
+    UnknownOrder, UnknownRequest, UnmatchedReceive, UnmatchedSend, UnrecordedMember, UnrecordedPartner,
+    UnverifiedOrder,
 };
 
 use super::Make::{Bytes, Script};
@@ -142,6 +143,47 @@ pub(super) const SECTION: Section = Section {
             defect: "a request never completes",
             make: Script("program prog\nrank 0\n 0 > MPI_Irecv ; post 5 ; 1 <"),
             outcome: Findings(&[OpenRequest]),
+        },
+        Row {
+            defect: "the recorder was switched off for a while, and both sides have equally many messages",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 2 off ; 3 on ; 4 > MPI_Send ; 5 send 1 ; 6 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 4 > MPI_Recv ; 7 recv 0 ; 8 <",
+            ),
+            outcome: Findings(&[RecordingOff, UnverifiedOrder]),
+        },
+        Row {
+            defect: "the same, and a message would be received before it was sent",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 2 off ; 3 on ; 14 > MPI_Send ; 15 send 1 ; 16 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 4 > MPI_Recv ; 7 recv 0 ; 8 <",
+            ),
+            outcome: Findings(&[RecordingOff, UnknownOrder]),
+        },
+        Row {
+            defect: "the recorder was switched off for a while and counted, and a receive is missing",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 4 > MPI_Send ; 5 send 1 ; 6 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 2 with counted : off ; 9 with counted : on",
+            ),
+            outcome: Findings(&[RecordingOff, UnrecordedPartner]),
+        },
+        Row {
+            defect: "the same, and fewer messages are missing than before",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 4 > MPI_Send ; 5 send 1 ; 6 < ; 7 > MPI_Send ; 8 send 1 ; 9 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 2 with counted : off ; 3 with counted : on\n \
+                 4 > MPI_Recv ; 6 with unrecorded 9 : recv 0 ; 7 < ; 8 > MPI_Recv ; 9 with unrecorded 1 : recv 0 ; 10 <",
+            ),
+            outcome: Findings(&[RecordingOff, UnknownOrder]),
+        },
+        Row {
+            defect: "the recorder was switched off for a while and counted, and a rank lacks a barrier",
+            make: Script(
+                "program prog\nrank 0\n 0 > MPI_Init ; 1 < ; 4 > MPI_Barrier ; begin ; 6 end barrier ; 7 <\n\
+                 rank 1\n 0 > MPI_Init ; 1 < ; 2 with counted : off ; 9 with counted : on",
+            ),
+            outcome: Findings(&[RecordingOff, UnrecordedMember]),
         },
         Row {
             defect: "a message is sent that nobody receives",

@@ -6,6 +6,7 @@ pub(crate) mod local;
 pub(crate) mod many;
 pub(crate) mod page;
 pub(crate) mod parse;
+pub(crate) mod pauses;
 pub(crate) mod random;
 pub(crate) mod random_tasks;
 mod random_team;

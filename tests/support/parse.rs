@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::str::FromStr;
 
-use model::{Paradigm, RegionRole};
+use model::{Paradigm, RegionRole, attributes};
 use replay::Semantics;
 
 use super::regions::{by_name, operation, properties};
@@ -250,7 +250,15 @@ impl Parser {
             self.now = time;
             word = words.word("event")?;
         }
-        let step = step(word, &mut words)?;
+        let step = match word {
+            "with" => {
+                let (told, event) = words.rest().split_once(':').ok_or("no colon")?;
+                let told = attributes(&mut Words { rest: told })?;
+                let mut words = Words { rest: event };
+                Step::Told(Box::new(step(words.word("event")?, &mut words)?), told)
+            }
+            word => step(word, &mut words)?,
+        };
         let stream = self.case.trace.streams.last_mut().ok_or("no rank yet")?;
         stream.at(self.now, step);
         match words.next() {
@@ -287,6 +295,23 @@ impl Parser {
         self.case.findings.push((these, name.into(), count));
         Ok(())
     }
+}
+
+/// What an event says beyond its fields.
+fn attributes(words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
+    let mut told = Vec::new();
+    while let Some(word) = words.next() {
+        let name = match word {
+            "unrecorded" => attributes::UNRECORDED,
+            "posted" => attributes::POSTED,
+            "disordered" => attributes::DISORDERED,
+            "counted" => attributes::COUNTED,
+            _ => return Err(format!("unknown attribute {word}")),
+        };
+        let has_value = matches!(word, "unrecorded" | "posted");
+        told.push((name, if has_value { words.number("value")? } else { 1 }));
+    }
+    Ok(told)
 }
 
 fn semantics(word: &str) -> Result<Vec<Semantics>, String> {

@@ -195,4 +195,6 @@ pub(crate) enum Step {
     ContextLeave(String),
     Sample(String, u32),
     Metric(u64),
+    /// An event that says more, by the names of attributes; times are as those of events.
+    Told(Box<Step>, Vec<(&'static str, u64)>),
 }

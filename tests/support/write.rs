@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use model::{GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm};
+use model::{GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, attributes};
 use otf2::{
-    Anchor, ArchiveWriter, Attributes, ByteOrder, Definition, Event, IdMap, List, MappingType, MetricValue,
-    ROOT_NONE, Timestamp, UNDEFINED, ValueType,
+    Anchor, ArchiveWriter, Attribute, ByteOrder, Definition, Event, IdMap, List, MappingType, MetricValue,
+    ROOT_NONE, Timestamp, UNDEFINED, Value, ValueType,
 };
 
 use super::regions::properties;
@@ -16,6 +16,14 @@ const WORLD: u32 = 0;
 const SELF: u32 = 1;
 /// The team of rank 0; those of the others follow the communicators of the script.
 const TEAM: u32 = 2;
+
+/// Attributes of events, by number from 7 on: only traces define them that have them.
+const ATTRIBUTES: [&str; 4] =
+    [attributes::UNRECORDED, attributes::POSTED, attributes::DISORDERED, attributes::COUNTED];
+const FIRST_ATTRIBUTE: u32 = 7;
+
+/// An event with its time and what it says beyond its fields.
+type Written = (u64, Event<'static>, Vec<Attribute>);
 
 /// The anchor of archives that tests write.
 pub(crate) fn anchor(big_endian: bool) -> Anchor {
@@ -28,8 +36,7 @@ pub(crate) fn write(trace: &Trace, directory: &Path) {
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(trace.big_endian)).unwrap();
     let mut names = Names::default();
     names.collect(trace);
-    let streams: Vec<Vec<(u64, Event<'static>)>> =
-        trace.streams.iter().map(|stream| names.events(trace, stream)).collect();
+    let streams: Vec<Vec<Written>> = trace.streams.iter().map(|stream| names.events(trace, stream)).collect();
 
     let length = streams.iter().flatten().map(|event| event.0).max().unwrap_or(0);
     define(
@@ -44,8 +51,8 @@ pub(crate) fn write(trace: &Trace, directory: &Path) {
     names.define(&mut archive, trace, &streams);
     for (stream, events) in trace.streams.iter().zip(&streams) {
         let mut writer = archive.events(stream.reference()).unwrap();
-        for (time, event) in events {
-            writer.write(*time, *event, Attributes::EMPTY).unwrap();
+        for (time, event, attributes) in events {
+            writer.write(*time, *event, attributes.as_slice().into()).unwrap();
         }
         writer.finish().unwrap();
         names.define_locally(&archive, trace, stream);
@@ -111,8 +118,10 @@ impl Names {
         }
         for stream in &trace.streams {
             for (_, step) in &stream.events {
-                if let Step::Enter(name) | Step::LeaveRegion(name) = step {
-                    self.region(name);
+                match step {
+                    Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
+                    Step::Told(..) => ATTRIBUTES.iter().for_each(|name| _ = self.string(name)),
+                    _ => {}
                 }
             }
             if let Some(program) = stream.program.as_ref().or(trace.program.as_ref()) {
@@ -136,7 +145,7 @@ impl Names {
         self.string("prog.c");
     }
 
-    fn define(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<(u64, Event<'_>)>]) {
+    fn define(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
         for (reference, string) in self.strings.iter().enumerate() {
             define(archive, Definition::String { reference: reference as u32, string: string.as_bytes() });
         }
@@ -161,17 +170,18 @@ impl Names {
                 },
             );
         }
+        for (reference, name) in (FIRST_ATTRIBUTE..).zip(ATTRIBUTES) {
+            if let Some(&name) = self.string_of.get(name) {
+                let (value_type, description) = (ValueType::UINT64, UNDEFINED);
+                define(archive, Definition::Attribute { reference, name, value_type, description });
+            }
+        }
         self.define_locations(archive, trace, streams);
         self.define_regions(archive, trace);
         self.define_communicators(archive, trace);
     }
 
-    fn define_locations(
-        &self,
-        archive: &mut ArchiveWriter,
-        trace: &Trace,
-        streams: &[Vec<(u64, Event<'_>)>],
-    ) {
+    fn define_locations(&self, archive: &mut ArchiveWriter, trace: &Trace, streams: &[Vec<Written>]) {
         let mut groups = processes(trace);
         for (stream, events) in trace.streams.iter().zip(streams) {
             let mut group = stream.rank;
@@ -380,7 +390,7 @@ impl Names {
     }
 
     /// The events of a stream with numbers for names, the program around them.
-    fn events(&self, trace: &Trace, stream: &Stream) -> Vec<(u64, Event<'static>)> {
+    fn events(&self, trace: &Trace, stream: &Stream) -> Vec<Written> {
         let mapped = self.mapped(trace);
         let local = |kind: MappingType, global: u32| match mapped.iter().find(|it| it.0 == kind) {
             Some((_, count)) if stream.mapped && global < *count => count - 1 - global,
@@ -403,9 +413,14 @@ impl Names {
         let times = stream.events.first().zip(stream.events.last()).map(|(a, b)| (a.0, b.0));
         if let (Some(program), Some((first, _))) = (program, times) {
             let program_name = local(MappingType::String, self.string_of[program]);
-            events.push((first, Event::ProgramBegin { program_name, program_arguments: List::EMPTY }));
+            let event = Event::ProgramBegin { program_name, program_arguments: List::EMPTY };
+            events.push((first, event, Vec::new()));
         }
         for (time, step) in &stream.events {
+            let (step, told) = match step {
+                Step::Told(step, told) => (&**step, told.as_slice()),
+                step => (step, &[][..]),
+            };
             let event = match step {
                 Step::Enter(name) => {
                     stack.push(name);
@@ -434,13 +449,19 @@ impl Names {
                 Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
                 _ => communication(step, &comm).or_else(|| threading(step, &comm)).expect("every step"),
             };
-            events.push((*time, event));
+            events.push((*time, event, told.iter().map(|told| attribute(trace, told)).collect()));
         }
         if let (Some(_), Some((_, last))) = (program, times) {
-            events.push((last, Event::ProgramEnd { exit_status: 0 }));
+            events.push((last, Event::ProgramEnd { exit_status: 0 }, Vec::new()));
         }
-        events.into_iter().map(|(time, event)| (trace.offset + time, event)).collect()
+        events.into_iter().map(|(time, event, told)| (trace.offset + time, event, told)).collect()
     }
+}
+
+fn attribute(trace: &Trace, &(name, value): &(&str, u64)) -> Attribute {
+    let at = ATTRIBUTES.iter().position(|known| *known == name).expect("a known attribute") as u32;
+    let bits = if name == attributes::POSTED { trace.offset + value } else { value };
+    Attribute { attribute: FIRST_ATTRIBUTE + at, value: Value { kind: ValueType::UINT64, bits } }
 }
 
 fn processes(trace: &Trace) -> u32 {

@@ -74,7 +74,7 @@ impl Generator {
         while !self.processes[rank].claimed.is_empty() {
             self.receive_claimed(rank, 0);
         }
-        while self.is_completable(rank) && !self.random.chance(2) {
+        while self.is_completable(rank) && (self.distinct.is_some() || !self.random.chance(2)) {
             self.open_completion(rank, 0);
             self.settle(rank);
         }

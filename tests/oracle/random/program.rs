@@ -6,7 +6,7 @@ use super::{Generator, Open};
 
 impl Generator {
     pub(super) fn run(&mut self) {
-        let has_init = self.random.chance(85);
+        let has_init = self.random.chance(85) || self.distinct.is_some();
         for rank in 0..self.processes.len() {
             self.step(rank, 0, Step::Enter("main".into()));
             if has_init || self.random.chance(50) {
@@ -45,6 +45,7 @@ impl Generator {
                 0..=3 => self.send(rank, thread),
                 4 | 5 => self.post(rank, thread),
                 6 | 7 => self.open_receive(rank, thread),
+                8 if self.distinct.is_some() => self.send(rank, thread),
                 8 => self.probe(rank, thread),
                 9 => self.sendrecv(rank, thread),
                 10 => self.cancel(rank, thread),
@@ -221,7 +222,11 @@ impl Generator {
     /// A message from a process: to whom, and how both sides see it.
     pub(super) fn message(&mut self, rank: usize, thread: usize) -> (usize, Message, Message) {
         let (communicator, to, source, destination) = self.pair(rank);
-        let (tag, bytes) = (self.tag(thread), self.random.pick(&[0, 8, 8, 100_000]));
+        let (tag, mut bytes) = (self.tag(thread), self.random.pick(&[0, 8, 8, 100_000]));
+        if let Some(is_rising) = self.distinct {
+            let number = self.number();
+            bytes = if is_rising { number } else { 1_000_000 - number };
+        }
         let seen = |peer| Message { peer, tag, bytes, communicator: communicator.clone() };
         (to, seen(destination), seen(source))
     }

@@ -1,0 +1,167 @@
+//! Gaps: stretches in which the recorder was switched off, and what the trace says of messages and collective operations
+//! that are missing because of them ([`model::attributes`]).
+
+use model::{Definitions, MeasurementMode, Ticks, attributes};
+use otf2::{Attributes, MappingType, Mappings};
+use rustc_hash::FxHashMap;
+
+use super::process::ProcessWalk;
+use crate::call_tree::NO_SITE;
+use crate::findings::Finding;
+use crate::journal::Position;
+use crate::operations::CallId;
+use crate::trace::Artificial;
+
+/// Nobody sends more messages on a channel than that.
+const MOST: u64 = 1 << 48;
+
+/// The references of the attributes that tell of what is missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GapAttributes {
+    unrecorded: Option<u64>,
+    posted: Option<u64>,
+    disordered: Option<u64>,
+    counted: u64,
+}
+
+impl GapAttributes {
+    /// Those that a trace defines; `None` if it does not tell of what is missing.
+    pub fn find(definitions: &Definitions) -> Option<GapAttributes> {
+        let names = &definitions.attributes;
+        let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
+        Some(GapAttributes {
+            unrecorded: find(attributes::UNRECORDED),
+            posted: find(attributes::POSTED),
+            disordered: find(attributes::DISORDERED),
+            counted: find(attributes::COUNTED)?,
+        })
+    }
+
+    /// What the attributes of an event say.
+    #[cold]
+    pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
+        let mut told = Told::default();
+        for attribute in attributes {
+            let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
+            let value = attribute.value.bits;
+            if known == self.unrecorded {
+                told.unrecorded = Some(value);
+            } else if known == self.posted {
+                told.posted = Some(value);
+            } else if known == self.disordered {
+                told.is_disordered = value != 0;
+            } else if known == Some(self.counted) {
+                told.is_counted = value != 0;
+            }
+        }
+        told
+    }
+}
+
+/// What an event says of what is missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Told {
+    /// Operations before this one.
+    pub(super) unrecorded: Option<u64>,
+    /// When a receive was posted, in ticks of the location.
+    posted: Option<u64>,
+    /// The same in ticks of the analysis.
+    pub(super) posted_at: Option<Ticks>,
+    pub(super) is_disordered: bool,
+    is_counted: bool,
+}
+
+impl Told {
+    /// Converts the time.
+    pub(super) fn with_time(self, ticks: impl FnOnce(u64) -> Ticks) -> Told {
+        Told { posted_at: self.posted.map(ticks), ..self }
+    }
+}
+
+/// What numbers of missing operations are about: messages sent or received, by the position of their envelope, or collective
+/// operations, by that of their communicator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Counted {
+    Sends(u32),
+    Receives(u32),
+    Collectives(u32),
+}
+
+/// What was told last of each.
+#[derive(Debug, Default)]
+pub(super) struct Counts(FxHashMap<Counted, u64>);
+
+/// Where recording has gone on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Resumed {
+    time: Ticks,
+    /// The stretch before, in which it was off, as a call.
+    off: CallId,
+    position: Position,
+}
+
+impl ProcessWalk<'_> {
+    /// The recorder was switched on or off.
+    pub(super) fn switch(&mut self, thread: usize, mode: MeasurementMode, time: Ticks) {
+        let region = self.trace.artificial(Artificial::MeasurementOff);
+        let mut frames = self.threads[thread].stack.frames().iter();
+        let off_since = frames.find(|frame| frame.region == region).map(|frame| frame.enter);
+        let is_counted = self.told.is_counted;
+        if !is_counted && self.operations.pause.is_some() {
+            self.operations.lose_count();
+            // Whoever has lost count says so without switching.
+            if off_since.is_some() == (mode == MeasurementMode::OFF) {
+                return;
+            }
+        }
+        if mode == MeasurementMode::OFF {
+            self.find(Finding::RecordingOff, thread, || "recording stops");
+            if is_counted {
+                self.operations.pause();
+            } else {
+                self.operations.switch_off();
+            }
+            self.account_common(thread, 0, None, time);
+            self.enter(thread, region, NO_SITE, time);
+        } else if let Some(since) = off_since {
+            let off = self.call_while_off(thread).filter(|_| is_counted);
+            self.threads[thread].elapsed.add_off(time - since);
+            self.leave(thread, region, time);
+            // Outside of any region nothing has a position.
+            if let Some(off) = off.filter(|_| self.threads[thread].stack.last().is_some()) {
+                let position = self.threads[thread].mark_innermost();
+                self.resumed.entry(thread).or_default().push(Resumed { time, off, position });
+            }
+        }
+    }
+
+    /// Where the posting of a receive stands that happened while recording was off: the stretch as a call, and where
+    /// recording went on then.
+    pub(super) fn missing_posting(&self, thread: usize, posted: Ticks) -> Option<(CallId, Position)> {
+        let all = self.resumed.get(&thread)?;
+        let next = all.get(all.partition_point(|resumed| resumed.time < posted))?;
+        Some((next.off, next.position))
+    }
+
+    /// The stretch in which recording is off and counted, as a call, if a thread is in one: what began before it may end
+    /// there.
+    pub(super) fn call_while_off(&mut self, thread: usize) -> Option<CallId> {
+        let region = self.trace.artificial(Artificial::MeasurementOff);
+        let innermost = self.threads[thread].stack.last()?.region;
+        if innermost != region || self.operations.pause.is_none() {
+            return None;
+        }
+        self.call(thread)
+    }
+
+    /// So many operations are missing before this one. Answers whether that can be.
+    pub(super) fn count_missing(&mut self, what: Counted, missing: u64) -> bool {
+        let before = self.counts.0.insert(what, missing).unwrap_or(0);
+        let most = if matches!(what, Counted::Collectives(_)) { u64::from(u32::MAX) / 2 } else { MOST };
+        let is_possible = missing >= before && missing <= most && self.operations.pause.is_some();
+        if !is_possible {
+            self.operations.lose_count();
+        }
+        is_possible
+    }
+}

@@ -161,6 +161,17 @@ impl Events {
         self.moved = Transfers::default();
     }
 
+    /// Has something recorded even if records are dropped at the moment, unless writing has failed.
+    #[inline]
+    pub(crate) fn record_anyway(&mut self, record: impl FnOnce(&mut Events)) {
+        let (is_muted, moved) = (self.is_muted, self.moved);
+        self.is_muted = self.has_failed;
+        record(self);
+        if is_muted {
+            (self.is_muted, self.moved) = (true, moved);
+        }
+    }
+
     /// Whether writing has failed: nothing is recorded any more.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed

@@ -9,18 +9,21 @@
 //! | `counts` | what is kept instead of events if the program is profiled |
 //! | `communicators`, `requests`, `windows`, `pending`, `files`, `volumes` | what MPI's objects mean |
 //! | `clock`, `synchronize`, `rounds` | time, differences of clocks, parts of a run |
+//! | `gaps`, `channels` | what is not recorded, counted |
 //!
 //! Rules in here: no call of MPI but in `start`, in `MPI_Finalize` and behind collective calls, and questions that MPI
 //! answers locally; no allocation and no lock while a known call path is recorded; a thread's location is touched by
 //! that thread only; nothing that goes wrong here may reach the program.
 
 mod call;
+mod channels;
 mod clock;
 mod communicators;
 mod counts;
 mod events;
 mod files;
 mod filter;
+mod gaps;
 mod handles;
 mod hooks;
 mod instrumented;

@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use call_paths::OwnFile;
 use recording::journal::Entry;
 use recording::layout;
-use recording::settings::Settings;
+use recording::settings::{Rounds, Settings};
 
+use crate::channels::Channels;
 use crate::communicators::Communicators;
 use crate::files::Files;
 use crate::filter::Filter;
 use crate::mpi::{Mpi, text_at};
 use crate::requests::Requests;
-use crate::rounds::Rounds;
+use crate::rounds;
 use crate::selection::Selection;
 use crate::synchronize::Clocks;
 use crate::thread::{self, Thread};
@@ -37,7 +38,9 @@ pub(crate) struct Process {
     pub(crate) requests: Requests,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
-    pub(crate) rounds: Rounds,
+    pub(crate) rounds: rounds::Rounds,
+    /// What is missing in the trace.
+    pub(crate) channels: Channels,
     pub(crate) selection: Selection,
     /// Which regions of the program are recorded.
     pub(crate) filter: Filter,
@@ -97,9 +100,14 @@ pub(crate) fn begin(
     prepared: Prepared,
 ) -> &'static Process {
     let Prepared { journal, filter, end_of_thread } = prepared;
+    let channels = Channels::new();
+    if settings.rounds != Rounds::ALL {
+        channels.begin();
+    }
     let process = Box::leak(Box::new(Process {
         communicators: Communicators::new(&mpi, rank, size),
-        rounds: Rounds::new(settings.rounds),
+        rounds: rounds::Rounds::new(settings.rounds),
+        channels,
         selection: Selection::new(&settings.functions),
         filter,
         mpi,

@@ -178,6 +178,7 @@ pub(crate) extern "C" fn replay_recording_on() {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn replay_recording_off() {
     if let Some(process) = process::current() {
+        process.channels.begin();
         process.rounds.switch(false);
         follow();
     }

@@ -3,6 +3,8 @@
 use model::CollectiveOp;
 
 use crate::call::Call;
+use crate::channels::Channel;
+use crate::gaps::{self, Posting};
 use crate::handles::{Fate, Handles};
 use crate::mpi::Status;
 use crate::record;
@@ -31,9 +33,13 @@ pub(crate) struct Operation {
     pub(crate) number: u64,
     /// Number of the communicator, window or file handle.
     pub(crate) scope: u32,
-    /// Rank of the partner, or the root.
+    /// Rank of the partner, or the root. Of a receive it may be any rank, as the tag may be any tag: a negative number.
     pub(crate) peer: u32,
     pub(crate) tag: u32,
+    /// When it was started; of a message that a matched probe has found, when that began.
+    pub(crate) begin: u64,
+    /// Whether that is in the trace.
+    pub(crate) is_recorded: bool,
     /// Bytes that are sent.
     pub(crate) bytes: u64,
     /// Bytes that are received, where that is known beforehand; a duplicate's origin; its handle is in `place`.
@@ -46,7 +52,7 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// One with nothing but its kind, its scope and its number; active.
+    /// One with nothing but its kind, its scope and its number; active, in the trace.
     pub(crate) fn new(kind: Kind, scope: u32, number: u64) -> Operation {
         Operation {
             kind,
@@ -54,12 +60,32 @@ impl Operation {
             scope,
             peer: u32::MAX,
             tag: 0,
+            begin: 0,
+            is_recorded: true,
             bytes: 0,
             received: 0,
             place: 0,
             is_persistent: false,
             is_active: true,
         }
+    }
+
+    /// It starts in a call.
+    #[inline]
+    pub(crate) fn start(&mut self, call: &Call) {
+        self.begin = call.thread.call.begin;
+        self.is_recorded = !call.thread.events.is_muted();
+    }
+
+    /// How it was posted, if it is a receive.
+    fn posting(&self) -> Posting {
+        Posting { time: self.begin, is_recorded: self.is_recorded }
+    }
+
+    /// The channel of a receive, if it was asked for.
+    pub(crate) fn source(&self) -> Option<Channel> {
+        let is_any = (self.peer as i32) < 0 || (self.tag as i32) < 0;
+        (!is_any).then_some(Channel::From(self.scope, self.peer, self.tag))
     }
 }
 
@@ -109,18 +135,31 @@ pub(crate) fn complete(call: &mut Call, handle: usize, done: &Operation, status:
         operation.is_active = false;
     }
     let time = call.end();
-    let events = &mut call.thread.events;
     let scope = u64::from(done.scope);
     if status.is_cancelled && matches!(done.kind, Kind::Send | Kind::Receive) {
-        record::mpi_request_cancelled(events, time, done.number);
+        if done.is_recorded {
+            call.thread
+                .events
+                .record_anyway(|events| record::mpi_request_cancelled(events, time, done.number));
+        } else if done.kind == Kind::Send {
+            // It was counted, and later ones in the trace may have been told of it.
+            gaps::lose(call.thread);
+        }
         return;
     }
+    let events = &mut call.thread.events;
     match done.kind {
-        Kind::Send => record::mpi_isend_complete(events, time, done.number),
+        Kind::Send if done.is_recorded => {
+            events.record_anyway(|events| record::mpi_isend_complete(events, time, done.number));
+        }
+        Kind::Send => {}
         Kind::Receive => {
             // A receive from MPI_PROC_NULL is never kept, so there is a sender.
-            let (sender, tag) = (u64::from(status.source as u32), u64::from(status.tag as u32));
-            record::mpi_irecv(events, time, sender, scope, tag, status.bytes, done.number);
+            let (sender, tag) = (status.source as u32, status.tag as u32);
+            let channel = Channel::From(done.scope, sender, tag);
+            gaps::received(call.thread, channel, done.posting(), time, |events| {
+                record::mpi_irecv(events, time, sender.into(), scope, tag.into(), status.bytes, done.number);
+            });
         }
         Kind::Collective(operation) => record::non_blocking_collective_complete(
             events,
@@ -140,7 +179,7 @@ pub(crate) fn complete(call: &mut Call, handle: usize, done: &Operation, status:
 
 /// A request was tested and is not complete.
 pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
-    if !operation.is_active || call.is_quiet() {
+    if !operation.is_active || !operation.is_recorded || call.is_quiet() {
         return;
     }
     let time = call.end();

@@ -8,7 +8,7 @@ use model::MeasurementMode;
 use recording::settings;
 
 use crate::clock::now;
-use crate::record;
+use crate::gaps;
 use crate::thread::Thread;
 
 /// Which round the process is in, and whether it is recorded.
@@ -82,10 +82,10 @@ fn change(thread: &mut Thread) {
     let time = now();
     if thread.events.is_muted() {
         thread.events.mute(false);
-        record::measurement_on_off(&mut thread.events, time, MeasurementMode::ON.0);
+        gaps::switch(&mut thread.events, time, MeasurementMode::ON);
         thread.enter_again(time);
     } else {
-        record::measurement_on_off(&mut thread.events, time, MeasurementMode::OFF.0);
+        gaps::switch(&mut thread.events, time, MeasurementMode::OFF);
         thread.remember_regions();
         thread.events.mute(true);
     }

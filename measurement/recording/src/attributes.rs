@@ -1,6 +1,8 @@
 //! Attributes that events carry: what OTF2's records have no field for. They have the same numbers in event files and in
 //! the archive.
 
+use model::attributes;
+
 /// A kind of attribute; its number is its position in [`ATTRIBUTES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attribute {
@@ -22,6 +24,14 @@ pub const THREAD_ID: u32 = 2;
 pub const ACCESS_MODE: u32 = 3;
 /// Number of the attribute for where a file's view begins.
 pub const VIEW: u32 = 4;
+/// Number of the attribute [`UNRECORDED`](attributes::UNRECORDED).
+pub const UNRECORDED: u32 = 5;
+/// Number of the attribute [`POSTED`](attributes::POSTED).
+pub const POSTED: u32 = 6;
+/// Number of the attribute [`DISORDERED`](attributes::DISORDERED).
+pub const DISORDERED: u32 = 7;
+/// Number of the attribute [`COUNTED`](attributes::COUNTED).
+pub const COUNTED: u32 = 8;
 
 /// All attributes, by number.
 pub const ATTRIBUTES: &[Attribute] = &[
@@ -34,6 +44,22 @@ pub const ATTRIBUTES: &[Attribute] = &[
         kind: 3,
     },
     Attribute { name: "View", description: "Displacement of the view of a file, in bytes", kind: 4 },
+    Attribute {
+        name: attributes::UNRECORDED,
+        description: "Messages of this channel, or operations of this communicator, that are missing before this one",
+        kind: 4,
+    },
+    Attribute {
+        name: attributes::POSTED,
+        description: "When the receive was posted, if that is missing, in ticks of the process",
+        kind: 4,
+    },
+    Attribute {
+        name: attributes::DISORDERED,
+        description: "1 if it is unknown how many messages of this channel are missing before others",
+        kind: 4,
+    },
+    Attribute { name: attributes::COUNTED, description: "1 if what is missing is counted", kind: 4 },
 ];
 
 #[cfg(test)]
@@ -46,6 +72,10 @@ mod tests {
         assert_eq!(
             [OFFSET, PROCESS_ID, THREAD_ID, ACCESS_MODE, VIEW].map(named),
             ["Offset", "ProcessId", "ThreadId", "AccessMode", "View"]
+        );
+        assert_eq!(
+            [UNRECORDED, POSTED, DISORDERED, COUNTED].map(named),
+            [attributes::UNRECORDED, attributes::POSTED, attributes::DISORDERED, attributes::COUNTED]
         );
     }
 }

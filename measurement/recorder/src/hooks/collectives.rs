@@ -1,7 +1,9 @@
 //! Blocking collective operations (MPI 4.0, chapter 6).
 
 use crate::call::Call;
+use crate::channels::Channel;
 use crate::communicators::WORLD;
+use crate::gaps;
 use crate::record;
 use crate::volumes;
 use crate::wrappers::Arguments;
@@ -17,21 +19,25 @@ macro_rules! blocking {
             ) -> usize {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let Some(volume) = volume else { return real(arguments.values) };
+                let number = volume.communicator.number;
+                let missing = gaps::begin(call.thread, Channel::Collective(number));
                 record::collective_begin(&mut call.thread.events, call.thread.call.begin);
                 let result = real(arguments.values);
                 let time = call.end();
+                let events = &mut call.thread.events;
+                gaps::tell(events, time, missing);
                 record::collective_end(
-                    &mut call.thread.events,
+                    events,
                     time,
                     volume.operation,
-                    volume.communicator.number.into(),
+                    number.into(),
                     volume.root,
                     volume.sent,
                     volume.received,
                 );
-                if volume.communicator.number == WORLD {
- call.end_round();
- }
+                if number == WORLD {
+                    call.end_round();
+                }
                 result
             }
         )*

@@ -1,7 +1,9 @@
 //! Messages (MPI 4.0, chapter 3).
 
 use crate::call::Call;
-use crate::mpi::{self, STATUS_BYTES, is_status_ignore, proc_null, status_at};
+use crate::channels::Channel;
+use crate::gaps::{self, Posting};
+use crate::mpi::{self, STATUS_BYTES, Status, is_status_ignore, proc_null, status_at};
 use crate::record;
 use crate::requests::{Kind, Operation};
 use crate::wrappers::Arguments;
@@ -87,15 +89,8 @@ pub(crate) fn matched_receive(
     if let Some(probed) = probed.filter(|_| result as i32 == 0) {
         // SAFETY: the call has filled in the status.
         let status = unsafe { status_at(values[4], 0) };
-        let (source, tag) = (status.source as u32, status.tag as u32);
-        record::mpi_recv(
-            &mut call.thread.events,
-            time,
-            source.into(),
-            probed.scope.into(),
-            tag.into(),
-            status.bytes,
-        );
+        let posting = Posting { time: probed.begin, is_recorded: !call.thread.events.is_muted() };
+        record_receive(call, probed.scope, &status, posting, time);
     }
     result
 }
@@ -135,7 +130,9 @@ fn probed(call: &mut Call, communicator: usize, message: usize) {
     let message = unsafe { mpi::handle_at(message, 0) };
     let Some(communicator) = process.communicators.find(communicator) else { return };
     if message != process.mpi.message_no_proc {
-        process.requests.known.insert(message, Operation::new(Kind::Receive, communicator.number, 0));
+        let begin = call.thread.call.begin;
+        let probed = Operation { begin, ..Operation::new(Kind::Receive, communicator.number, 0) };
+        process.requests.known.insert(message, probed);
     }
 }
 
@@ -153,14 +150,11 @@ fn sent(
     }
     let Some(communicator) = process.communicators.find(communicator) else { return };
     let bytes = process.mpi.bytes(count as i64, datatype);
-    record::mpi_send(
-        &mut call.thread.events,
-        call.thread.call.begin,
-        destination as u32 as u64,
-        communicator.number.into(),
-        tag as u32 as u64,
-        bytes,
-    );
+    let (rank, number, tag) = (destination as u32, communicator.number, tag as u32);
+    let missing = gaps::begin(call.thread, Channel::To(number, rank, tag));
+    let (events, time) = (&mut call.thread.events, call.thread.call.begin);
+    gaps::tell(events, time, missing);
+    record::mpi_send(events, time, rank.into(), number.into(), tag.into(), bytes);
 }
 
 /// A message has arrived, as the status says, which is at that address.
@@ -177,14 +171,18 @@ fn received(call: &mut Call, source: usize, communicator: usize, status: usize) 
     if status.source == proc_null() {
         return;
     }
-    record::mpi_recv(
-        &mut call.thread.events,
-        time,
-        status.source as u32 as u64,
-        communicator.number.into(),
-        status.tag as u32 as u64,
-        status.bytes,
-    );
+    let is_recorded = !call.thread.events.is_muted();
+    let posting = Posting { time: call.thread.call.begin, is_recorded };
+    record_receive(call, communicator.number, &status, posting, time);
+}
+
+/// Records a message that a blocking call has received.
+#[inline]
+fn record_receive(call: &mut Call, communicator: u32, status: &Status, posting: Posting, time: u64) {
+    let (source, tag, bytes) = (status.source as u32, status.tag as u32, status.bytes);
+    gaps::received(call.thread, Channel::From(communicator, source, tag), posting, time, |events| {
+        record::mpi_recv(events, time, source.into(), communicator.into(), tag.into(), bytes);
+    });
 }
 
 /// Sees to it that there is a status: one of ours if the program wants none.

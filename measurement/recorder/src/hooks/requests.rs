@@ -3,6 +3,8 @@
 //! The handles of completed requests are overwritten by the call, so they are copied before it.
 
 use crate::call::Call;
+use crate::channels::Channel;
+use crate::gaps;
 use crate::hooks::point_to_point::{own_status, own_statuses};
 use crate::mpi::{Status, UNDEFINED, handle_at, proc_null, status_at};
 use crate::record;
@@ -50,7 +52,9 @@ pub(crate) fn matched_receive(
     // SAFETY: the program passes the address of its handle.
     let message = unsafe { handle_at(arguments.values[3], 0) };
     let probed = call.thread.process.requests.known.remove(message);
-    let operation = probed.map(|probed| Operation { number: call.thread.next_request(), ..probed });
+    let is_recorded = !call.thread.events.is_muted();
+    let operation =
+        probed.map(|probed| Operation { number: call.thread.next_request(), is_recorded, ..probed });
     if let Some(operation) = &operation {
         started(call, operation);
     }
@@ -302,13 +306,17 @@ pub(crate) fn free(
     let freed = call.thread.process.requests.known.remove(request);
     let result = real(arguments.values);
     let time = call.end();
-    if let Some(operation) = freed.filter(|operation| operation.is_active) {
-        let events = &mut call.thread.events;
-        match operation.kind {
-            Kind::Send => record::mpi_isend_complete(events, time, operation.number),
-            Kind::Receive => record::mpi_request_cancelled(events, time, operation.number),
-            _ => {}
-        }
+    let Some(operation) = freed.filter(|operation| operation.is_active) else { return result };
+    let record = match operation.kind {
+        Kind::Send => record::mpi_isend_complete,
+        Kind::Receive => record::mpi_request_cancelled,
+        _ => return result,
+    };
+    if operation.kind == Kind::Receive {
+        gaps::abandoned(call.thread, operation.source(), operation.begin);
+    }
+    if operation.is_recorded {
+        call.thread.events.record_anyway(|events| record(events, time, operation.number));
     }
     result
 }
@@ -413,42 +421,45 @@ fn sending(
     }
     let communicator = process.communicators.find(*communicator)?;
     let number = call.thread.next_request();
-    Some(Operation {
+    let mut operation = Operation {
         peer: *destination as u32,
         tag: *tag as u32,
         bytes: process.mpi.bytes(*count as i64, *datatype),
         ..Operation::new(Kind::Send, communicator.number, number)
-    })
+    };
+    operation.start(call);
+    Some(operation)
 }
 
 #[inline]
-fn receiving(call: &mut Call, [_, _, _, source, _, communicator, _]: &[usize; 7]) -> Option<Operation> {
+fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 7]) -> Option<Operation> {
     let process = call.thread.process;
     if *source as i32 == proc_null() {
         return None;
     }
     let communicator = process.communicators.find(*communicator)?;
     let number = call.thread.next_request();
-    Some(Operation::new(Kind::Receive, communicator.number, number))
+    let (peer, tag) = (*source as u32, *tag as u32);
+    let mut operation = Operation { peer, tag, ..Operation::new(Kind::Receive, communicator.number, number) };
+    operation.start(call);
+    Some(operation)
 }
 
 /// Records that an operation is started.
 #[inline]
 fn started(call: &mut Call, operation: &Operation) {
-    let events = &mut call.thread.events;
+    let time = call.thread.call.begin;
     match operation.kind {
-        Kind::Send => record::mpi_isend(
-            events,
-            call.thread.call.begin,
-            operation.peer.into(),
-            operation.scope.into(),
-            operation.tag.into(),
-            operation.bytes,
-            operation.number,
-        ),
-        Kind::Receive => record::mpi_irecv_request(events, call.thread.call.begin, operation.number),
+        Kind::Send => {
+            let Operation { scope, peer, tag, bytes, number, .. } = *operation;
+            let missing = gaps::begin(call.thread, Channel::To(scope, peer, tag));
+            let events = &mut call.thread.events;
+            gaps::tell(events, time, missing);
+            record::mpi_isend(events, time, peer.into(), scope.into(), tag.into(), bytes, number);
+        }
+        Kind::Receive => record::mpi_irecv_request(&mut call.thread.events, time, operation.number),
         Kind::Collective(_) => {
-            record::non_blocking_collective_request(events, call.thread.call.begin, operation.number)
+            record::non_blocking_collective_request(&mut call.thread.events, time, operation.number)
         }
         _ => {}
     }
@@ -484,6 +495,7 @@ fn restart(call: &mut Call, requests: usize, count: usize) {
         let Some(operation) = call.thread.process.requests.known.find(request) else { continue };
         operation.number = number;
         operation.is_active = true;
+        operation.start(call);
         let operation = *operation;
         started(call, &operation);
     }

@@ -1,0 +1,282 @@
+//! How many messages of each channel are not in the trace, because recording was switched off.
+//!
+//! Messages of a channel (communicator, source, destination, tag) do not overtake each other, so an analysis pairs the
+//! k-th send with the k-th receive that was posted (MPI 4.0, 3.5). Where some are not in the trace, it needs to know how
+//! many: the next one that is in the trace tells. Of receives the order of posting counts, which the recorder knows for
+//! certain only where receives complete in that order; where they do not, and some of them are not in the trace, the
+//! channel is *disordered*.
+//!
+//! Nothing is counted before recording is switched off for the first time, unless windows are chosen: until then nothing
+//! is missing. An entry is never removed, so that looking one up takes no lock.
+
+use std::ptr::null_mut;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use crate::key;
+use crate::memory::anonymous;
+
+/// Entries of the first level; each further one has eight times as many. A level takes new ones until it is half full.
+const FIRST: usize = 4096;
+const LEVELS: usize = 5;
+
+/// What is counted: a channel from the point of view of the process, or the collective operations of a communicator.
+#[derive(Clone, Copy)]
+pub(crate) enum Channel {
+    /// Messages to a rank of a communicator: (communicator, rank, tag).
+    To(u32, u32, u32),
+    /// Messages from a rank of a communicator.
+    From(u32, u32, u32),
+    /// Collective operations.
+    Collective(u32),
+}
+
+impl Channel {
+    /// What tells channels apart; never 0. Two of a million share one with a probability of 10⁻⁷.
+    #[inline]
+    fn key(self) -> u64 {
+        let (kind, communicator, rank, tag): (u32, _, _, _) = match self {
+            Channel::To(communicator, rank, tag) => (1, communicator, rank, tag),
+            Channel::From(communicator, rank, tag) => (2, communicator, rank, tag),
+            Channel::Collective(communicator) => (3, communicator, 0, 0),
+        };
+        let (kind, communicator) = (u64::from(kind), u64::from(communicator));
+        key::of(&[kind << 32 | communicator, u64::from(rank) << 32 | u64::from(tag)]).max(1)
+    }
+}
+
+/// What is known of a channel. All zero is a channel of which nothing is known.
+struct Entry {
+    key: AtomicU64,
+    /// Messages that are not in the trace.
+    missing: AtomicU64,
+    /// How many of them the trace has been told of.
+    told: AtomicU64,
+    /// The latest time at which a receive was posted that is complete and is not in the trace.
+    last_missing: AtomicU64,
+    /// The latest time at which a receive was posted that is complete and is in the trace.
+    last_recorded: AtomicU64,
+}
+
+/// What the trace has to be told with a receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tale {
+    /// How many messages of the channel are missing so far, if it has not been told that yet.
+    pub(crate) missing: Option<u64>,
+    /// Receives that are missing were posted behind this one, but counted before it.
+    pub(crate) is_disordered: bool,
+}
+
+/// The channels of a process.
+pub(crate) struct Channels {
+    is_counting: AtomicBool,
+    levels: [AtomicPtr<Entry>; LEVELS],
+    used: [AtomicU32; LEVELS],
+    /// Whoever adds entries holds this.
+    adding: Mutex<()>,
+}
+
+impl Channels {
+    pub(crate) const fn new() -> Channels {
+        Channels {
+            is_counting: AtomicBool::new(false),
+            levels: [const { AtomicPtr::new(null_mut()) }; LEVELS],
+            used: [const { AtomicU32::new(0) }; LEVELS],
+            adding: Mutex::new(()),
+        }
+    }
+
+    /// From here on something may be missing.
+    pub(crate) fn begin(&self) {
+        self.is_counting.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something may be missing.
+    #[inline]
+    pub(crate) fn are_counted(&self) -> bool {
+        self.is_counting.load(Ordering::Relaxed)
+    }
+
+    /// An operation that is in the trace begins: how many before it are missing, if that has to be told.
+    pub(crate) fn recorded(&self, channel: Channel) -> Option<u64> {
+        self.find(channel.key()).and_then(Entry::tell)
+    }
+
+    /// An operation begins that will be missing. Answers false if there is no memory to count it.
+    #[must_use]
+    pub(crate) fn missing(&self, channel: Channel) -> bool {
+        self.enter(channel.key()).map(|entry| entry.missing.fetch_add(1, Ordering::Relaxed)).is_some()
+    }
+
+    /// A receive that is in the trace, and was posted then, is complete. `None` if there is no memory for what is known
+    /// of it.
+    pub(crate) fn received(&self, channel: Channel, posted: u64) -> Option<Tale> {
+        let entry = self.enter(channel.key())?;
+        entry.last_recorded.fetch_max(posted, Ordering::Relaxed);
+        let is_disordered = entry.last_missing.load(Ordering::Relaxed) >= posted;
+        Some(Tale { missing: entry.tell(), is_disordered })
+    }
+
+    /// A receive that is not in the trace, and was posted then, is complete. Answers false if one that was posted later is
+    /// in the trace already, with a number that is too low; or if there is no memory to count it.
+    #[must_use]
+    pub(crate) fn received_missing(&self, channel: Channel, posted: u64) -> bool {
+        self.enter(channel.key()).is_some_and(|entry| {
+            entry.last_missing.fetch_max(posted, Ordering::Relaxed);
+            entry.missing.fetch_add(1, Ordering::Relaxed);
+            entry.last_recorded.load(Ordering::Relaxed) < posted
+        })
+    }
+
+    #[inline]
+    fn find(&self, key: u64) -> Option<&Entry> {
+        for level in 0..LEVELS {
+            let entries = self.level(level)?;
+            for at in probe(key, entries.len()) {
+                match entries[at].key.load(Ordering::Acquire) {
+                    found if found == key => return Some(&entries[at]),
+                    0 => break,
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// The entry of a channel, a new one if there is none yet; `None` without memory.
+    #[inline]
+    fn enter(&self, key: u64) -> Option<&Entry> {
+        self.find(key).or_else(|| self.add(key))
+    }
+
+    #[cold]
+    fn add(&self, key: u64) -> Option<&Entry> {
+        let _adding = self.adding.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // Another thread may have been here.
+        if let Some(found) = self.find(key) {
+            return Some(found);
+        }
+        for level in 0..LEVELS {
+            if self.level(level).is_none() {
+                // Fresh memory is zero: all entries are free.
+                let made = anonymous(entries_of(level) * size_of::<Entry>())?;
+                self.levels[level].store(made.cast(), Ordering::Release);
+            }
+            let entries = self.level(level)?;
+            if self.used[level].load(Ordering::Relaxed) as usize >= entries.len() / 2 {
+                continue;
+            }
+            let free = probe(key, entries.len()).find(|&at| entries[at].key.load(Ordering::Relaxed) == 0)?;
+            self.used[level].fetch_add(1, Ordering::Relaxed);
+            entries[free].key.store(key, Ordering::Release);
+            return Some(&entries[free]);
+        }
+        None
+    }
+
+    #[inline]
+    fn level(&self, level: usize) -> Option<&[Entry]> {
+        let first = self.levels[level].load(Ordering::Acquire);
+        // SAFETY: a level is published with all its entries, of which all-zero bytes are valid ones, and never freed.
+        (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, entries_of(level)) })
+    }
+}
+
+impl Entry {
+    /// How many are missing, if the trace has not been told.
+    #[inline]
+    fn tell(&self) -> Option<u64> {
+        let missing = self.missing.load(Ordering::Relaxed);
+        let told = self.told.load(Ordering::Relaxed);
+        (missing != told).then(|| {
+            self.told.store(missing, Ordering::Relaxed);
+            missing
+        })
+    }
+}
+
+fn entries_of(level: usize) -> usize {
+    FIRST << (3 * level)
+}
+
+/// The entries in which a key may be, in order.
+#[inline]
+fn probe(key: u64, entries: usize) -> impl Iterator<Item = usize> {
+    (0..entries).map(move |step| (key as usize).wrapping_add(step) & (entries - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Channel = Channel::From(0, 3, 7);
+
+    fn tale(missing: Option<u64>, is_disordered: bool) -> Option<Tale> {
+        Some(Tale { missing, is_disordered })
+    }
+
+    #[test]
+    fn missing_messages_are_told_once() {
+        let channels = Channels::new();
+        let there = Channel::To(0, 3, 7);
+        assert_eq!(channels.recorded(there), None);
+        assert!(channels.missing(there) && channels.missing(there));
+        assert_eq!(channels.recorded(there), Some(2));
+        assert_eq!((channels.recorded(there), channels.recorded(Channel::To(0, 3, 8))), (None, None));
+        assert!(channels.missing(there));
+        assert_eq!(channels.recorded(there), Some(3));
+        // Not the same in the other direction, nor on another communicator.
+        assert_eq!((channels.recorded(HERE), channels.recorded(Channel::To(1, 3, 7))), (None, None));
+    }
+
+    #[test]
+    fn receives_in_the_order_of_posting_are_in_order() {
+        let channels = Channels::new();
+        assert!(channels.received_missing(HERE, 1) && channels.received_missing(HERE, 2));
+        assert_eq!(channels.received(HERE, 3), tale(Some(2), false));
+        assert_eq!(channels.received(HERE, 4), tale(None, false));
+        assert!(channels.received_missing(HERE, 5));
+        assert_eq!(channels.received(HERE, 6), tale(Some(3), false));
+    }
+
+    #[test]
+    fn receive_that_was_posted_before_a_missing_one_is_disordered() {
+        let channels = Channels::new();
+        assert!(channels.received_missing(HERE, 5));
+        assert_eq!(channels.received(HERE, 4), tale(Some(1), true));
+        assert_eq!(channels.received(HERE, 6), tale(None, false));
+    }
+
+    #[test]
+    fn missing_receive_that_was_posted_before_a_recorded_one_is_noticed() {
+        let channels = Channels::new();
+        assert_eq!(channels.received(HERE, 4), tale(None, false));
+        assert!(!channels.received_missing(HERE, 3));
+        // Others at other channels do not matter.
+        assert!(channels.received_missing(Channel::From(0, 3, 8), 3));
+    }
+
+    #[test]
+    fn many_channels_are_told_apart() {
+        let channels = Channels::new();
+        let all = || (0..40_000).map(|number| Channel::To(number % 7, number, number % 11));
+        for (count, channel) in all().enumerate() {
+            (0..count % 3).for_each(|_| assert!(channels.missing(channel)));
+        }
+        for (count, channel) in all().enumerate() {
+            assert_eq!(channels.recorded(channel), Some(count as u64 % 3).filter(|&missing| missing > 0));
+        }
+    }
+
+    #[test]
+    fn threads_that_meet_at_a_new_channel_count_all_messages() {
+        let channels = Channels::new();
+        let count = || {
+            for number in 0..5000 {
+                assert!(channels.missing(Channel::To(0, number, 0)));
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(count))));
+        assert!((0..5000).all(|number| channels.recorded(Channel::To(0, number, 0)) == Some(4)));
+    }
+}

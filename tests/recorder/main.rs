@@ -7,6 +7,7 @@ mod endings; // however a program ends, it ends as without the recorder, and its
 mod linked; // a recorder that is linked into a program leaves the trace of a preloaded one
 mod load; // many threads, communicators, requests and events, in bounded memory
 mod oddities; // programs that jump, throw, fail, cancel and close leave whole traces all the same
+mod pauses; // what is recorded keeps its partners where other rounds are not recorded
 mod python; // functions of programs in Python are on call paths as Python itself sees them
 mod records; // archives with both kinds of records say the same of one recording
 mod regions; // regions with names and functions that tell of themselves are recorded as they are asked for

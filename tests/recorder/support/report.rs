@@ -46,6 +46,11 @@ impl Findings {
         (0..self.paths.len()).filter(|&path| is_wanted(&self.paths[path])).map(CnodeId).collect()
     }
 
+    /// The call paths that lead through a region of this name.
+    pub(crate) fn within(&self, region: &str) -> Vec<CnodeId> {
+        self.select(|path| format!("{path}/").contains(&format!("/{region}/")))
+    }
+
     /// All call paths with the last function of this one and where they are, for messages.
     pub(crate) fn alike(&self, end: &str) -> Vec<String> {
         let last = end.rsplit('/').next().unwrap_or(end);

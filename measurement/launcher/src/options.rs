@@ -153,7 +153,7 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     }
     let settings = Settings::read(value).map_err(Error::new)?;
     if let Some(filter) = &settings.filter {
-        fs::File::open(filter).map_err(|cause| Error::io(filter, "read the filter", cause))?;
+        recording::filter::read(filter).map_err(Error::new)?;
     }
     let mut variables = Vec::new();
     for variable in VARIABLES {
@@ -276,6 +276,11 @@ mod tests {
         assert!(asked(&["--buffer", "1", "a"], &[]).unwrap_err().contains("REPLAY_BUFFER"));
         assert!(asked(&["a"], &[("REPLAY_CLOCK", "sun")]).unwrap_err().contains("REPLAY_CLOCK"));
         assert!(asked(&["--filter", "/nowhere", "a"], &[]).unwrap_err().contains("/nowhere"));
+        let directory = tempfile::tempdir().unwrap();
+        let filter = directory.path().join("filter");
+        fs::write(&filter, "\nSCOREP_REGION_NAMES_BEGIN\nEXCLUDE *\n").unwrap();
+        let refused = asked(&["--filter", filter.to_str().unwrap(), "a"], &[]).unwrap_err();
+        assert!(refused.contains("filter: line 2: SCOREP_REGION_NAMES_BEGIN without"), "{refused}");
     }
 
     #[test]

@@ -1,11 +1,10 @@
-//! Which regions of the program are recorded: a filter file in Score-P's format.
-//!
-//! Blocks `SCOREP_REGION_NAMES_BEGIN` … `END` and `SCOREP_FILE_NAMES_BEGIN` … `END` hold rules `INCLUDE` and `EXCLUDE`
-//! with patterns of the shell, of which the last one that matches decides; without one a region is recorded. Behind
-//! `MANGLED` patterns are for the names that linkers know. `#` begins a comment. (Score-P User Manual, "Filtering".)
+//! Which regions of the program are recorded: the rules of a filter file, of which the last one that matches decides;
+//! without one a region is recorded.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
+
+use recording::filter;
 
 /// The rules, in their order.
 #[derive(Default)]
@@ -21,13 +20,24 @@ struct Rule {
     is_mangled: bool,
 }
 
+impl From<filter::Rules> for Filter {
+    fn from(rules: filter::Rules) -> Filter {
+        // No pattern has a zero.
+        let rule = |rule: filter::Rule| {
+            let pattern = CString::new(rule.pattern).ok()?;
+            Some(Rule { pattern, admits: rule.admits, is_mangled: rule.is_mangled })
+        };
+        let list = |rules: Vec<filter::Rule>| rules.into_iter().filter_map(rule).collect();
+        Filter { regions: list(rules.regions), files: list(rules.files) }
+    }
+}
+
 impl Filter {
     /// Reads a filter file.
     ///
     /// Answers what is wrong with it, as a sentence.
     pub(crate) fn read(path: &Path) -> Result<Filter, String> {
-        let text = std::fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-        parse(&text).map_err(|cause| format!("{}: {cause}", path.display()))
+        filter::read(path).map(Filter::from)
     }
 
     /// Whether it admits whatever there is.
@@ -51,56 +61,29 @@ fn decide(rules: &[Rule], name: &CStr, mangled: &CStr) -> bool {
     rules.iter().rev().find(matches).is_none_or(|rule| rule.admits)
 }
 
-fn parse(text: &str) -> Result<Filter, String> {
-    let mut filter = Filter::default();
-    // Which block, and what the patterns of a line are for that has no keyword.
-    let (mut block, mut admits, mut is_mangled) = (None, None, false);
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
-        for word in line.split_whitespace() {
-            match word {
-                "SCOREP_REGION_NAMES_BEGIN" => block = Some(&mut filter.regions),
-                "SCOREP_FILE_NAMES_BEGIN" => block = Some(&mut filter.files),
-                "SCOREP_REGION_NAMES_END" | "SCOREP_FILE_NAMES_END" => (block, admits) = (None, None),
-                "INCLUDE" | "EXCLUDE" => (admits, is_mangled) = (Some(word == "INCLUDE"), false),
-                "MANGLED" => is_mangled = true,
-                pattern => {
-                    let (Some(rules), Some(admits), Ok(pattern)) =
-                        (&mut block, admits, CString::new(pattern))
-                    else {
-                        return Err(format!("line {}: {word:?} belongs to no rule", number + 1));
-                    };
-                    rules.push(Rule { pattern, admits, is_mangled });
-                }
-            }
-        }
-    }
-    Ok(filter)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FILE: &str = "SCOREP_REGION_NAMES_BEGIN EXCLUDE *\n INCLUDE main step_* # all steps\n EXCLUDE MANGLED _Z*\n\
-        SCOREP_REGION_NAMES_END\nSCOREP_FILE_NAMES_BEGIN\nEXCLUDE */lib/*\nSCOREP_FILE_NAMES_END";
+    fn rule(pattern: &str, admits: bool, is_mangled: bool) -> filter::Rule {
+        filter::Rule { pattern: pattern.into(), admits, is_mangled }
+    }
 
     #[test]
     fn last_rule_that_matches_decides() {
-        let filter = parse(FILE).unwrap();
+        let regions = vec![
+            rule("*", false, false),
+            rule("main", true, false),
+            rule("step_*", true, false),
+            rule("_Z*", false, true),
+        ];
+        let files = vec![rule("*/lib/*", false, false)];
+        let filter = Filter::from(filter::Rules { regions, files });
         let admits = |name: &CStr, mangled, file| filter.admits(name, mangled, file);
         assert!(admits(c"main", c"main", None) && admits(c"step_1", c"step_1", Some(c"/src/a.c")));
         assert!(!admits(c"other", c"other", None));
         assert!(!admits(c"step_2", c"_Z6step_2v", None));
         assert!(!admits(c"main", c"main", Some(c"/src/lib/a.c")));
-        assert!(!filter.is_empty() && parse("# nothing").unwrap().is_empty());
-    }
-
-    #[test]
-    fn word_outside_of_rules_is_named() {
-        for bad in ["main", "SCOREP_REGION_NAMES_BEGIN\nmain", "INCLUDE main"] {
-            let problem = parse(bad).err().unwrap();
-            assert!(problem.contains("\"main\" belongs to no rule"), "{problem}");
-        }
+        assert!(!filter.is_empty() && Filter::default().is_empty());
     }
 }

@@ -16,10 +16,12 @@
 //! complete (its anchor file comes last), `recording/` is removed. A program that is profiled has no events, and its
 //! `recording/` becomes `profile.cubex`.
 //!
-//! The crate also holds the table of all MPI functions, [`mod@functions`], and that of [`mod@attributes`].
+//! The crate also holds the tables of all MPI functions, [`mod@functions`], and of [`mod@attributes`], and reads filter
+//! files, [`mod@filter`].
 
 pub mod attributes;
 pub mod buffer;
+pub mod filter;
 pub mod functions;
 pub mod journal;
 pub mod layout;

@@ -172,6 +172,32 @@ fn sigkill_for_all_ranks_leaves_all_messages() {
     });
 }
 
+/// A file of a recording that this process has mapped, as an analysis of a running program or a debugger may have it.
+fn mapped(subject: &Subject) -> otf2::FileBytes {
+    let path = subject.experiment.join("recording/0.buffer");
+    let bytes = otf2::FileBytes::open(&path).unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    assert!(maps.contains("recording/0.buffer"), "{} is not mapped", path.display());
+    bytes
+}
+
+#[test]
+fn reader_of_the_recording_does_not_keep_the_archive_from_being_completed() {
+    let Some(subject) = Subject::new("reader", "endings/sleep_forever.c", RANKS, &[MESSAGES]) else { return };
+    let subject = subject.option("--buffer=4M");
+    for way in WAYS {
+        let reading = std::cell::RefCell::new(None);
+        let recorded = killed(&subject, &mut subject.recorded(way), |running| {
+            *reading.borrow_mut() = Some(mapped(&subject));
+            ranks(running)[1].kill(Signal::KILL);
+        });
+        expect_complete(&subject, 20000);
+        assert!(!recorded.stderr.contains("is not complete"), "{}", recorded.stderr);
+        drop(reading.into_inner());
+        std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
 /// The event files of a recording.
 fn event_files(experiment: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = std::fs::read_dir(experiment.join("traces")).unwrap().map(|entry| entry.unwrap().path());

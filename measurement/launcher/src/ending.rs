@@ -1,7 +1,7 @@
 //! Which of many launchers completes an archive.
 //!
 //! Each appends a byte to `recording/ended` when its program has ended; whose byte is the last does it. Whoever does it
-//! waits until no process of this host has a file of the recording mapped any more.
+//! waits until no process of this host has a file of the recording mapped for writing any more.
 
 use crate::report::complain;
 use crate::{finish, host};
@@ -57,7 +57,7 @@ pub fn is_needed(directory: &Path) -> bool {
     let recording = directory.join(layout::RECORDING);
     let begin = Instant::now();
     while !is_complete(directory) {
-        if !host::is_mapped(&recording) {
+        if !host::is_written(&recording) {
             return true;
         }
         if begin.elapsed() > PATIENCE {

@@ -22,22 +22,29 @@ pub(crate) fn start_of(process: u32) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
-/// Whether a process has a file below this folder mapped, and so may still write there.
-pub(crate) fn maps(process: u32, folder: &Path) -> bool {
+/// Whether a process has a file below this folder mapped so that it may still write there. Whoever reads a recording while
+/// it grows may have its files mapped, too, and keeps nobody waiting.
+pub(crate) fn writes(process: u32, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let maps = fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
-    let prefix = [folder.as_os_str().as_encoded_bytes(), b"/"].concat();
-    maps.split(|&byte| byte == b'\n').any(|line| {
-        let path = line.iter().position(|&byte| byte == b'/').map_or(&[][..], |at| &line[at..]);
-        path.starts_with(&prefix)
-    })
+    maps.split(|&byte| byte == b'\n')
+        .any(|line| is_writable_below(line, folder.as_os_str().as_encoded_bytes()))
 }
 
-/// Whether any process that this one may look at has a file below a folder mapped.
-pub(crate) fn is_mapped(folder: &Path) -> bool {
+/// Whether a line of `/proc/<process>/maps` is about a file below a folder that is shared and may be written to:
+/// `<addresses> rw-s <offset> <device> <inode> <path>` (proc(5)).
+fn is_writable_below(line: &[u8], folder: &[u8]) -> bool {
+    let permissions = line.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
+    let path = line.iter().position(|&byte| byte == b'/').map_or(&[][..], |at| &line[at..]);
+    let is_below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
+    is_below && permissions.contains(&b'w') && permissions.ends_with(b"s")
+}
+
+/// Whether any process that this one may look at may still write below a folder.
+pub(crate) fn is_written(folder: &Path) -> bool {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    processes.into_iter().any(|process| maps(process, folder))
+    processes.into_iter().any(|process| writes(process, folder))
 }
 
 /// The clocks of this host, read now.
@@ -69,10 +76,29 @@ mod tests {
     fn this_process_runs_and_an_impossible_one_does_not() {
         assert!(start_of(std::process::id()).is_some());
         assert_eq!(start_of(u32::MAX), None);
-        let program = std::env::current_exe().unwrap();
-        assert!(maps(std::process::id(), program.parent().unwrap()));
-        assert!(is_mapped(program.parent().unwrap()));
-        assert!(!maps(std::process::id(), Path::new("/nowhere")));
         assert!(!name().is_empty());
+    }
+
+    #[test]
+    fn process_that_reads_a_mapped_file_is_none_that_writes() {
+        let is_writable = |line: &str| is_writable_below(line.as_bytes(), b"/run/recording");
+        let line =
+            |permissions: &str, path: &str| format!("7f00-7f10 {permissions} 00000000 fd:00 7     {path}");
+        assert!(is_writable(&line("rw-s", "/run/recording/0.buffer")));
+        assert!(!is_writable(&line("r--s", "/run/recording/0.buffer")));
+        assert!(!is_writable(&line("rw-p", "/run/recording/0.buffer")));
+        assert!(!is_writable(&line("rw-s", "/run/recording2/0.buffer")));
+        assert!(
+            !is_writable(&line("rw-s", "/run/other")) && !is_writable("") && !is_writable("7f00-7f10 rw-s")
+        );
+    }
+
+    #[test]
+    fn process_that_has_a_file_mapped_for_reading_keeps_nobody_waiting() {
+        let program = std::env::current_exe().unwrap();
+        let folder = program.parent().unwrap();
+        // The program itself is such a file.
+        assert!(!writes(std::process::id(), folder) && !is_written(folder));
+        assert!(!writes(std::process::id(), Path::new("/nowhere")));
     }
 }

@@ -1,6 +1,7 @@
 //! Programs under the launcher do what they do without it, and what they noted is completed.
 
 use crate::recordings::{check, fresh, ring};
+use call_paths::GrowingFile;
 use recording::layout;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -314,15 +315,17 @@ fn program_that_still_records_is_left_alone() {
     let changed =
         fs::read_to_string(&journal).unwrap().replace("nowhere", &host).replace("\"process\":7", &own);
     fs::write(&journal, changed).unwrap();
-    // A mapping of the buffer is what tells; one of this process's own.
-    let buffer = layout::buffer(&experiment, 0);
-    let bytes = fs::read(&buffer).unwrap();
-    fs::write(&buffer, [bytes, vec![0; 1 << 20]].concat()).unwrap();
-    let mapped = otf2::FileBytes::open(&buffer).unwrap();
+    // A mapping for writing is what tells; one of this process's own, as the recorder makes them.
+    let file = experiment.join(layout::RECORDING).join("mapped");
+    let mapped = GrowingFile::create(&file, 1 << 20).unwrap();
     let refused = launcher::finish(&experiment, None).unwrap_err().to_string();
     assert!(refused.contains("still running: rank 0"), "{refused}");
     drop(mapped);
+    // Whoever reads does not write.
+    fs::write(&file, vec![0; 1 << 20]).unwrap();
+    let reading = otf2::FileBytes::open(&file).unwrap();
     assert!(launcher::finish(&experiment, None).is_ok());
+    drop(reading);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn refuse_running(directory: &Path, processes: &[Process]) -> Result<(), Error> 
     let recording = directory.join(layout::RECORDING);
     let own = host::name();
     let mut running = processes.iter().filter(|process| process.host == own);
-    match running.find(|process| host::maps(process.process, &recording)) {
+    match running.find(|process| host::writes(process.process, &recording)) {
         None => Ok(()),
         Some(process) => Err(Error::new(format!(
             "{}: the program is still running: rank {} is process {}",

@@ -74,10 +74,11 @@ fn of_channel(
     let sides = [(sent, operations.gaps[channel.source]), (received, operations.gaps[channel.destination])];
     let were_off = [channel.source, channel.destination].map(|process| operations.were_off[process]);
     let (mut count, before) = (sure(&sides), before_gaps(&sides));
-    if semantics == Semantics::Corrected && were_off.contains(&true) {
-        if sends.iter().zip(&receives).take(count).skip(before).any(|pair| is_early(&pair)) {
-            count = before;
-        }
+    if semantics == Semantics::Corrected
+        && were_off.contains(&true)
+        && sends.iter().zip(&receives).take(count).skip(before).any(|pair| is_early(&pair))
+    {
+        count = before;
     }
     (sends.into_iter().zip(receives).take(count).collect(), before)
 }

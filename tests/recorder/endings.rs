@@ -252,6 +252,36 @@ fn sigkill_for_everybody_leaves_what_can_be_finished() {
     }
 }
 
+/// Two programs in one command line, a rank each; the second one with these words in front.
+fn two_programs(test: &str, words: &[&str]) -> Option<Subject> {
+    let mut program = build::program(build::mpi(test)?, "endings/exit_codes.c")?;
+    program.extend(["finalize", "return", "0"].map(Into::into));
+    let second = [":", "-n", "1"].iter().chain(words).map(Into::into);
+    let both = program.iter().cloned().chain(second).chain(program.clone()).collect();
+    Subject::any(test, 1, both)
+}
+
+#[test]
+fn program_beside_one_without_recorder_is_not_recorded_and_says_so() {
+    let Some(subject) = two_programs("one_of_two", &[]) else { return };
+    let bare = subject.run_bare();
+    let recorded = subject.run_recorded(Way::Behind);
+    assert_same(&bare, &recorded, Way::Behind, Chance::Nothing);
+    assert_eq!(recorded.stderr.matches("nothing is recorded: rank 1").count(), 1, "{}", recorded.stderr);
+    assert!(!subject.experiment.exists());
+}
+
+#[test]
+fn two_programs_that_are_both_recorded_have_one_archive() {
+    let launcher = build::launcher().to_str().unwrap();
+    let output = crate::support::fresh("both_of_two_output").join("recording");
+    let words = [launcher, "-o", output.to_str().unwrap()];
+    let Some(mut subject) = two_programs("both_of_two", &words) else { return };
+    subject.experiment = output;
+    subject.run_recorded(Way::Behind).expect_success();
+    expect_complete(&subject, 10);
+}
+
 /// A command, and the same behind `replay-record`.
 fn without_mpirun(test: &str, command: &[&str]) -> Option<[Ended; 2]> {
     build::mpi(test)?;

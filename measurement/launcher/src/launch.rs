@@ -62,7 +62,8 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
     if let Some(note) = note {
         if output.is_some() && note.directories().is_empty() {
             complain(
-                &"nothing was recorded: the program has not come to MPI_Init, or the recorder was not loaded",
+                &"nothing was recorded: unless the recorder has said why, the program has not come to MPI_Init, or the recorder \
+                  was not loaded",
             );
         }
         after(note, guardian, end);

@@ -10,6 +10,7 @@
 //! | `communicators`, `requests`, `windows`, `pending`, `files`, `volumes` | what MPI's objects mean |
 //! | `clock`, `synchronize`, `rounds` | time, differences of clocks, parts of a run |
 //! | `gaps`, `channels` | what is not recorded, counted |
+//! | `peers` | whether other ranks have a recorder |
 //!
 //! Rules in here: no call of MPI but in `start`, in `MPI_Finalize` and behind collective calls, and questions that MPI
 //! answers locally; no allocation and no lock while a known call path is recorded; a thread's location is touched by
@@ -32,6 +33,7 @@ mod memory;
 mod mpi;
 #[cfg_attr(feature = "static", path = "linked.rs")]
 mod next;
+mod peers;
 mod pending;
 mod process;
 mod record;

@@ -18,6 +18,7 @@ use crate::communicators::{MYSELF, WORLD};
 use crate::key;
 use crate::mpi::Mpi;
 use crate::next;
+use crate::peers;
 use crate::process::{self, Process};
 use crate::record;
 use crate::synchronize;
@@ -57,8 +58,12 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
     unsafe {
         (mpi.comm_rank)(mpi.world, &mut rank);
         (mpi.comm_size)(mpi.world, &mut size);
-        (mpi.comm_dup)(mpi.world, &mut communicator);
     }
+    if size > 1 {
+        refuse_unrecorded_peers(rank as u32)?;
+    }
+    // SAFETY: as above.
+    unsafe { (mpi.comm_dup)(mpi.world, &mut communicator) };
     // What all must have in common, or they would wait for each other.
     let common = settings.as_ref().map_or(0, |settings| {
         let Settings { functions, rounds, clock_interval, buffer, profile, .. } = settings;
@@ -86,6 +91,17 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
         return Err(None);
     }
     Ok(process::begin((mpi, communicator), (rank, size), directory, settings, clocks, prepared))
+}
+
+/// A rank without recorder would never answer. One of those that see it says so.
+fn refuse_unrecorded_peers(rank: u32) -> Result<(), Option<String>> {
+    let Some(peer) = peers::unrecorded(Path::new("/proc"), std::process::id()) else { return Ok(()) };
+    let peers::Unrecorded { rank: other, process, program, first_recorded } = peer;
+    let cause = format!(
+        "rank {other} ({program}, process {process}) runs without replay-record: put it in front of mpirun, or in front of \
+         the program in each part of the command line"
+    );
+    Err((rank == first_recorded).then_some(cause))
 }
 
 /// The least of what the processes have to say.

@@ -35,6 +35,13 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
             program.unwrap_or_default()
         ));
     }
+    if let Some(others) = preload::replaced_by(command) {
+        complain(&format!(
+            "LD_PRELOAD={others} in the command takes the place of the recorder where it reaches the program: nothing is recorded \
+             then. Set it for replay-record instead (LD_PRELOAD={others} replay-record mpirun …), or put replay-record \
+             behind it (mpirun … replay-record PROGRAM)"
+        ));
+    }
     let note = match Note::create(output) {
         Ok(note) => Some(note),
         Err(error) => {
@@ -60,7 +67,8 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
         }
     };
     if let Some(note) = note {
-        if output.is_some() && note.directories().is_empty() {
+        let is_expected = output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
+        if is_expected && note.directories().is_empty() {
             complain(
                 &"nothing was recorded: unless the recorder has said why, the program has not come to MPI_Init, or the recorder \
                   was not loaded",

@@ -82,8 +82,24 @@ pub(crate) fn environment(
     variables
 }
 
+/// The libraries that a command preloads itself, if that takes the recorder's place: as a word of its own, for mpirun's option
+/// `-x` or for `env`, or behind MPICH's options `-env` and `-genv`.
+pub(crate) fn replaced_by(command: &[OsString]) -> Option<String> {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let values = words.iter().enumerate().filter_map(|(at, word)| {
+        let is_option = at > 0 && matches!(&*words[at - 1], "-env" | "--env" | "-genv" | "--genv");
+        match word.strip_prefix("LD_PRELOAD") {
+            Some("") if is_option => words.get(at + 1).map(|value| &**value),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        }
+    });
+    // Whoever names the recorder knows about it.
+    values.filter(|value| !value.contains(LIBRARY)).map(str::to_string).next()
+}
+
 /// Whether a program has one of the names of Open MPI's mpirun; MPICH's has them too, and does not mind the variable.
-fn starts_open_mpi(program: &OsStr) -> bool {
+pub(crate) fn starts_open_mpi(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
     let name = name.strip_suffix(".openmpi").unwrap_or(name);
     ["mpirun", "mpiexec", "orterun", "prterun"].contains(&name)
@@ -137,6 +153,18 @@ mod tests {
         assert_eq!(forwarded[3].1, "LD_PRELOAD;REPLAY_NOTE;REPLAY_DEPTH");
         assert_eq!(of(&["mpirun.openmpi", "a"]).len(), 4);
         assert_eq!(of(&["mpirun", "-x", "PATH", "a"]).len(), 3);
+    }
+
+    #[test]
+    fn libraries_that_take_the_place_of_the_recorder_are_found_in_the_command() {
+        let of = |line: &str| replaced_by(&line.split(' ').map(Into::into).collect::<Vec<OsString>>());
+        assert_eq!(of("mpirun -x LD_PRELOAD=/a.so:/b.so -n 2 a"), Some("/a.so:/b.so".into()));
+        assert_eq!(of("mpirun -genv LD_PRELOAD /a.so a"), Some("/a.so".into()));
+        assert_eq!(of("mpirun -n 1 env LD_PRELOAD= a"), Some("".into()));
+        // This passes on the launcher's own value; that one has the recorder; the third one names a variable only.
+        assert_eq!(of("mpirun -x LD_PRELOAD -n 2 a"), None);
+        assert_eq!(of("mpirun -x LD_PRELOAD=/lib/libreplay_recorder.so:/a.so a"), None);
+        assert_eq!(of("mpirun -x LD_PRELOAD_PATH=/a a"), None);
     }
 
     #[test]

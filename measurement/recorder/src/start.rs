@@ -228,7 +228,7 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
         process.enter(&Entry::Profile(journal::Profile { estimate, keep: !estimate || output.is_some() }));
     }
     process.communicators.enter_predefined(process);
-    note(&process.directory);
+    note(process);
     thread::find_modules();
     let thread = thread::current();
     let thread = if thread.is_null() { thread::begin(process) } else { thread };
@@ -272,9 +272,19 @@ fn library(mpi: &Mpi) -> String {
     String::from_utf8_lossy(text).trim().to_string()
 }
 
-/// Tells the launcher where the experiment is.
-fn note(directory: &Path) {
-    let Some(note) = std::env::var_os(layout::NOTE_VARIABLE) else { return };
+/// Tells the launcher where the experiment is, or the user if there is no launcher, who has preloaded the recorder or linked
+/// it into the program.
+fn note(process: &Process) {
+    let directory = &process.directory;
+    let Some(note) = std::env::var_os(layout::NOTE_VARIABLE) else {
+        if process.rank == 0 {
+            let directory = directory.display();
+            crate::say(&format!(
+                "{directory} has no archive before replay-record --finish {directory} is called after the program's end"
+            ));
+        }
+        return;
+    };
     let Ok(name) = CString::new(note.as_bytes()) else { return };
     let mut line = directory.as_os_str().as_bytes().to_vec();
     line.push(b'\n');

@@ -121,6 +121,18 @@ fn crash_leaves_all_messages() {
     expect_same_end("crash", "crash", &[MESSAGES], 20000, Chance::Nothing);
 }
 
+#[test]
+fn rank_that_crashed_behind_mpirun_is_named_with_its_signal() {
+    let Some(subject) = subject("crash_named", "crash", &["100"]) else { return };
+    let recorded = subject.run_recorded(Way::Behind);
+    expect_complete(&subject, 100);
+    // Open MPI's mpirun has left before the archive is complete, and nobody passes on what is said then.
+    let is_said = recorded.stderr.contains("came to their exit");
+    assert!(is_said || subject.mpi.is_open_mpi, "{}", recorded.stderr);
+    assert_eq!(is_said, recorded.stderr.contains("; rank 1 died of SIGSEGV"), "{}", recorded.stderr);
+    assert!(!recorded.stderr.contains("rank 0 died of"), "{}", recorded.stderr);
+}
+
 /// Starts a program that sleeps after its messages, has somebody killed, and waits for the end of everything.
 fn killed(subject: &Subject, command: &mut Command, kill: impl Fn(&Running)) -> Ended {
     let _turn = Turn::alone();

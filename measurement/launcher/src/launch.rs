@@ -5,6 +5,7 @@
 //! which of them completes it, and `guardian` what happens if mpirun kills them.
 
 use crate::ending;
+use crate::faults;
 use crate::guardian::Guardian;
 use crate::note::Note;
 use crate::preload;
@@ -66,6 +67,9 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
             return End::Exit(FAILED);
         }
     };
+    if let (Some(note), End::Signal(signal)) = (&note, end) {
+        note.directories().keys().for_each(|directory| faults::tell(directory, program.process(), signal));
+    }
     if let Some(note) = note {
         let is_expected = output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
         if is_expected && note.directories().is_empty() {

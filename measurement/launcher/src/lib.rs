@@ -7,6 +7,7 @@
 mod ending;
 mod error;
 mod estimate;
+mod faults;
 mod finish;
 mod guardian;
 mod host;

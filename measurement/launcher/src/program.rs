@@ -104,6 +104,11 @@ impl Program {
         }
     }
 
+    /// Its number.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     fn send(&mut self, signal: i32) {
         // As long as it was not waited for, the number is the program's. It may be dead already.
         if let (Some(process), Some(signal)) =

@@ -25,6 +25,9 @@ pub fn lines(summary: &Summary) -> Vec<String> {
         if !summary.died.is_empty() {
             line += &format!("; {} did not: killed, aborted, or ended by _exit", name_ranks(&summary.died));
         }
+        for (rank, signal) in &summary.faults {
+            line += &format!("; rank {rank} died of {signal}");
+        }
         if !summary.silent.is_empty() {
             line += &format!("; {} left nothing", name_ranks(&summary.silent));
         }
@@ -118,6 +121,9 @@ mod tests {
             "3 of 4 processes came to their exit; rank 2 did not: killed, aborted, or ended by _exit; nothing that was recorded \
              is lost"
         );
+        let several = Summary { died: vec![0, 2], faults: vec![(2, "SIGSEGV")], ..summary() };
+        let said = "ranks 0,2 did not: killed, aborted, or ended by _exit; rank 2 died of SIGSEGV; nothing";
+        assert!(lines(&several)[0].contains(said), "{:?}", lines(&several));
         let lost = Summary { silent: vec![0, 1], has_losses: true, notices: vec!["x".into()], ..summary() };
         assert_eq!(lines(&lost)[..2], ["x", "2 of 4 processes came to their exit; ranks 0-1 left nothing"]);
     }

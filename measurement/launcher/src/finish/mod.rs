@@ -74,6 +74,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Ranks of the processes that did not end by themselves.
     pub died: Vec<u32>,
+    /// Those of them that are known to have died of a signal by their own fault, with its name.
+    pub faults: Vec<(u32, &'static str)>,
     /// Ranks of those that never told anything.
     pub silent: Vec<u32>,
     /// Sentences about what the trace lacks and what is odd.
@@ -143,6 +145,14 @@ pub(crate) fn is_alive(directory: &Path) -> bool {
     let own = host::name();
     let elsewhere = processes.iter().any(|process| process.host != own && process.end.is_none());
     elsewhere || refuse_running(directory, &processes).is_err()
+}
+
+/// The rank that was this process of this host, unless it has come to its end by itself.
+pub(crate) fn rank_of(directory: &Path, process: u32) -> Option<u32> {
+    let processes = journals::read(directory, &mut Notices::default()).ok()?;
+    let own = host::name();
+    let is_it = |it: &&Process| it.process == process && it.host == own && it.end.is_none();
+    processes.iter().find(is_it).map(|process| process.rank)
 }
 
 /// What is still written to must not be completed.

@@ -3,7 +3,7 @@
 use super::journals::Process;
 use super::notices::Notices;
 use super::{Summary, archive, clock, communicators, contexts, paths, python, strings};
-use crate::{Error, host};
+use crate::{Error, faults, host};
 use otf2::Anchor;
 use recording::layout;
 use recording::settings::Records;
@@ -96,6 +96,7 @@ impl Run<'_> {
             directory: directory.to_owned(),
             processes: self.host_of.len() as u32,
             died: self.died.clone(),
+            faults: faults::of_ranks(directory),
             silent: self.silent.clone(),
             notices: notices.lines(),
             has_losses: notices.has_losses(),

@@ -132,15 +132,15 @@ impl ProcessWalk<'_> {
     /// A message is received: by a blocking call, or as the completion of `request`.
     #[inline(always)]
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
-        let posting = request.and_then(|request| match self.requests.pending.remove(request) {
-            Some(Request::Receive(posting)) => Some(posting),
-            // It was started while recording was off.
-            None if self.told.posted_at.is_some() => None,
-            other => {
-                self.unknown(thread, request, other);
-                None
+        let mut posting = None;
+        if let Some(request) = request {
+            match self.requests.pending.remove(request) {
+                Some(Request::Receive(started)) => posting = Some(started),
+                // It was started while recording was off.
+                None if self.told.posted_at.is_some() => {}
+                other => self.unknown(thread, request, other),
             }
-        });
+        }
         self.received(thread, message, posting, time);
     }
 
@@ -213,13 +213,14 @@ impl ProcessWalk<'_> {
     fn received(&mut self, thread: usize, message: Message, posting: Option<Posting>, time: Ticks) {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let envelope = self.envelope(thread, message, |operations| &mut operations.sources);
-        let call = self.call_while_off(thread).or_else(|| self.mpi_call(thread));
+        let call_while_off = self.operations.pause.and_then(|_| self.call_while_off(thread));
+        let call = call_while_off.or_else(|| self.mpi_call(thread));
         let (Some(envelope), Some(call)) = (envelope, call) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
         let event = self.mark_operation(thread);
         let position = self.operations.receives.len() as u32;
         let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));
-        if self.told != Told::default() {
+        if self.trace.gaps.is_some() && self.told != Told::default() {
             posted = self.hear_receive(thread, position, envelope).unwrap_or(posted);
         }
         let mut forgets = false;

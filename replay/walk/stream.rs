@@ -401,7 +401,7 @@ impl<'a> Stream<'a> {
                 end = end.saturating_add(moved).clamp(-FARTHEST, FARTHEST);
             }
             self.flushes.push((time, end));
-        } else if !self.cursor.attributes().is_empty() && state.trace.gaps.is_some() {
+        } else if state.trace.gaps.is_some() && !self.cursor.attributes().is_empty() {
             self.handle_with_attributes(time, recorded, event, state);
         } else {
             state.handle(self.thread, event, self.mappings, time);

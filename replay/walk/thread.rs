@@ -2,7 +2,6 @@
 
 use model::Ticks;
 
-use super::gaps::Resumed;
 use super::sampling::Samples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
@@ -85,8 +84,6 @@ pub(super) struct Thread {
     pub(super) samples: Option<Box<Samples>>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
-    /// Where recording has gone on after it was off, and that was counted; in the order of time.
-    pub(super) resumed: Vec<Resumed>,
 }
 
 impl Thread {
@@ -110,7 +107,6 @@ impl Thread {
                 Positions::Journal => Numbering::Journal(Journal::default()),
                 Positions::Records => Numbering::Records(Records::default()),
             },
-            resumed: Vec::new(),
         }
     }
 
@@ -157,11 +153,10 @@ impl Thread {
 
     /// The bytes that positions take when there are more.
     pub(super) fn growth(&self) -> u64 {
-        let resumed = (self.resumed.capacity() * size_of::<Resumed>()) as u64;
         match &self.numbering {
-            Numbering::Nothing => resumed,
-            Numbering::Journal(journal) => resumed + journal.growth() as u64,
-            Numbering::Records(records) => resumed + records.growth(),
+            Numbering::Nothing => 0,
+            Numbering::Journal(journal) => journal.growth() as u64,
+            Numbering::Records(records) => records.growth(),
         }
     }
 

@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn samples_are_counted_and_time_without_a_processor_is_said() {
-        let counts = SampleCounts { here: 31, all: 40, time: 100, away: 10 };
+        let counts = SampleCounts { here: 31, at_site: 20, all: 40, time: 100, away: 10 };
         assert_eq!(samples(counts), "31 of 40 samples");
         let text = samples(SampleCounts { here: 0, away: 95, ..counts });
         assert!(text.starts_with("0 of 40 samples, without a processor for 95 % of its time"), "{text}");

@@ -60,7 +60,7 @@ impl LongCalls {
         let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
         for at in 0..operations.calls.len() as CallId {
             let call = operations.call(at);
-            let is_counted = call.is_analysed && !call.never_returned && lost.binary_search(&at).is_err();
+            let is_counted = call.is_analysed && lost.binary_search(&at).is_err();
             if is_counted && self.is_long(operations, at) {
                 bytes.insert(at, 0);
             }

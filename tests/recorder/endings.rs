@@ -3,6 +3,7 @@
 
 use crate::support::archive;
 use crate::support::build;
+use crate::support::copy;
 use crate::support::process::{Ended, Running, run};
 use crate::support::record::{self, Subject, WAYS, Way, analyze, clean};
 use crate::support::report::findings;
@@ -207,6 +208,41 @@ fn reader_of_the_recording_does_not_keep_the_archive_from_being_completed() {
         assert!(!recorded.stderr.contains("is not complete"), "{}", recorded.stderr);
         drop(reading.into_inner());
         std::fs::remove_dir_all(&subject.experiment).unwrap();
+    }
+}
+
+#[test]
+fn copy_of_a_run_that_hangs_goes_on_until_it_was_made() {
+    let Some(subject) = Subject::new("copied", "endings/sleep_forever.c", RANKS, &[MESSAGES]) else { return };
+    let copied = subject.folder.join("copy");
+    killed(&subject, &mut subject.recorded(Way::InFront), |running| {
+        std::thread::sleep(Duration::from_millis(700));
+        copy(&subject.experiment, &copied);
+        record::finish(&copied, &subject.folder).expect_success();
+        ranks(running)[1].kill(Signal::KILL);
+    });
+    if std::fs::metadata(&copied).and_then(|status| status.created()).is_err() {
+        println!("skipped: a copy of a run that hangs: the file system does not know when files were made");
+        return;
+    }
+    assert_eq!(archive::refusal(&copied), None);
+    assert_eq!(archive::difference(&copied), None);
+    let resolution = Archive::open(&copied).unwrap().definitions().unwrap().clock.resolution;
+    // By location, the times of the last events: recording ends with the copy, long after anything else.
+    let mut last: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
+    archive::each_event(&copied, |at, event, _| {
+        let [_, before] = last.get(&at.location).copied().unwrap_or_default();
+        let times = if matches!(event, Event::MeasurementOnOff { .. }) {
+            [at.time - before, before]
+        } else {
+            [0, at.time]
+        };
+        last.insert(at.location, times);
+    });
+    assert_eq!(last.len(), RANKS as usize);
+    for [silence, _] in last.values() {
+        let seconds = *silence as f64 / resolution as f64;
+        assert!((0.5..60.0).contains(&seconds), "{seconds} s");
     }
 }
 

@@ -2,11 +2,11 @@
 //! same of messages, MPI functions, and regions that tell of themselves.
 
 use crate::support::archive::{self, Account};
+use crate::support::copy;
 use crate::support::record::{Subject, analyze, finish_with};
 use crate::support::report::Findings;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Records a program, which nobody completes, and completes it in both ways. Answers the archive with calling contexts, and
 /// where the plain one is.
@@ -49,19 +49,6 @@ fn expect_same_account(
     }
     assert_eq!(records.len(), plain.records.len());
     assert_eq!(regions, &plain.regions);
-}
-
-/// Copies a folder with what is in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
-        }
-    }
 }
 
 #[test]

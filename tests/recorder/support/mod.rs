@@ -10,6 +10,7 @@ pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod turns;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A path of the project.
@@ -29,4 +30,17 @@ pub(crate) fn fresh(name: &str) -> PathBuf {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// Copies a folder with what is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
 }

@@ -58,6 +58,19 @@ pub(crate) fn clock(
     Clock { resolution, begin, length: end.saturating_sub(begin), realtime, offsets }
 }
 
+impl Clock {
+    /// The trace goes on until these times of processes, each by position and in ticks of the process.
+    pub(super) fn extend(&mut self, times: impl Iterator<Item = (usize, u64)>) {
+        for (process, time) in times {
+            let offsets = self.offsets.get(process).into_iter().flatten();
+            let pairs: Vec<otf2::ClockOffset> =
+                offsets.map(|at| otf2::ClockOffset { time: at.time, offset: at.offset }).collect();
+            let time = ClockCorrection::new(&pairs).unwrap_or_default().correct(time);
+            self.length = self.length.max(time.saturating_sub(self.begin));
+        }
+    }
+}
+
 /// Ticks per second of rank 0, or of the first process that knows.
 fn resolution(processes: &[Process], now: Option<Calibration>, notices: &mut Notices) -> u64 {
     const NANOSECONDS: u64 = 1_000_000_000;

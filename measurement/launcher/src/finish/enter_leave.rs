@@ -14,7 +14,8 @@ use super::tree::{Kind, Step, Tree, Unknown, Walk};
 use crate::Error;
 use otf2::{Attributes, Event, EventCursor};
 
-/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. Answers why
+/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. What
+/// is open at the end is left there, or at `until`. Answers why
 /// it ends before their end.
 ///
 /// # Errors
@@ -23,6 +24,7 @@ pub(super) fn convert(
     mut recorded: Recorded<'_>,
     mut walk: Walk<'_>,
     longest_gap: u64,
+    until: Option<u64>,
     output: &mut Output,
 ) -> Result<Option<Error>, Error> {
     let mut stack = Stack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
@@ -34,7 +36,7 @@ pub(super) fn convert(
         let record = match recorded.next() {
             Ok(Some(record)) => record,
             end => {
-                stack.change(NO_CONTEXT, time)?;
+                stack.change(NO_CONTEXT, until.unwrap_or(time))?;
                 return Ok(end.err());
             }
         };

@@ -10,6 +10,7 @@
 //! | addresses become functions, paths one tree | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
 //! | records of events that fit the tree | `tree`, `distances`, `enter_leave`, `records` |
+//! | the end of what a copy of a running program tells | `copies` |
 //! | definitions, and the anchor | `strings`, `archive` |
 //! | or, of counts, a report | `profile` |
 //!
@@ -22,6 +23,7 @@ mod clock;
 mod code;
 mod communicators;
 mod contexts;
+mod copies;
 mod distances;
 mod enter_leave;
 mod events;
@@ -194,8 +196,10 @@ fn complete(
     let places = places(directory, processes)?;
     let mut events = events(directory, processes, &places, &mut notices)?;
     let times: Vec<_> = events.iter().map(|events| events.times).collect();
-    let run = gather(directory, processes, places, &times, &mut notices)?;
-    records::settle(directory, &run, wanted, &mut events, &mut notices)?;
+    let mut run = gather(directory, processes, places, &times, &mut notices)?;
+    let copied = copies::times(directory, &run, &events);
+    run.clock.extend(run.places.iter().zip(&copied).filter_map(|(place, copied)| place.process.zip(*copied)));
+    records::settle(directory, &run, wanted, &copied, &mut events, &mut notices)?;
     let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
     define(directory, &run, wanted, &counts, !notices.has_losses())?;
     Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })

@@ -12,6 +12,7 @@ use super::notices::Notices;
 use super::run::{Place, Run, byte_order};
 use super::tree::{Tree, Walk};
 use crate::Error;
+use model::MeasurementMode;
 use otf2::{Anchor, Attributes, Event, EventCursor, EventRecord, EventWriter, FileBytes};
 use recording::layout;
 use recording::settings::Records;
@@ -37,7 +38,8 @@ pub(super) fn restore(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the records of all event files fit the archive; `events` are told what changes, `notices` what is lost.
+/// Makes the records of all event files fit the archive; `events` are told what changes, `notices` what is lost. By location,
+/// recording ends at the time at which a process that still runs was `copied`.
 ///
 /// # Errors
 /// If the disk refuses.
@@ -45,6 +47,7 @@ pub(super) fn settle(
     directory: &Path,
     run: &Run<'_>,
     wanted: Records,
+    copied: &[Option<u64>],
     events: &mut [Events],
     notices: &mut Notices,
 ) -> Result<(), Error> {
@@ -57,10 +60,13 @@ pub(super) fn settle(
         }
         let path = layout::events(directory, reference);
         let walk = Walk::new(&tree, &run.contexts.of[at]);
-        let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size());
+        let end = copied[at];
+        let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size(), end);
         match wanted {
-            Records::EnterLeave => {
-                anew()?.write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), output))
+            Records::EnterLeave => anew()?
+                .write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), end, output)),
+            Records::CallingContexts if end.is_some() => {
+                anew()?.write(|events, output| distances::copy(events, walk, output))
             }
             Records::CallingContexts => match distances::correct(&path, run.chunk_size(), walk.clone())? {
                 Correction::Done(damage) => settled_in_place(&path, damage),
@@ -100,16 +106,18 @@ struct Anew<'a> {
     /// The recorded one.
     recorded: FileBytes,
     chunk_size: u64,
+    /// The time at which recording ends, if nothing is known behind it.
+    end: Option<u64>,
     output: Output,
 }
 
 impl<'a> Anew<'a> {
     /// Begins with keeping the recorded one.
-    fn begin(path: &'a Path, kept: &Path, chunk_size: u64) -> Result<Self, Error> {
+    fn begin(path: &'a Path, kept: &Path, chunk_size: u64, end: Option<u64>) -> Result<Self, Error> {
         rename(path, kept)?;
         let anchor = Anchor { event_chunk_size: chunk_size, byte_order: byte_order(), ..Anchor::default() };
         let output = Output { writer: EventWriter::create(path, &anchor)?, refused: 0 };
-        Ok(Anew { path, recorded: FileBytes::open(kept)?, chunk_size, output })
+        Ok(Anew { path, recorded: FileBytes::open(kept)?, chunk_size, end, output })
     }
 
     /// Has `fill` write the new events; it answers where the recorded ones end before their time.
@@ -119,6 +127,10 @@ impl<'a> Anew<'a> {
     ) -> Result<Settled, Error> {
         let events = EventCursor::new(&self.recorded, self.path, self.chunk_size);
         let damage = fill(Recorded { events, path: self.path, time: 0 }, &mut self.output)?;
+        if let Some(end) = self.end {
+            let off = Event::MeasurementOnOff { measurement_mode: MeasurementMode::OFF };
+            self.output.put(end, off, Attributes::EMPTY)?;
+        }
         let mut losses: Vec<String> =
             damage.map(|damage| format!("{damage}; what follows is left out")).into_iter().collect();
         let (path, refused) = (self.path.display(), self.output.refused);

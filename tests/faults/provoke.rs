@@ -14,9 +14,10 @@ pub(super) fn provoked(test: &str, faults: &str) -> Option<String> {
         eprintln!("skipped: {test}: there is no C compiler");
         return None;
     };
-    // No core dumps of processes that die as they must.
+    // No core dumps of processes that die as they must. UCX, below MPICH, takes SIGHUP for its debugging unless it is told not to.
     let library = library.display();
-    Some(format!("ulimit -c 0; export LD_PRELOAD='{library}' REPLAY_TEST_FAULTS='{faults}'"))
+    let settings = format!("UCX_DEBUG_SIGNO=0 LD_PRELOAD='{library}' REPLAY_TEST_FAULTS='{faults}'");
+    Some(format!("ulimit -c 0; export {settings}"))
 }
 
 fn library() -> Option<PathBuf> {

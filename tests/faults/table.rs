@@ -19,7 +19,8 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
     (
         "a signal (SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU) comes to some or all workers",
         "the process ends by that signal, the job with it; an older report is unchanged, a new one is not there, and nothing \
-         temporary stays, unless the launcher ends the writer by SIGKILL, as above",
+         temporary stays, unless the launcher ends the writer by SIGKILL, as above; signals that are ignored, or that MPI \
+         handles, stay with that",
         &[
             "signals::signal_at_any_write_ends_the_process_by_it_and_leaves_nothing",
             "signals::signal_for_the_writer_of_three_processes_leaves_nothing",

@@ -17,16 +17,16 @@ use signal_hook::low_level::emulate_default_handler;
 /// The signals that end a process unless it handles them, and that others send on purpose.
 const SIGNALS: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
-/// How long a signal is put off at most: a file system or another process may never answer.
+/// The longest time for which a signal is put off: a file system or another process may never answer.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long temporary files may take to be removed.
+/// The longest time that is given to the removal of temporary files.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Small, as the stack counts among the memory that the user may have limited.
 const STACK: usize = 128 << 10;
 
-/// Whether all is done that a signal may interrupt.
+/// Set when everything is done that a signal may interrupt.
 static IS_DECIDED: Mutex<bool> = Mutex::new(false);
 
 /// Handles signals from now on. A signal that is ignored (as by nohup) or that the MPI library handles stays with that.
@@ -37,7 +37,7 @@ pub fn handle() {
         let taken = mask(&status, "SigIgn:") | mask(&status, "SigCgt:");
         let wanted = SIGNALS.iter().filter(|&&signal| taken & 1 << (signal - 1) == 0);
         let signals = Signals::new(wanted);
-        // Whoever has started this thread waits for it.
+        // The thread that has started this one waits for it.
         let _ = told.send(());
         if let Ok(mut signals) = signals
             && let Some(signal) = signals.forever().next()

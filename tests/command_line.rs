@@ -289,7 +289,7 @@ fn summary_that_cannot_be_written_is_told_with_status_1_and_the_report_is_there(
     }
     assert_eq!(status, Some(1));
     Table::read(&report);
-    // Who wants no summary has lost nothing.
+    // A summary that is not wanted is no loss.
     assert_eq!(without_output(&["-q", experiment.to_str().unwrap()]), Some((Some(0), String::new())));
 }
 

@@ -116,7 +116,8 @@ need_compilers() {
     done
 }
 
-# A Slurm that is configured here is left alone. Without a configuration, its daemons do not start by themselves.
+# A Slurm that is configured here is left alone. Its daemons do not start without a configuration; only munged does, where
+# systemd runs.
 need_slurm() {
     if has slurmctld || [ -x /usr/sbin/slurmctld ] || [ -e /etc/slurm/slurm.conf ]; then
         return

@@ -1,4 +1,4 @@
-//! What fails late: when the report is brought to disk or put in place, or because its directory is not there any more.
+//! Failures near the end: when the report is brought to disk or put in place, or because its directory is not there any more.
 
 use std::fs;
 use std::path::Path;

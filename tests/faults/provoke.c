@@ -2,8 +2,8 @@
  *
  *   REPLAY_TEST_FAULTS="fsync:2:error 28,write:1:signal 15"
  *
- * At the second fsync of a file the call fails with this number, at the first write to one a signal comes. What may stand
- * there: a call, its number (0: each), and
+ * At the second fsync of a file the call fails with this number, at the first write to one a signal comes. The form of
+ * each fault: a call, its number (0: each), and
  *
  *   error NUMBER    the call fails with this errno
  *   signal NUMBER   the process gets this signal, and waits for its end

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::support::project;
 
-/// What a shell has to do first so that the program which it becomes meets these faults, in the words of `provoke.c`;
+/// Commands for a shell, after which the program that it becomes meets these faults, in the words of `provoke.c`;
 /// `None`, and says so, without a compiler.
 pub(super) fn provoked(test: &str, faults: &str) -> Option<String> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();

@@ -14,7 +14,7 @@ use super::provoke::provoked;
 use crate::support::run::{Finished, analyze, mpirun, run};
 use crate::support::{archive, fresh, written};
 
-/// What others send to a process to end it, by number.
+/// Signals that others send to a process to end it, by number.
 const SIGNALS: [i32; 8] = [
     Signal::TERM.as_raw(),
     Signal::INT.as_raw(),
@@ -33,7 +33,7 @@ const NAMED: &str = "tmpfile:0:error 95,";
 struct Place {
     directory: tempfile::TempDir,
     old: Option<[Vec<u8>; 2]>,
-    /// What the analysis writes there.
+    /// The files that the analysis writes there.
     new: [Vec<u8>; 2],
 }
 

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How long starting and shutting down may take.
+/// The longest time for starting and for shutting down.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Between two looks.
@@ -26,7 +26,7 @@ const CONFIGURATIONS: [&str; 4] = [
     "/opt/slurm/etc/slurm.conf",
 ];
 
-/// What is needed, and where daemons are besides the folders of `PATH`.
+/// Programs that are needed, and the folders of daemons besides the folders of `PATH`.
 const PROGRAMS: [&str; 7] = ["munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel"];
 const DAEMONS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
@@ -79,7 +79,7 @@ impl Cluster {
         cluster
     }
 
-    /// What srun has to be told for the MPI.
+    /// The value of `srun --mpi` for the MPI.
     pub(crate) fn mpi_type(&self) -> &'static str {
         if self.mpi.is_open_mpi { "pmix" } else { "pmi2" }
     }
@@ -104,7 +104,7 @@ impl Cluster {
         run(self.command(program).args(arguments), &self.directory)
     }
 
-    /// What the daemons have said.
+    /// The logs of the daemons.
     pub(crate) fn logs(&self) -> String {
         let log = |name| std::fs::read_to_string(self.directory.join("log").join(name)).unwrap_or_default();
         ["munged", "slurmctld", "slurmd"].map(|name| format!("\n{name}:\n{}", log(name))).concat()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A Slurm cluster of one node with a Munge of its own, below the directory $1, with the ports $2 and $3. It runs until
-# standard input ends: whoever has started it is gone then, in whatever way. All its processes are killed in the end, jobs
+# standard input ends: the process that has started it is gone then. All its processes are killed in the end, jobs
 # included, and the directory is removed. It needs neither root nor systemd nor control groups, and touches no other Slurm.
 #
 #   tests/slurm/cluster.sh /tmp/one 20001 20002      # end of input, such as Ctrl-D, ends it
@@ -10,7 +10,7 @@ PATH=$PATH:/usr/sbin:/sbin
 directory=$1
 user=$(id -un)
 host=$(uname -n | cut -d. -f1)
-# Far more than any test needs: whoever holds our input may hang.
+# Far more than any test needs: the process at the other end of the input may hang.
 limit=1800
 
 # Processes of the cluster: what works in the directory, as slurmd and slurmstepd do, or has it in its environment, as jobs

@@ -1,4 +1,4 @@
-//! A job in the cluster, and what it leaves.
+//! A job in the cluster, and the files that it leaves.
 
 use crate::cluster::{Cluster, INTERVAL};
 use crate::support::build::launcher;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a job may take: its time limit and the time to analyse, far more than any needs.
+/// The longest time for a job: its time limit and the time to analyse, far more than any needs.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A job that was submitted; it is cancelled when this is dropped before its end.
@@ -20,14 +20,14 @@ pub(crate) struct Job {
     id: String,
 }
 
-/// How a job has ended.
+/// The end of a job.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// Slurm's word for it.
     pub(crate) state: String,
     /// The script's exit status, and the signal that has ended it.
     pub(crate) status: (u32, u32),
-    /// What it has printed.
+    /// Its output.
     pub(crate) output: String,
 }
 
@@ -78,7 +78,7 @@ impl Job {
         self.folder.join(format!("replay_{}_{}_{restarts}", self.name, self.id))
     }
 
-    /// What it has printed until now.
+    /// Its output until now.
     pub(crate) fn output(&self) -> String {
         fs::read_to_string(self.folder.join(format!("{}-{}.out", self.name, self.id))).unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Job {
         }
     }
 
-    /// What Slurm says of the job.
+    /// A field of `scontrol show job`.
     fn said(&self, key: &str) -> Option<String> {
         let said = self.cluster.run("scontrol", &["show", "job", "--oneliner", &self.id]).stdout;
         let value = said.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));

@@ -40,7 +40,7 @@ fn program_is_recorded_and_analysed_in_one_job() {
     let recording = job.recording(0);
     let ended = job.wait();
     assert_eq!((ended.state.as_str(), ended.status), ("COMPLETED", (0, 0)), "{}", ended.output);
-    // What the program, the recorder and the analyzer say.
+    // Lines of the program, the recorder and the analyzer.
     for part in ["10 messages\n", "replay-record: wrote replay_ends_", "Findings: none\n", "/trace.cubex\n"] {
         assert!(ended.output.contains(part), "no {part:?} in {}", ended.output);
     }

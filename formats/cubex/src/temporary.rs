@@ -2,7 +2,7 @@
 //!
 //! Until then such a file has no name at all where the file system can do that (`O_TMPFILE`, see open(2)): it is gone with
 //! the process, however that ends. Elsewhere, as on NFS and most parallel file systems, it has a hidden name beside the final
-//! one. Hidden names are removed by whoever has made them, before a signal ends the process by [`remove_temporaries`], and
+//! one. Hidden names are removed by the process that has made them, before a signal ends the process by [`remove_temporaries`], and
 //! after SIGKILL by a later run.
 
 use std::fs::{self, File, OpenOptions};
@@ -181,7 +181,7 @@ impl Stored {
 /// A file in its place.
 struct Placed {
     path: PathBuf,
-    /// What was there before, until it is certain that it is not needed any more.
+    /// The older file, until it is certain that it is not needed any more.
     old: Option<Name>,
     is_new: bool,
 }
@@ -215,7 +215,7 @@ pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
         }
     }
     let directory = placed.first().map(|file| directory(&file.path).to_owned());
-    // What was there before is not needed any more. Its hidden names go at once: SIGKILL may come at any time.
+    // The older files are not needed any more. Their hidden names go at once: SIGKILL may come at any time.
     drop(placed);
     // Makes the new names durable, where the file system can; the files themselves are stored already.
     if let Some(directory) = directory {
@@ -224,7 +224,7 @@ pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
     Ok(())
 }
 
-/// Removes what killed writers of the report at this path have left behind. What cannot be removed does no harm.
+/// Removes files that killed writers of the report at this path have left behind. A file that stays does no harm.
 fn remove_stale(path: &Path) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_temporary = |found: &str| {

@@ -21,9 +21,6 @@ use crate::trace::Trace;
 /// Who waits less than such a part of the one that waits most for a culprit is not named.
 const NOTABLE: i128 = 100;
 
-/// A place whose costs are less than such a part of the run does not stand out.
-const STANDS_OUT: i128 = 100;
-
 /// The waiting of the others, by class.
 fn kind(class: Class) -> &'static str {
     match class {
@@ -142,13 +139,10 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// The statements about a run of so many ticks, once everything is collected.
-    pub(super) fn tell(&self, run: i64, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
+    /// The statements, once everything is collected.
+    pub(super) fn tell(&self, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
         let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
-        let least = fraction::whole(run) / STANDS_OUT;
-        let stands_out =
-            |&(_, named): &(usize, &Named)| named.culprit.costs > 0 && named.culprit.costs >= least;
-        let culprits = self.found.named.iter().enumerate().filter(stands_out);
+        let culprits = self.found.named.iter().enumerate();
         summary::Causes {
             costs: seconds(self.total),
             recorder: seconds(self.recorder),

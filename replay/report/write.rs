@@ -148,7 +148,7 @@ pub fn write(
         clock_error: whole(doubtful.limit.into()),
         corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
         doubts: doubtful.waiting.iter().filter_map(doubt).collect(),
-        causes: culprits.tell(run, &computed, &sources.is_parallel),
+        causes: culprits.tell(&computed, &sources.is_parallel),
         examples: examples(trace, &findings),
         coverage,
         findings,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use super::{Culprit, NAMED};
@@ -15,6 +16,7 @@ use crate::causes::lines::Lines;
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
+use crate::fraction::whole;
 use crate::functions::Function;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
@@ -25,6 +27,9 @@ const FUNCTIONS: usize = 16;
 
 /// Groups of a function: the last one has all that costs less than those before.
 const GROUPS: usize = 16;
+
+/// A place whose costs are less than such a part of the run does not stand out.
+const STANDS_OUT: i128 = 100;
 
 /// Groups of no more locations are taken apart.
 const FEW: u64 = 4;
@@ -94,9 +99,10 @@ struct Group {
     costs: ByClass,
 }
 
-/// The culprits with the largest costs, the largest first, and their locations. Time in MPI that is not explained counts half:
-/// often it is waiting for one of the others. Of equals the first function comes first, then the first location. Starting up and shutting down is none: nobody can do much about that; nor is what the recorder
-/// does.
+/// The culprits with the largest costs, the largest first, and their locations. A place stands out if it costs a hundredth of the
+/// run of all locations, or more; `run` is that of this worker's. Time in MPI that is not explained counts half: often it
+/// is waiting for one of the others. Of equals the first function comes first, then the first location. Starting up and
+/// shutting down is none: nobody can do much about that; nor is what the recorder does.
 ///
 /// # Errors
 /// If a worker failed.
@@ -104,6 +110,7 @@ pub(super) fn choose(
     tools: &Tools<'_>,
     paths: &ReportPaths,
     lines: &Lines,
+    run: Ticks,
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Culprit>, Members), Error> {
     let accounts = accounts(tools, paths, lines);
@@ -129,8 +136,11 @@ pub(super) fn choose(
         let location = lines.location(account.line);
         Some([pair(at as u32, group as u32), pair(location, largest(&account.costs) as u32), high, low])
     });
-    for batch in share(exchange, alone.flatten().collect())? {
+    let words = std::iter::once(run.cast_unsigned()).chain(alone.flatten()).collect();
+    let mut runs: Ticks = 0;
+    for batch in share(exchange, words)? {
         let mut reader = BatchReader::new(&batch);
+        runs = runs.saturating_add(reader.word().cast_signed());
         while !reader.is_empty() {
             let (at, group) = halves(reader.word());
             let (location, class) = halves(reader.word());
@@ -144,6 +154,7 @@ pub(super) fn choose(
         false => culprit.costs,
     };
     found.sort_by_key(|(culprit, group, location)| (-weight(culprit), culprit.function, *group, *location));
+    found.retain(|(culprit, ..)| culprit.costs > 0 && culprit.costs >= whole(runs) / STANDS_OUT);
     found.truncate(NAMED);
 
     let mut own = vec![Vec::new(); found.len()];

@@ -15,6 +15,8 @@ pub use samples::SampleCounts;
 pub use stretch::{Site, Stretch};
 pub use victims::Victims;
 
+use model::Ticks;
+
 use super::backward::Returned;
 use super::delay::Class;
 use super::lines::Lines;
@@ -112,7 +114,9 @@ pub(super) fn find(
     returned: Returned,
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
-    let (culprits, members) = choose::choose(tools, paths, lines, exchange)?;
+    let threads = locations.iter().filter(|location| tools.trace.locations[location.location].is_thread());
+    let run = threads.fold(0, |sum: Ticks, it| sum.saturating_add(it.run.saturating_sub(it.run_off)));
+    let (culprits, members) = choose::choose(tools, paths, lines, run, exchange)?;
     if culprits.is_empty() {
         return Ok(Culprits::default());
     }

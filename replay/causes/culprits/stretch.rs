@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use model::Ticks;
-use rustc_hash::FxHashMap;
 
 use super::{Excess, Places};
 use crate::causes::lines::Lines;
@@ -71,15 +70,27 @@ pub(super) fn find(
         if !places.members.has_any(lines.location(line)) {
             continue;
         }
+        let location = lines.location(line);
         let of_row = |&path: &u32| RowKind {
             path,
-            culprit: places.culprit(path, lines.location(line)),
+            culprit: places.culprit(path, location).filter(|_| calls_mpi[path as usize]),
             call: Some(paths.region(path)).filter(|&region| tools.trace.is_mpi(region)),
-            has_stretches: calls_mpi[path as usize],
         };
         let rows: Vec<RowKind> = lines.paths(line).iter().map(of_row).collect();
-        let changes = changes(lines, line, causes, per_tick, excess);
-        sum_up(lines.line(line).pieces(), &rows, changes, &mut stretches);
+        // Time in other functions lies between no calls.
+        for &cause in causes.of_line.of(line) {
+            for work in excess.of(cause) {
+                let path = lines.paths(line)[work.row as usize];
+                if !calls_mpi[path as usize] {
+                    let costs = fixed(per_tick[cause as usize] * work.more as f64);
+                    add(stretches.entry((work.culprit, [None; 2])).or_default(), path, costs, 0);
+                }
+            }
+        }
+        if rows.iter().any(|row| row.culprit.is_some()) {
+            let changes = changes(lines, line, &rows, causes, per_tick, excess);
+            sum_up(lines.line(line).pieces(), &rows, changes, &mut stretches);
+        }
     }
 
     let mut words = Batch::new();
@@ -138,25 +149,30 @@ fn add(by_path: &mut ByPath, path: u32, costs: i128, time: Ticks) {
 struct RowKind {
     /// The call path of the report.
     path: u32,
-    /// The culprit that the row belongs to.
+    /// The culprit that the row belongs to, if its function calls MPI, so that its time lies between calls.
     culprit: Option<usize>,
     /// The region of MPI that it is a call of.
     call: Option<u32>,
-    /// Whether its function calls MPI, so that its time lies between calls.
-    has_stretches: bool,
 }
 
 /// From a position on, a tick in a row costs so much more, or less.
 type Change = (Position, Row, i128);
 
 /// The changes of the costs of a tick in the rows of culprits, in the order of positions.
-fn changes(lines: &Lines, line: usize, causes: &Causes, per_tick: &[f64], excess: &Excess) -> Vec<Change> {
+fn changes(
+    lines: &Lines,
+    line: usize,
+    rows: &[RowKind],
+    causes: &Causes,
+    per_tick: &[f64],
+    excess: &Excess,
+) -> Vec<Change> {
     let (mut changes, mut ends) = (Vec::new(), Vec::new());
     for &cause in causes.of_line.of(line) {
         for work in excess.of(cause) {
             let cause = cause as usize;
             let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
-            if of_tick > 0 {
+            if of_tick > 0 && rows[work.row as usize].culprit.is_some() {
                 let since = causes.since(cause, lines.line(line));
                 changes.push((since.map_or(0, |since| since + 1), work.row, of_tick));
                 ends.push((causes.list[cause].delay.causing.position, work.row, -of_tick));
@@ -180,7 +196,6 @@ fn sum_up(
     let mut of_tick: Vec<i128> = vec![0; rows.len()];
     // Of the stretch that is under way: costs and time by row.
     let mut current: Vec<(Row, i128, Ticks)> = Vec::new();
-    let mut whole: FxHashMap<Row, (i128, Ticks)> = FxHashMap::default();
     let mut before = None;
     let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: Sides| {
         for (row, costs, time) in current.drain(..) {
@@ -198,13 +213,7 @@ fn sum_up(
         let kind = &rows[row as usize];
         if kind.culprit.is_some() {
             let costs = of_tick[row as usize].saturating_mul(ticks.into());
-            match kind.has_stretches {
-                true => current.push((row, costs, ticks)),
-                false => {
-                    let sums = whole.entry(row).or_default();
-                    *sums = (sums.0.saturating_add(costs), sums.1.saturating_add(ticks));
-                }
-            }
+            current.push((row, costs, ticks));
         }
         if let Some(region) = kind.call {
             end(&mut current, [before, Some(region)]);
@@ -212,7 +221,4 @@ fn sum_up(
         }
     }
     end(&mut current, [before, None]);
-    let mut whole: Vec<(Row, i128, Ticks)> =
-        whole.into_iter().map(|(row, (costs, time))| (row, costs, time)).collect();
-    end(&mut whole, [None; 2]);
 }

@@ -3,6 +3,7 @@
 use recording::journal::Calibration;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// The name of this host, as the recorder knows it.
 pub(crate) fn name() -> String {
@@ -20,6 +21,13 @@ pub(crate) fn start_of(process: u32) -> Option<u64> {
         return None;
     }
     fields.nth(18)?.parse().ok()
+}
+
+/// How long ago a process started, to a hundredth of a second; `None` if there is no such process.
+pub(crate) fn age_of(process: u32) -> Option<Duration> {
+    let started = Duration::from_millis(start_of(process)?.checked_mul(10)?);
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32).checked_sub(started)
 }
 
 /// Whether a process has a file below this folder mapped so that it may still write there. Whoever reads a recording while

@@ -7,10 +7,11 @@ use super::events::Events;
 use super::journals::Process;
 use super::run::Run;
 use crate::host;
+use recording::journal::Calibration;
 use recording::layout;
 use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// When the copy of each location was made that tells more than its last event, in ticks of its process.
 pub(super) fn times(directory: &Path, run: &Run<'_>, events: &[Events]) -> Vec<Option<u64>> {
@@ -19,7 +20,7 @@ pub(super) fn times(directory: &Path, run: &Run<'_>, events: &[Events]) -> Vec<O
         let process = place.process.and_then(|at| run.processes.get(at))?;
         let (_, last) = events.times?;
         // Files of a process that is dead may have come from anywhere later.
-        let made = made(&layout::buffer(directory, place.reference)).filter(|_| lives(process))?;
+        let made = made(&layout::buffer(directory, place.reference)).filter(|_| lives(process, now))?;
         let begin = process.calibrations.first()?;
         let since = i128::from(made) - i128::from(begin.realtime);
         let ticks = i128::from(begin.ticks) + since * i128::from(run.clock.resolution) / 1_000_000_000;
@@ -36,12 +37,11 @@ fn made(path: &Path) -> Option<u64> {
 }
 
 /// Whether a process is on this host and has not come to its end.
-fn lives(process: &Process) -> bool {
-    /// Nanoseconds of a tick in which the system tells when processes started.
-    const TICK: u64 = 10_000_000;
+fn lives(process: &Process, now: Option<Calibration>) -> bool {
     let is_here = process.end.is_none() && process.host == host::name();
-    // Another one may have its number since: that has started after this one had read its clocks.
-    let started = host::start_of(process.process).map(|ticks| ticks.saturating_mul(TICK));
-    let read = process.calibrations.first().map(|clocks| clocks.nanoseconds);
-    is_here && started.zip(read).is_some_and(|(started, read)| started <= read.saturating_add(TICK))
+    // Another one may have its number since: that is younger than the first reading of this one's clocks.
+    let read = process.calibrations.first().zip(now);
+    let since_read = read.and_then(|(then, now)| now.nanoseconds.checked_sub(then.nanoseconds));
+    let age = host::age_of(process.process).map(|age| age + Duration::from_secs(1));
+    is_here && age.zip(since_read).is_some_and(|(age, since)| age >= Duration::from_nanos(since))
 }

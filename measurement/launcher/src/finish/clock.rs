@@ -43,9 +43,7 @@ pub(crate) fn clock(
     let mut span: Option<(u64, u64)> = None;
     for (process, &times) in processes.iter().zip(times) {
         let own = of_process(process, times, processes, resolution, notices);
-        let pairs: Vec<otf2::ClockOffset> =
-            own.iter().map(|at| otf2::ClockOffset { time: at.time, offset: at.offset }).collect();
-        let mut correction = ClockCorrection::new(&pairs).unwrap_or_default();
+        let mut correction = correction(&own);
         if let Some((first, last)) = times {
             let (first, last) = (correction.correct(first), correction.correct(last));
             let (begin, end) = span.unwrap_or((first, last));
@@ -62,13 +60,18 @@ impl Clock {
     /// The trace goes on until these times of processes, each by position and in ticks of the process.
     pub(super) fn extend(&mut self, times: impl Iterator<Item = (usize, u64)>) {
         for (process, time) in times {
-            let offsets = self.offsets.get(process).into_iter().flatten();
-            let pairs: Vec<otf2::ClockOffset> =
-                offsets.map(|at| otf2::ClockOffset { time: at.time, offset: at.offset }).collect();
-            let time = ClockCorrection::new(&pairs).unwrap_or_default().correct(time);
+            let offsets = self.offsets.get(process).map_or(&[][..], Vec::as_slice);
+            let time = correction(offsets).correct(time);
             self.length = self.length.max(time.saturating_sub(self.begin));
         }
     }
+}
+
+/// The way from the clock of a process to that of rank 0.
+fn correction(offsets: &[Offset]) -> ClockCorrection {
+    let pairs: Vec<otf2::ClockOffset> =
+        offsets.iter().map(|at| otf2::ClockOffset { time: at.time, offset: at.offset }).collect();
+    ClockCorrection::new(&pairs).unwrap_or_default()
 }
 
 /// Ticks per second of rank 0, or of the first process that knows.

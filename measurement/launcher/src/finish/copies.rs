@@ -5,7 +5,7 @@
 
 use super::events::Events;
 use super::journals::Process;
-use super::run::Run;
+use super::run::{Place, Run};
 use crate::host;
 use recording::journal::Calibration;
 use recording::layout;
@@ -16,7 +16,7 @@ use std::time::{Duration, UNIX_EPOCH};
 /// When the copy of each location was made that tells more than its last event, in ticks of its process.
 pub(super) fn times(directory: &Path, run: &Run<'_>, events: &[Events]) -> Vec<Option<u64>> {
     let now = host::clocks();
-    let of_place = |(place, events): (&super::run::Place, &Events)| {
+    let of_place = |(place, events): (&Place, &Events)| {
         let process = place.process.and_then(|at| run.processes.get(at))?;
         let (_, last) = events.times?;
         // Files of a process that is dead may have come from anywhere later.

@@ -65,15 +65,18 @@ pub(super) fn settle(
         match wanted {
             Records::EnterLeave => anew()?
                 .write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), end, output)),
-            Records::CallingContexts if end.is_some() => {
-                anew()?.write(|events, output| distances::copy(events, walk, output))
-            }
-            Records::CallingContexts => match distances::correct(&path, run.chunk_size(), walk.clone())? {
-                Correction::Done(damage) => settled_in_place(&path, damage),
-                Correction::NotInPlace => {
-                    anew()?.write(|events, output| distances::copy(events, walk, output))
+            Records::CallingContexts => {
+                let correction = match end {
+                    Some(_) => Correction::NotInPlace,
+                    None => distances::correct(&path, run.chunk_size(), walk.clone())?,
+                };
+                match correction {
+                    Correction::Done(damage) => settled_in_place(&path, damage),
+                    Correction::NotInPlace => {
+                        anew()?.write(|events, output| distances::copy(events, walk, output))
+                    }
                 }
-            },
+            }
         }
     };
     let all = side_by_side(run.places.len(), settle);

@@ -179,12 +179,12 @@ fn run_times(
         .flat_map(|profile| &profile.locations)
         .filter(|l| trace.locations[l.location].is_thread());
     let words = locations
-        .flat_map(|l| [l.location as u64, l.run as u64, l.run_mpi as u64, l.run_off as u64])
+        .flat_map(|l| [l.location as u64, l.recorded_run() as u64, l.run_mpi as u64, l.run_off as u64])
         .collect();
     let mut times = vec![RunTimes::default(); trace.locations.len()];
     for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(4)) {
         let [run, mpi, off] = [words[1], words[2], words[3]].map(u64::cast_signed);
-        times[words[0] as usize] = RunTimes { run: run.saturating_sub(off), mpi, off };
+        times[words[0] as usize] = RunTimes { run, mpi, off };
     }
     Ok(times)
 }

@@ -90,6 +90,11 @@ pub struct LocationProfile {
 }
 
 impl LocationProfile {
+    /// The time between MPI_Init and MPI_Finalize as far as it was recorded, in ticks.
+    pub fn recorded_run(&self) -> Ticks {
+        self.run.saturating_sub(self.run_off)
+    }
+
     /// Whether an event of it is known. A thread of which there is none has not run, or its events are lost: nothing is
     /// compared with it, and it counts in no mean.
     pub fn has_events(&self) -> bool {

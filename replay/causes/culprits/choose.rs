@@ -122,7 +122,7 @@ pub(super) fn choose(
     let groups =
         groups(accounts.iter().filter_map(|account| Some((place(account)?, account.costs))), exchange)?;
 
-    // A group, or one location of a small group: costs, function, group, location.
+    // A group, or one location of a small group: the culprit, the group, and the location if it is only one.
     let mut found: Vec<(Culprit, usize, Option<u32>)> = Vec::new();
     for (&(at, group), sums) in groups.iter().filter(|(_, sums)| sums.locations > FEW) {
         let culprit =
@@ -153,8 +153,9 @@ pub(super) fn choose(
         true => culprit.costs / 2,
         false => culprit.costs,
     };
+    let least = whole(runs) / STANDS_OUT;
+    found.retain(|(culprit, ..)| culprit.costs > 0 && culprit.costs >= least);
     found.sort_by_key(|(culprit, group, location)| (-weight(culprit), culprit.function, *group, *location));
-    found.retain(|(culprit, ..)| culprit.costs > 0 && culprit.costs >= whole(runs) / STANDS_OUT);
     found.truncate(NAMED);
 
     let mut own = vec![Vec::new(); found.len()];

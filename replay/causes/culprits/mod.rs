@@ -115,7 +115,7 @@ pub(super) fn find(
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
     let threads = locations.iter().filter(|location| tools.trace.locations[location.location].is_thread());
-    let run = threads.fold(0, |sum: Ticks, it| sum.saturating_add(it.run.saturating_sub(it.run_off)));
+    let run = threads.fold(0, |sum: Ticks, it| sum.saturating_add(it.recorded_run()));
     let (culprits, members) = choose::choose(tools, paths, lines, run, exchange)?;
     if culprits.is_empty() {
         return Ok(Culprits::default());

@@ -71,6 +71,8 @@ pub(super) fn count(
     let mut words: Batch = counts.iter().flat_map(words).collect();
     words.extend(of_paths.iter().flat_map(|(&(which, path), &samples)| [pair(which as u32, path), samples]));
     let mut sums = vec![SampleCounts::default(); counts.len()];
+    let own_path = |site: &Option<Site>| site.map(|site| places.paths.own_path(tools.trace, site.path));
+    let own_paths: Vec<Option<u32>> = sites.iter().map(own_path).collect();
     for batch in gather(exchange, words)? {
         // The other workers get empty batches.
         let Some((of_culprits, of_paths)) = batch.split_at_checked(4 * sums.len()) else { continue };
@@ -82,8 +84,9 @@ pub(super) fn count(
         }
         for words in of_paths.chunks_exact(2) {
             let (which, path) = halves(words[0]);
-            let site = sites[which as usize].map(|site| places.paths.own_path(tools.trace, site.path));
-            sums[which as usize].at_site += if site == Some(path) { words[1] } else { 0 };
+            if own_paths[which as usize] == Some(path) {
+                sums[which as usize].at_site += words[1];
+            }
         }
     }
     Ok(sums.into_iter().map(|sum| Some(sum).filter(|sum| sum.all > 0)).collect())

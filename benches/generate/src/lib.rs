@@ -28,6 +28,7 @@ mod location;
 mod mpi;
 pub mod patterns;
 mod regions;
+mod sweep;
 
 use std::path::Path;
 

@@ -8,6 +8,7 @@ mod master_worker;
 pub mod ping_pong;
 pub mod ring;
 mod stencil;
+mod sweeps;
 mod wavefront;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::location::Location;
 pub const PATTERNS: &[&Pattern] = &[
     &stencil::PATTERN,
     &wavefront::PATTERN,
+    &sweeps::PATTERN,
     &all_to_all::PATTERN,
     &ring::PATTERN,
     &master_worker::PATTERN,

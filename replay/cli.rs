@@ -92,7 +92,6 @@ impl Cli {
     /// What the analysis needs of it, with `threads` where the user does not say.
     pub(crate) fn options(&self, threads: usize) -> Options {
         Options {
-            experiment: self.experiment.clone(),
             report: self.output.clone(),
             semantics: match self.semantics {
                 SemanticsName::Corrected => Semantics::Corrected,
@@ -107,6 +106,7 @@ impl Cli {
             causes: !self.no_root_causes,
             clock_correction: self.clock_correction,
             force: self.force,
+            ..Options::new(&self.experiment)
         }
     }
 }

@@ -45,7 +45,9 @@ pub mod report;
 pub mod report_paths;
 pub mod scratch;
 pub mod severity;
+pub mod shared;
 pub mod signals;
+pub mod solvers;
 pub mod statistics;
 pub mod thread_numbers;
 pub mod thread_waits;
@@ -78,12 +80,13 @@ use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
-use matching::{Owners, Shared};
+use matching::Owners;
 use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;
 use report::Found;
 use report_paths::ReportPaths;
+use shared::Shared;
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
@@ -147,6 +150,7 @@ struct Job {
     memory: Memory,
     estimate: Estimate,
     shared: Shared,
+    together: u64,
     corrects_clocks: bool,
 }
 
@@ -199,6 +203,7 @@ impl Job {
             memory,
             estimate,
             shared: Shared::new(threads),
+            together: options.together,
             corrects_clocks: options.clock_correction,
         })
     }
@@ -294,7 +299,7 @@ impl Job {
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
         let Job { trace, metrics, formulas, memory, shared, .. } = self;
         let owners = Owners::new(&self.blocks);
-        let tools = Tools { trace, metrics, formulas, owners: &owners, shared };
+        let tools = Tools { trace, metrics, formulas, owners: &owners, shared, together: self.together };
         let is_alone = exchange.workers() == self.threads;
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
@@ -303,7 +308,7 @@ impl Job {
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(&profiles, is_alone);
             memory.check(matching + clock_correction::bytes_needed(&profiles))?;
-            corrected = clock_correction::correct(&tools, profiles, &mut findings, exchange)?;
+            corrected = clock_correction::correct(&tools, profiles, memory, &mut findings, exchange)?;
         }
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
         let mut profiles = self.walk(positions, &corrected.times, exchange, progress)?;

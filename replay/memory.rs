@@ -102,6 +102,14 @@ impl Memory {
         }
     }
 
+    /// How many bytes each thread can take without need, of what is allowed: no more than half of it, as other processes may be
+    /// below the same limit.
+    pub fn left(&self) -> u64 {
+        let left = |limit: &Limit| limit.bytes.saturating_sub(limit.used()).saturating_sub(self.room());
+        let left = self.limits.iter().map(left).fold(scratch::in_memory(u64::MAX), u64::min);
+        left / 2 / self.threads.max(1)
+    }
+
     /// Whether a step that takes `next` bytes more, in every thread, fits.
     ///
     /// # Errors

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use otf2::Io;
 
+use crate::solvers;
+
 /// Which definitions of wait states to follow. `docs/differences.md` lists where they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Semantics {
@@ -48,6 +50,9 @@ pub struct Options {
     pub threads: usize,
     /// How much memory each process may take; all that there is if nothing is said.
     pub memory: Option<MemoryLimit>,
+    /// Bytes that one worker brings together of the others, at most, to go from location to location without them (see
+    /// [`solvers`](crate::solvers)). The report does not depend on it.
+    pub together: u64,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,
     /// Correct the times of events first, so that nothing is received before it was sent.
@@ -66,6 +71,7 @@ impl Options {
             io: Io::default(),
             threads: 1,
             memory: None,
+            together: solvers::TOGETHER,
             causes: true,
             clock_correction: false,
             force: false,

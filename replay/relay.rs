@@ -122,19 +122,24 @@ impl Mail {
     }
 }
 
+/// Runs everything to its end, where one worker has all of it.
+pub fn run_alone<R: Recurrence>(work: &mut R) {
+    loop {
+        while work.step(&mut |_, _| ()) {}
+        match work.blocked() {
+            Some(blocked) => work.release(blocked),
+            None => return,
+        }
+    }
+}
+
 /// Runs everything to its end, on all workers.
 pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let workers = exchange.workers();
-    let mut mail = Mail { gathered: vec![Batch::new(); workers], sent: 0, received: 0 };
     if workers == 1 {
-        loop {
-            while work.step(&mut |_, _| ()) {}
-            match work.blocked() {
-                Some(blocked) => work.release(blocked),
-                None => return,
-            }
-        }
+        return run_alone(work);
     }
+    let mut mail = Mail { gathered: vec![Batch::new(); workers], sent: 0, received: 0 };
     let mut judge = (exchange.worker() == 0).then(|| Judge::new(workers));
     let mut is_asked = false;
     // Since when there was neither work nor a message.

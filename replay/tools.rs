@@ -1,8 +1,9 @@
 //! What every step after the walk looks things up in.
 
 use crate::formulas::Formulas;
-use crate::matching::{Owners, Shared};
+use crate::matching::Owners;
 use crate::metrics::Metrics;
+use crate::shared::Shared;
 use crate::trace::Trace;
 
 /// The trace, the metrics, and who works for what.
@@ -18,6 +19,8 @@ pub struct Tools<'a> {
     pub owners: &'a Owners,
     /// What the threads of this process show each other.
     pub shared: &'a Shared,
+    /// Bytes that one worker brings together of the others, at most.
+    pub together: u64,
 }
 
 impl Tools<'_> {

@@ -8,10 +8,11 @@ use replay::clock_correction::{correct, fineness};
 use replay::exchange::Solo;
 use replay::findings::{Finding, Findings};
 use replay::formulas::Formulas;
-use replay::matching::{Owners, Shared};
+use replay::matching::Owners;
 use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
+use replay::shared::Shared;
 use replay::tools::Tools;
 use replay::walk::{Positions, open, walk};
 use replay::{Options, Semantics, Summary};
@@ -168,8 +169,14 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     let (metrics, processes) = (Metrics::new(false), trace.processes.len());
     let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
     let shared = Shared::new(1);
-    let tools =
-        Tools { trace: &trace, metrics: &metrics, formulas: &formulas, owners: &owners, shared: &shared };
+    let tools = Tools {
+        trace: &trace,
+        metrics: &metrics,
+        formulas: &formulas,
+        owners: &owners,
+        shared: &shared,
+        together: 0,
+    };
     let walk = |process| {
         let files = open(&archive, &trace, process).unwrap();
         walk(&archive, &trace, &metrics, &files, Positions::Records, &[], &Memory::default()).unwrap()
@@ -177,7 +184,8 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     let profiles: Vec<_> = (0..processes).map(walk).collect();
     let locations = profiles.iter().flat_map(|profile| &profile.locations);
     let before = locations.map(|location| location.records.times.clone()).collect();
-    let corrected = correct(&tools, profiles, &mut Findings::default(), &mut Solo).unwrap();
+    let memory = Memory::default();
+    let corrected = correct(&tools, profiles, &memory, &mut Findings::default(), &mut Solo).unwrap();
     (before, corrected.times.into_iter().flatten().collect())
 }
 

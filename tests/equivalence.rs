@@ -83,11 +83,12 @@ fn everything(directory: &Path) -> Vec<(Options, [Vec<u8>; 2])> {
 fn report_of_every_trace_is_the_same_with_any_workers() {
     let directory = in_memory();
     let everything = everything(directory.path());
-    let compare = |workers: &str, threads: usize, analyze: &dyn Fn(&[Options])| {
-        let report = |number| Some(directory.path().join(format!("{workers}-{number}.cubex")));
+    let compare = |with: &str, threads: usize, analyze: &dyn Fn(&[Options])| {
+        let report = |number| Some(directory.path().join(format!("{with}-{number}.cubex")));
         let analyses = everything.iter().enumerate().map(|(number, (solo, _))| Options {
             report: report(number),
             threads,
+            together: workers::TOGETHER[number % 3],
             io: if threads == 2 { Io::Read } else { Io::Map },
             ..solo.clone()
         });
@@ -98,7 +99,7 @@ fn report_of_every_trace_is_the_same_with_any_workers() {
             let found = written(report);
             std::fs::remove_file(report).unwrap();
             std::fs::remove_file(report.with_extension("stat")).unwrap();
-            assert!(found == *solo, "{} with {workers}", analysis.experiment.display());
+            assert!(found == *solo, "{} with {with}", analysis.experiment.display());
         }
     };
     for threads in [1, 2, 4] {
@@ -136,17 +137,19 @@ fn report_is_the_same_with_any_number_of_processes_and_threads() {
         experiments.push(experiment);
     }
     for experiment in experiments {
-        let analyze = |processes: usize, threads: usize| {
-            let report = directory.path().join("r.cubex");
-            for outcome in workers::analyze(&experiment, &report, Semantics::Corrected, processes, threads) {
-                outcome.unwrap();
+        let report = directory.path().join("r.cubex");
+        for clock_correction in [false, true] {
+            let options = Options { clock_correction, ..options(&experiment, &report, Semantics::Corrected) };
+            replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+            let one = written(&report);
+            for (processes, threads) in [(1, 2), (1, 5), (2, 1), (3, 1), (5, 1), (2, 3)] {
+                let options = Options { threads, ..options.clone() };
+                workers::analyze_each(&options, processes, |together| {
+                    let what =
+                        format!("{}: {processes} processes of {threads} threads", experiment.display());
+                    assert!(written(&report) == one, "{what}, {together} bytes together");
+                });
             }
-            written(&report)
-        };
-        let one = analyze(1, 1);
-        for (processes, threads) in [(1, 2), (1, 5), (2, 1), (3, 1), (5, 1), (2, 3)] {
-            let what = experiment.display();
-            assert!(analyze(processes, threads) == one, "{what}: {processes} processes of {threads} threads");
         }
     }
 }

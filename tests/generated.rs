@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use generate::patterns::{ping_pong, ring};
 use generate::{Job, PATTERNS, Pattern, START};
-use replay::Semantics;
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Semantics};
 
 use crate::support::report::Table;
-use crate::support::{analyze, in_memory, workers, written};
+use crate::support::{analyze, in_memory, options, workers, written};
 
 /// Grids of three columns and two lines.
 const RANKS: u32 = 6;
@@ -56,15 +58,15 @@ fn reports_of_all_patterns_are_the_same_with_any_workers() {
     for pattern in PATTERNS {
         let experiment = generated(&job(pattern), directory.path(), pattern.name);
         let report = directory.path().join("r.cubex");
-        let of = |processes: usize, threads: usize| {
-            for outcome in workers::analyze(&experiment, &report, Semantics::Corrected, processes, threads) {
-                outcome.unwrap();
-            }
-            written(&report)
-        };
-        let one = of(1, 1);
+        let options = options(&experiment, &report, Semantics::Corrected);
+        replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+        let one = written(&report);
         for (processes, threads) in [(2, 1), (3, 1), (1, 3)] {
-            assert!(of(processes, threads) == one, "{} with {processes} x {threads}", pattern.name);
+            let options = Options { threads, ..options.clone() };
+            workers::analyze_each(&options, processes, |together| {
+                let what = format!("{} with {processes} x {threads}", pattern.name);
+                assert!(written(&report) == one, "{what}, {together} bytes together");
+            });
         }
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use model::{Paradigm, RegionRole};
 use otf2::{Archive, Event, MappingType};
-use replay::Semantics;
+use replay::{Options, Semantics};
 
 use crate::support::parse::Case;
 use crate::support::report::Table;
 use crate::support::trace::{Context, Step, Trace};
 use crate::support::{
-    SEMANTICS, analyze, archives, fresh, golden, name, random, random_tasks, workers, write,
+    SEMANTICS, analyze, archives, fresh, golden, name, options, random, random_tasks, workers, write,
 };
 
 /// Random traces of a run.
@@ -198,11 +198,11 @@ fn report_of_a_random_trace_is_the_same_for_any_number_of_workers() {
         for (processes, threads) in [(2, 1), (3, 2), (7, 1), (1, 3)] {
             let (path, corrected) = (directory.path(), Semantics::Corrected);
             let report = path.join(format!("{processes}.{threads}.cubex"));
-            for outcome in workers::analyze(path, &report, corrected, processes, threads) {
-                outcome.unwrap();
-            }
-            let what = format!("random trace {seed} with {processes} processes of {threads} threads");
-            assert!(std::fs::read(&report).unwrap() == one, "{what}");
+            let options = Options { threads, ..options(path, &report, corrected) };
+            workers::analyze_each(&options, processes, |together| {
+                let what = format!("random trace {seed} with {processes} processes of {threads} threads");
+                assert!(std::fs::read(&report).unwrap() == one, "{what}, {together} bytes together");
+            });
         }
     }
 }

@@ -65,6 +65,8 @@ fn options(
         threads,
         causes: true,
         memory: None,
+        // With several threads half of the runs go step by step.
+        together: if clock_correction { 0 } else { replay::solvers::TOGETHER },
         clock_correction,
         force: true,
     }

@@ -2,47 +2,38 @@
 //! (specification 8.1 and 9).
 //!
 //! Waiting that was caused by waiting is charged to what caused the first of it. So a cause has to know what its waiting
-//! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing;
+//! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing.
+//! [`solvers`](crate::solvers) has brought together what is needed of the locations; if that is more than one worker can take,
 //! [`relay`](crate::relay) carries costs between workers.
 
 use model::Ticks;
 use rustc_hash::FxHashSet;
 
-use super::critical_path::{CriticalPath, Visit};
+use super::critical_path::{CriticalPath, Stretch};
 use super::delay::{Class, Costs};
+use super::graph::{Cause, Graph, Item, Kind, Link, Numbers, Reach};
 use super::kept::Kept;
 use super::lines::Lines;
-use super::long_term::{self, Owed};
 use super::points::Next;
-use super::sides::{Cause, Causes, Waits};
-use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, pair};
+use super::sides::Waits;
+use crate::error::Error;
+use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
-use crate::journal::{Position, Spot};
+use crate::journal::{NO_POSITION, Spot};
 use crate::relay::{self, Blocked, Recurrence};
+use crate::solvers::Group;
 use crate::tools::Tools;
 
-/// What a location has to do at a position, in this order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// A cause reaches no further back.
-    End,
-    /// A wait state learns what it costs.
-    Wait,
-    /// A cause needs to know what its waiting costs.
-    Cause,
-}
-
-/// What to do with which wait or cause.
-pub(super) type Item = (Kind, u32);
-
-/// Marks a message about the critical path; others have a bit for each class that costs.
+/// Marks a message about the critical path; others begin with a worker.
 const PATH: u64 = 1 << 63;
 
 /// A location on its way back.
 #[derive(Clone, Debug)]
 struct Way {
+    /// The graph that it is in.
+    graph: usize,
     /// What it has to do next, and the end of that.
     next: usize,
     end: usize,
@@ -53,112 +44,44 @@ struct Way {
 /// What a worker tells another one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Message {
-    /// What a delay's waiting costs, by class; forwards, which shares of it the culprits have. By its number among the delays
-    /// told.
-    Costs(u32, Costs),
+    /// What a cause's waiting costs, by class; forwards, which shares of a wait the culprits have.
+    Costs(Link, Costs),
     /// The critical path goes on before this event.
     Path(Spot),
 }
 
-/// What each location has to do, the latest first.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Items {
-    /// One location after the other.
-    pub(super) list: Vec<Item>,
-    /// Where the items of each location begin, and the end of all.
-    pub(super) firsts: Vec<usize>,
-}
-
-impl Items {
-    fn new(lines: &Lines, waits: &Waits, causes: &Causes) -> Items {
-        let mut items = Items::default();
-        let mut keys = Vec::new();
-        for line in 0..lines.len() {
-            items.firsts.push(items.list.len());
-            let points = lines.line(line).points();
-            let (of_waits, causes_here) = (waits.of_line.of(line), causes.of_line.of(line));
-            // Each kind comes in few runs, latest first, which the sort makes use of.
-            for (place, &number) in of_waits.iter().enumerate().rev() {
-                let wait = &waits.list[number as usize];
-                if wait.costly > 0 {
-                    keys.push(key(wait.delay.waiting.position, Kind::Wait, place));
-                }
-            }
-            let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
-            let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
-            keys.extend(
-                of_causes.clone().map(|(place, cause)| key(cause.delay.causing.position, Kind::Cause, place)),
-            );
-            keys.extend(of_causes.filter_map(|(place, cause)| {
-                let last = cause.reach?.checked_sub(1)?;
-                Some(key(points[last as usize].position, Kind::End, place))
-            }));
-            keys.sort();
-            items.list.extend(keys.drain(..).map(|key| match key as u32 >> PLACE_BITS {
-                0 => (Kind::End, causes_here[place(key)]),
-                1 => (Kind::Wait, of_waits[place(key)]),
-                _ => (Kind::Cause, causes_here[place(key)]),
-            }));
-        }
-        items.firsts.push(items.list.len());
-        items
-    }
-}
-
-/// Bits for the place of a wait or cause among those of a location: memory is full before there are as many.
-const PLACE_BITS: u32 = 30;
-
-/// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
-fn key(position: Position, kind: Kind, place: usize) -> u64 {
-    pair(!position, (kind as u32) << PLACE_BITS | place as u32)
-}
-
-/// The place in a [`key`].
-fn place(key: u64) -> usize {
-    (key as u32 & ((1 << PLACE_BITS) - 1)) as usize
-}
-
-/// What is known once all have come back.
-#[derive(Debug)]
+/// What is known at its owner once all have come back.
+#[derive(Debug, Default)]
 pub(super) struct Returned {
+    /// What a tick of each cause costs in the long term, if it does.
+    costs: Batch,
     /// Where the critical path has been.
-    pub(super) path: CriticalPath,
-    /// What is still to be charged.
-    pub(super) owed: Vec<Owed>,
-    /// What each location had to do.
-    pub(super) items: Items,
-    /// Causes that did not get their costs.
-    pub(super) released: FxHashSet<u32>,
-    /// What a tick of excess work costs, by cause: all classes together.
-    pub(super) per_tick: Vec<f64>,
+    pub(super) path: Vec<Stretch>,
+    /// Where the critical path has been more than once.
+    again: Vec<Spot>,
 }
 
-/// The locations of a worker on their way back.
+/// The locations of a group of workers on their way back.
 pub(super) struct Backward<'a> {
     tools: &'a Tools<'a>,
-    lines: &'a Lines,
-    waits: &'a Waits,
-    causes: &'a Causes,
-    /// Where the critical path goes on from meetings of teams.
-    meetings: &'a [Vec<Spot>],
-    /// Meetings that it has come to.
-    met: FxHashSet<u32>,
+    group: &'a Group<Graph>,
+    numbers: Numbers,
+    /// Meetings that the critical path has come to: the graph, and the number there.
+    met: FxHashSet<(usize, u32)>,
     /// Where the critical path ends, if that is here and nobody has gone back from there yet.
     last: Option<Spot>,
-    worker: usize,
-    items: Items,
     ways: Vec<Way>,
     path: CriticalPath,
+    /// Where the critical path has been more than once.
+    again: Vec<Spot>,
     /// Locations that can go on.
     ready: Vec<usize>,
     /// What waiting costs, by cause, from when that has come until it is over.
     arrived: Kept<Costs>,
-    /// What causes are still to be charged for.
-    owed: Vec<Owed>,
+    /// What causes cost in the long term, by graph.
+    costs: Vec<Batch>,
     /// Causes that did not get their costs.
     released: FxHashSet<u32>,
-    /// What a tick of excess work costs, by cause.
-    per_tick: Vec<f64>,
     findings: &'a mut Findings,
 }
 
@@ -172,83 +95,80 @@ impl<'a> Backward<'a> {
     /// All locations at their end.
     pub(super) fn new(
         tools: &'a Tools<'a>,
-        lines: &'a Lines,
-        waits: &'a Waits,
-        causes: &'a Causes,
-        meetings: &'a [Vec<Spot>],
-        worker: usize,
+        group: &'a Group<Graph>,
         findings: &'a mut Findings,
     ) -> Backward<'a> {
-        let items = Items::new(lines, waits, causes);
-        let way = |ends: &[usize]| Way { next: ends[0], end: ends[1], weights: [0; Class::COUNT] };
-        let ways: Vec<Way> = items.firsts.windows(2).map(way).collect();
+        let numbers = Numbers::new(group);
+        let way = |at: usize| {
+            let graph = group.part_of(at);
+            let items = group.parts[graph].items.range(at - group.first_line(graph));
+            Way { graph, next: items.start, end: items.end, weights: [0; Class::COUNT] }
+        };
+        let ways: Vec<Way> = (0..group.lines()).map(way).collect();
         let ready = (0..ways.len()).filter(|&at| ways[at].next < ways[at].end).collect();
         Backward {
             tools,
-            waits,
-            causes,
-            meetings,
+            group,
             met: FxHashSet::default(),
-            last: None,
-            worker,
-            items,
+            last: group.parts.iter().find_map(|graph| graph.last),
             ways,
-            path: CriticalPath::new(lines),
+            path: CriticalPath::new(&group.parts),
+            again: Vec::new(),
             ready,
-            arrived: Kept::new(causes.list.len()),
-            owed: Vec::new(),
+            arrived: Kept::new(numbers.causes()),
+            costs: vec![Batch::new(); group.parts.len()],
             released: FxHashSet::default(),
-            per_tick: vec![0.0; causes.list.len()],
             findings,
-            lines,
+            numbers,
         }
-    }
-
-    /// The critical path ends at this event of one of the locations.
-    pub(super) fn begin_path(&mut self, last: Spot) {
-        self.last = Some(last);
     }
 
     /// What a location has to do next.
     fn next(&self, at: usize) -> Option<Item> {
-        let Way { next, end, .. } = self.ways[at];
-        (next < end).then(|| self.items.list[next])
+        let Way { graph, next, end, .. } = self.ways[at];
+        (next < end).then(|| self.group.parts[graph].items.list[next])
     }
 
-    fn is_blocked(&self, cause: u32) -> bool {
-        self.causes.list[cause as usize].awaits_costs()
+    /// A cause in a graph.
+    fn cause(&self, graph: usize, number: u32) -> &'a Cause {
+        &self.group.parts[graph].causes[number as usize]
+    }
+
+    fn is_blocked(&self, graph: usize, number: u32) -> bool {
+        let cause = self.numbers.cause(graph, number);
+        self.cause(graph, number).wait.is_some()
             && self.arrived.get(cause).is_none()
             && !self.released.contains(&cause)
     }
 
     /// A cause begins to reach wait states.
-    fn cause(&mut self, at: usize, number: u32) {
-        let cause = &self.causes.list[number as usize];
-        let costs = self.arrived.remove(number).map(|costs| cause.long_term(costs));
-        self.per_tick[number as usize] = cause.scale;
+    fn begin(&mut self, at: usize, number: u32) {
+        let graph = self.ways[at].graph;
+        let (place, cause) = (self.numbers.cause(graph, number), self.cause(graph, number));
+        let costs = self.arrived.remove(place).map(|costs| cause.long_term(costs));
         if let Some(costs) = costs {
-            self.owed.extend(long_term::owed(number, &costs));
-            self.per_tick[number as usize] += costs.iter().sum::<f64>();
+            put_costs(&mut self.costs[graph], number.into(), &costs);
             // It will end.
-            if cause.reach.is_some_and(|first| first > 0) {
-                self.arrived.insert(number, costs);
+            if cause.reach == Reach::End {
+                self.arrived.insert(place, costs);
             }
         }
-        if cause.reach.is_some() {
+        if cause.reach != Reach::Nothing {
             self.weigh(at, cause, costs, i128::saturating_add);
         }
     }
 
     /// A cause reaches no further.
     fn end(&mut self, at: usize, number: u32) {
-        let costs = self.arrived.remove(number);
-        self.weigh(at, &self.causes.list[number as usize], costs, i128::saturating_sub);
+        let graph = self.ways[at].graph;
+        let costs = self.arrived.remove(self.numbers.cause(graph, number));
+        self.weigh(at, self.cause(graph, number), costs, i128::saturating_sub);
     }
 
     /// What a tick of a cause costs becomes a part of what a tick of waiting costs, or is none any more.
     fn weigh(&mut self, at: usize, cause: &Cause, costs: Option<Costs>, change: impl Fn(i128, i128) -> i128) {
         let weights = &mut self.ways[at].weights;
-        let own = cause.delay.class as usize;
+        let own = cause.class as usize;
         let Some(mut costs) = costs else {
             weights[own] = change(weights[own], fixed(cause.scale));
             return;
@@ -263,84 +183,128 @@ impl<'a> Backward<'a> {
 
     /// A wait state tells its cause what it costs.
     fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
-        let ticks = self.waits.list[number as usize].costly as f64;
+        let Way { graph, weights, .. } = self.ways[at];
+        let wait = &self.group.parts[graph].waits[number as usize];
+        let ticks = wait.ticks as f64;
         let cost = |weight: i128| if weight == 0 { 0.0 } else { float(weight) * ticks };
-        let costs = self.ways[at].weights.map(cost);
-        let (worker, number) = self.waits.told(number);
-        if worker == self.worker {
-            self.arrive(worker, number, costs);
-        } else {
-            tell(worker, Message::Costs(number, costs));
+        let costs = weights.map(cost);
+        match self.group.has(wait.cause.worker as usize) {
+            Some(graph) => self.arrive(graph, wait.cause.number, costs),
+            None => {
+                tell(self.group.solvers.of(wait.cause.worker as usize), Message::Costs(wait.cause, costs))
+            }
         }
     }
 
-    /// The costs of a delay have come from a worker.
-    fn arrive(&mut self, worker: usize, number: u32, costs: Costs) {
-        let cause = self.causes.firsts[worker] as u32 + number;
+    /// What the waiting of a cause costs has come.
+    fn arrive(&mut self, graph: usize, number: u32, costs: Costs) {
+        let cause = self.numbers.cause(graph, number);
         if self.released.contains(&cause) {
             return;
         }
         self.arrived.insert(cause, costs);
-        let at = self.lines.at(self.causes.list[cause as usize].delay.causing.location);
-        if self.next(at).is_some_and(|item| item == (Kind::Cause, cause)) {
+        let at = self.group.first_line(graph) + self.cause(graph, number).line as usize;
+        if self.next(at).is_some_and(|item| item == Item::new(Kind::Cause, number)) {
             self.ready.push(at);
         }
     }
 
-    /// The critical path goes backwards from an event, as long as it stays with this worker's locations. In a team it may
+    /// The critical path goes backwards from an event, as long as it stays with the locations here. In a team it may
     /// be at several threads at once (Q12).
     fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
-            if worker != self.worker {
-                tell(worker, Message::Path(spot));
+            if !self.group.workers.contains(&worker) {
+                tell(self.group.solvers.of(worker), Message::Path(spot));
                 continue;
             }
-            let Visit { stop, is_again } = self.path.visit(self.lines, spot);
+            let at = self.group.at(spot.location);
+            let graph = self.ways[at].graph;
+            let (stop, is_again) = self.path.visit(self.group, at, spot.position);
             if is_again {
-                // Threads of a team may come to one point on several ways; others do not.
-                if !self.tools.has_teams() {
-                    let time =
-                        stop.map_or(0, |stop| self.time_of_cause(Spot { position: stop.position, ..spot }));
-                    self.findings.add(
-                        Finding::CyclicWait,
-                        time,
-                        spot.location as usize,
-                        || "the critical path comes to the same wait state again",
-                    );
-                }
+                self.again.push(Spot { position: stop.map_or(NO_POSITION, |stop| stop.0), ..spot });
                 continue;
             }
-            match stop.map(|stop| stop.next) {
+            match stop.map(|stop| stop.1) {
                 None | Some(Next::Start | Next::Through) => {}
                 Some(Next::Blamed(blamed)) => spots.push(blamed),
                 Some(Next::Team(meeting)) => {
-                    if self.met.insert(meeting) {
-                        spots.extend(&self.meetings[meeting as usize]);
+                    if self.met.insert((graph, meeting)) {
+                        spots.extend(&self.group.parts[graph].meetings[meeting as usize]);
                     }
                 }
             }
         }
     }
 
-    /// When that was caused for which an event waits; 0 if it does not wait.
-    fn time_of_cause(&self, waiting: Spot) -> Ticks {
-        let of_line = self.waits.of_line.of(self.lines.at(waiting.location)).iter();
-        let delays = of_line.map(|&wait| &self.waits.list[wait as usize].delay);
-        delays.filter(|delay| delay.waiting == waiting).map(|delay| delay.time).min().unwrap_or(0)
+    /// Once everything has come to its end: gives back to each worker what is known of its locations. Answers what this worker
+    /// gets, and which causes here did not get their costs.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn give_back(self, exchange: &mut dyn Exchange) -> Result<(Returned, FxHashSet<u32>), Error> {
+        let mut paths = self.path.into_stretches();
+        let batches = self.costs.into_iter().enumerate().map(|(graph, costs)| {
+            let worker = self.group.workers.start + graph;
+            let is_there = |spot: &&Spot| self.tools.owner_of(spot.location) == worker;
+            let path = std::mem::take(&mut paths[graph]);
+            let mut batch = vec![costs.len() as u64, path.len() as u64];
+            batch.extend(costs);
+            batch.extend(path.into_iter().map(Stretch::encode));
+            batch.extend(self.again.iter().filter(is_there).map(|spot| spot.encode()));
+            batch
+        });
+        let words = self.group.give_back(batches.collect(), exchange)?;
+        let mut reader = BatchReader::new(&words);
+        let (costs, path) = (reader.word() as usize, reader.word() as usize);
+        let costs = reader.words(costs).to_vec();
+        let path = reader.words(path).iter().map(|&word| Stretch::decode(word)).collect();
+        let mut again = Vec::new();
+        while !reader.is_empty() {
+            again.push(Spot::decode(reader.word()));
+        }
+        Ok((Returned { costs, path, again }, self.released))
+    }
+}
+
+impl Returned {
+    /// The causes with what a tick of each costs in the long term.
+    pub(super) fn costs(&self) -> impl Iterator<Item = (u32, Costs)> {
+        let mut reader = BatchReader::new(&self.costs);
+        std::iter::from_fn(move || (!reader.is_empty()).then(|| take_costs(&mut reader)))
+            .map(|(number, costs)| (number as u32, costs))
     }
 
-    /// Once everything has come to its end.
-    pub(super) fn finish(self) -> Returned {
-        Returned {
-            path: self.path,
-            owed: self.owed,
-            items: self.items,
-            released: self.released,
-            per_tick: self.per_tick,
+    /// The critical path comes to a place again only where clocks are wrong, unless threads of a team come to one point on several
+    /// ways.
+    pub(super) fn report_cycles(
+        &self,
+        tools: &Tools<'_>,
+        lines: &Lines,
+        waits: &Waits,
+        findings: &mut Findings,
+    ) {
+        if tools.has_teams() {
+            return;
+        }
+        for spot in &self.again {
+            let time = if spot.position == NO_POSITION { 0 } else { time_of_cause(lines, waits, *spot) };
+            findings.add(
+                Finding::CyclicWait,
+                time,
+                spot.location as usize,
+                || "the critical path comes to the same wait state again",
+            );
         }
     }
+}
+
+/// When that was caused for which an event waits; 0 if it does not wait.
+fn time_of_cause(lines: &Lines, waits: &Waits, waiting: Spot) -> Ticks {
+    let of_line = waits.of_line.of(lines.at(waiting.location)).iter();
+    let delays = of_line.map(|&wait| &waits.list[wait as usize].delay);
+    delays.filter(|delay| delay.waiting == waiting).map(|delay| delay.time).min().unwrap_or(0)
 }
 
 impl Recurrence for Backward<'_> {
@@ -351,10 +315,11 @@ impl Recurrence for Backward<'_> {
             self.follow(last, tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some((kind, number)) = self.next(at) {
-            match kind {
-                Kind::Cause if self.is_blocked(number) => return true,
-                Kind::Cause => self.cause(at, number),
+        while let Some(item) = self.next(at) {
+            let number = item.number();
+            match item.kind() {
+                Kind::Cause if self.is_blocked(self.ways[at].graph, number) => return true,
+                Kind::Cause => self.begin(at, number),
                 Kind::End => self.end(at, number),
                 Kind::Wait => self.wait(at, number, tell),
             }
@@ -363,9 +328,13 @@ impl Recurrence for Backward<'_> {
         true
     }
 
-    fn hear(&mut self, from: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
+    fn hear(&mut self, _: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
         match message {
-            Message::Costs(number, costs) => self.arrive(from, number, costs),
+            Message::Costs(cause, costs) => {
+                let graph =
+                    self.group.has(cause.worker as usize).expect("costs come to the solver of the cause");
+                self.arrive(graph, cause.number, costs);
+            }
             Message::Path(spot) => self.follow(spot, tell),
         }
     }
@@ -373,54 +342,68 @@ impl Recurrence for Backward<'_> {
     /// The cause that would have to go on first, of those whose costs are missing.
     fn blocked(&self) -> Option<Blocked> {
         let cause = |at: usize| {
-            let (_, number) = self.next(at)?;
-            let delay = &self.causes.list[number as usize].delay;
-            Some(Blocked { time: delay.time, spot: delay.causing })
+            let cause = self.cause(self.ways[at].graph, self.next(at)?.number());
+            let spot = Spot { location: self.group.location(at), position: cause.position };
+            Some(Blocked { time: cause.time, spot })
         };
         (0..self.ways.len()).filter_map(cause).min()
     }
 
     /// Its causes wait for each other, so clocks are wrong.
     fn release(&mut self, blocked: Blocked) {
-        let at = self.lines.at(blocked.spot.location);
-        let Some((_, number)) = self.next(at) else { return };
+        let at = self.group.at(blocked.spot.location);
+        let Some(item) = self.next(at) else { return };
         self.findings.add(
             Finding::CyclicWait,
             blocked.time,
             blocked.spot.location as usize,
             || "what waiting costs depends on itself",
         );
-        self.released.insert(number);
+        self.released.insert(self.numbers.cause(self.ways[at].graph, item.number()));
         self.ready.push(at);
     }
+}
+
+/// Appends what something numbered costs, by class.
+fn put_costs(batch: &mut Batch, number: u64, costs: &Costs) {
+    let head = batch.len();
+    batch.push(number << 8);
+    for (class, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0) {
+        batch[head] |= 1 << class;
+        batch.push(cost.to_bits());
+    }
+}
+
+/// Reads what [`put_costs`] has appended.
+fn take_costs(reader: &mut BatchReader<'_>) -> (u64, Costs) {
+    let head = reader.word();
+    let mut costs: Costs = [0.0; Class::COUNT];
+    for (class, cost) in costs.iter_mut().enumerate() {
+        if head >> class & 1 == 1 {
+            *cost = f64::from_bits(reader.word());
+        }
+    }
+    (head >> 8, costs)
 }
 
 impl relay::Message for Message {
     fn encode(self, batch: &mut Batch) {
         match self {
             Message::Path(spot) => batch.extend([PATH, spot.encode()]),
-            Message::Costs(number, costs) => {
-                let head = batch.len();
-                batch.push(u64::from(number) << 8);
-                for (class, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0) {
-                    batch[head] |= 1 << class;
-                    batch.push(cost.to_bits());
-                }
+            Message::Costs(Link { worker, number }, costs) => {
+                batch.push(worker.into());
+                put_costs(batch, number.into(), &costs);
             }
         }
     }
 
     fn decode(reader: &mut BatchReader<'_>) -> Message {
-        let head = reader.word();
-        if head == PATH {
-            return Message::Path(Spot::decode(reader.word()));
-        }
-        let mut costs: Costs = [0.0; Class::COUNT];
-        for (class, cost) in costs.iter_mut().enumerate() {
-            if head >> class & 1 == 1 {
-                *cost = f64::from_bits(reader.word());
+        match reader.word() {
+            PATH => Message::Path(Spot::decode(reader.word())),
+            worker => {
+                let (number, costs) = take_costs(reader);
+                Message::Costs(Link { worker: worker as u32, number: number as u32 }, costs)
             }
         }
-        Message::Costs((head >> 8) as u32, costs)
     }
 }

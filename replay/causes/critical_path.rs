@@ -1,90 +1,127 @@
 //! Which stretches of its locations the critical path has come to (specification 8.1).
 
+use std::sync::Arc;
+
 use model::Ticks;
 
+use super::graph::Graph;
 use super::lines::Lines;
-use super::points::SyncPoint;
+use super::points::Next;
 use super::previous::Past;
+use crate::exchange::batch::{halves, pair};
 use crate::journal::{NO_POSITION, Position, Spot};
+use crate::solvers::{Group, Part};
 
-/// The critical path at all locations of a worker. At each, it stops at some points: a stretch lies behind each of them,
-/// and one before the first.
+/// The critical path at the locations of a group of workers. At each, it stops at some points: a stretch lies behind each of
+/// them, and one before the first.
 #[derive(Clone, Debug)]
 pub(super) struct CriticalPath {
-    /// The points at which it leaves, or begins, with their positions: those of one location after the other.
-    stops: Vec<(Position, u32)>,
-    /// Where the stops of each location begin, and the end of all.
-    firsts: Vec<usize>,
-    /// The last event that the path came from, by stretch.
-    ends: Vec<Position>,
+    /// By graph: the last event that the path came from, by stretch.
+    ends: Vec<Vec<Position>>,
 }
 
-/// What the path comes to at a location.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Visit<'a> {
-    /// The point where it leaves; none at the begin of everything.
-    pub(super) stop: Option<&'a SyncPoint>,
-    /// Whether it has been there before.
-    pub(super) is_again: bool,
+/// A stretch of the critical path at the locations of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stretch {
+    /// Its number: the stretches of one location follow those of the one before.
+    number: u32,
+    /// The event that it ends at.
+    end: Position,
+}
+
+impl Stretch {
+    pub(super) fn encode(self) -> u64 {
+        pair(self.number, self.end)
+    }
+
+    pub(super) fn decode(word: u64) -> Stretch {
+        let (number, end) = halves(word);
+        Stretch { number, end }
+    }
 }
 
 impl CriticalPath {
     /// It has not been anywhere.
-    pub(super) fn new(lines: &Lines) -> CriticalPath {
-        let (mut stops, mut firsts) = (Vec::new(), vec![0]);
-        for at in 0..lines.len() {
-            let points = (0..).zip(lines.line(at).points());
-            let of_line = points.filter(|(_, point)| point.is_stop());
-            stops.extend(of_line.map(|(number, point)| (point.position, number)));
-            firsts.push(stops.len());
-        }
-        let ends = vec![NO_POSITION; stops.len() + lines.len()];
-        CriticalPath { stops, firsts, ends }
+    pub(super) fn new(graphs: &[Arc<Graph>]) -> CriticalPath {
+        let stretches = |graph: &Arc<Graph>| graph.stops.list.len() + graph.lines();
+        CriticalPath { ends: graphs.iter().map(|graph| vec![NO_POSITION; stretches(graph)]).collect() }
     }
 
-    fn stops(&self, at: usize) -> &[(Position, u32)] {
-        &self.stops[self.firsts[at]..self.firsts[at + 1]]
-    }
-
-    /// It comes to an event of one of the locations, and goes backwards.
-    pub(super) fn visit<'a>(&mut self, lines: &'a Lines, spot: Spot) -> Visit<'a> {
-        let at = lines.at(spot.location);
-        let before = self.stops(at).partition_point(|&(position, _)| position < spot.position);
-        let stop = before.checked_sub(1).map(|before| self.stops(at)[before].1);
-        let stop = stop.map(|stop| &lines.line(at).points()[stop as usize]);
-        let end = &mut self.ends[self.firsts[at] + at + before];
+    /// It comes to an event of a location, and goes backwards. Answers where it stops, none at the begin of everything; and
+    /// whether it has been there before.
+    pub(super) fn visit(
+        &mut self,
+        group: &Group<Graph>,
+        at: usize,
+        position: Position,
+    ) -> (Option<(Position, Next)>, bool) {
+        let number = group.part_of(at);
+        let (graph, line) = (&group.parts[number], at - group.first_line(number));
+        let stops = graph.stops.of(line);
+        let before = stops.partition_point(|&(stop, _)| stop < position);
+        let end = &mut self.ends[number][graph.stops.range(line).start + line + before];
         let is_again = *end != NO_POSITION;
-        *end = if is_again { spot.position.max(*end) } else { spot.position };
-        Visit { stop, is_again }
+        *end = if is_again { position.max(*end) } else { position };
+        (before.checked_sub(1).map(|before| stops[before]), is_again)
     }
 
-    /// The exclusive ticks on it, by row of a location. What lies between two events is on it once, whatever ways led there,
-    /// and in whatever order.
-    pub(super) fn ticks(&self, lines: &mut Lines, at: usize) -> Vec<Ticks> {
-        let mut path = Vec::new();
-        let mut work = Vec::new();
-        let location = lines.location(at);
-        let stops = self.stops(at);
-        let ends = &self.ends[self.firsts[at] + at..][..=stops.len()];
-        for (number, &position) in ends.iter().enumerate().filter(|(_, end)| **end != NO_POSITION) {
-            let points = lines.line(at).points();
-            let stop = number.checked_sub(1).map(|before| stops[before].1 as usize);
-            let first = stop.map_or(0, |stop| stop + 1);
-            // The event is not behind the next stop.
-            let next = stops.get(number).map_or(points.len(), |next| next.1 as usize);
-            let end = first + points[first..next].partition_point(|point| point.position < position);
-            lines.work(Spot { location, position }, Past::new(stop, end), &mut work);
-            let line = lines.line(at);
-            let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
-            for &(row, ticks) in &work {
-                let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
-                if row as usize >= path.len() {
-                    path.resize(row as usize + 1, 0);
-                }
-                let sum: &mut Ticks = &mut path[row as usize];
-                *sum = (ticks - waited).saturating_add(*sum);
-            }
-        }
-        path
+    /// Where it has been, by graph.
+    pub(super) fn into_stretches(self) -> Vec<Vec<Stretch>> {
+        let of_graph = |ends: Vec<Position>| {
+            let stretches = (0..).zip(ends).map(|(number, end)| Stretch { number, end });
+            stretches.filter(|stretch| stretch.end != NO_POSITION).collect()
+        };
+        self.ends.into_iter().map(of_graph).collect()
     }
+}
+
+/// The exclusive ticks on the critical path, by location and row. What lies between two events is on it once, whatever ways led
+/// there, and in whatever order.
+pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
+    let mut rest = path;
+    let mut first = 0;
+    let mut ticks = Vec::with_capacity(lines.len());
+    for at in 0..lines.len() {
+        let points = (0..).zip(lines.line(at).points());
+        let stops: Vec<usize> =
+            points.filter(|(_, point)| point.is_stop()).map(|(number, _)| number).collect();
+        let next = first + stops.len() as u32 + 1;
+        let (here, later) = rest.split_at(rest.partition_point(|stretch| stretch.number < next));
+        let stretches = here.iter().map(|stretch| (stretch.number - first, stretch.end));
+        ticks.push(ticks_of(lines, at, &stops, stretches));
+        (rest, first) = (later, next);
+    }
+    ticks
+}
+
+/// The same of a location, from the numbers of the points where the path stops.
+fn ticks_of(
+    lines: &mut Lines,
+    at: usize,
+    stops: &[usize],
+    stretches: impl Iterator<Item = (u32, Position)>,
+) -> Vec<Ticks> {
+    let location = lines.location(at);
+    let mut path = Vec::new();
+    let mut work = Vec::new();
+    for (number, position) in stretches {
+        let points = lines.line(at).points();
+        let stop = (number as usize).checked_sub(1).map(|before| stops[before]);
+        let first = stop.map_or(0, |stop| stop + 1);
+        // The event is not behind the next stop.
+        let next = stops.get(number as usize).map_or(points.len(), |&next| next);
+        let end = first + points[first..next].partition_point(|point| point.position < position);
+        lines.work(Spot { location, position }, Past::new(stop, end), &mut work);
+        let line = lines.line(at);
+        let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
+        for &(row, ticks) in &work {
+            let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
+            if row as usize >= path.len() {
+                path.resize(row as usize + 1, 0);
+            }
+            let sum: &mut Ticks = &mut path[row as usize];
+            *sum = (ticks - waited).saturating_add(*sum);
+        }
+    }
+    path
 }

@@ -15,57 +15,53 @@ use crate::exchange::{Batch, Exchange};
 use crate::metrics::Metrics;
 use crate::severity::Row;
 
-/// What is still to be charged to a cause.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Owed {
-    cause: u32,
-    class: Class,
-    /// What a tick of it costs.
-    cost: f64,
-}
-
-/// What is to be charged to a cause, if a tick of it costs so much.
-pub(super) fn owed(cause: u32, costs: &Costs) -> impl Iterator<Item = Owed> {
-    let owed = Class::ALL.into_iter().zip(costs).map(move |(class, &cost)| Owed { cause, class, cost });
-    owed.filter(|owed| owed.cost > 0.0)
-}
-
-/// Charges what is owed to a cause to its excess work by row.
-fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, owed: &[Owed], excess: &[(Row, Ticks)]) {
-    for owed in owed {
-        lines.charge(line, metrics.delay_costs[owed.class as usize][1], owed.cost, excess);
+/// Charges costs of a tick, by class, to excess work by row.
+fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, costs: &Costs, excess: &[(Row, Ticks)]) {
+    for (class, &cost) in Class::ALL.into_iter().zip(costs).filter(|(_, cost)| **cost > 0.0) {
+        lines.charge(line, metrics.delay_costs[class as usize][1], cost, excess);
     }
 }
 
-/// Charges all that is owed, to one cause after the other. Where the excess work was too much to keep, asks for the work of
-/// those that waited, and compares it again.
+/// What a tick of excess work costs, by cause: in the short term and in the long term, all classes together.
+pub(super) fn per_tick(causes: &Causes, costs: impl Iterator<Item = (u32, Costs)>) -> Vec<f64> {
+    let of_short_term =
+        causes.list.iter().map(|cause| if cause.denominator > 0.0 { cause.scale } else { 0.0 });
+    let mut per_tick: Vec<f64> = of_short_term.collect();
+    for (cause, costs) in costs {
+        per_tick[cause as usize] += costs.iter().sum::<f64>();
+    }
+    per_tick
+}
+
+/// Charges what a tick of each cause costs, to one cause after the other. Where the excess work was too much to keep, asks for
+/// the work of those that waited, and compares it again.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn settle(
     metrics: &Metrics,
     lines: &mut Lines,
-    waits: &Waits,
-    causes: &Causes,
-    owed: &[Owed],
+    (waits, causes): (&Waits, &Causes),
+    costs: impl Iterator<Item = (u32, Costs)>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let workers = exchange.workers();
-    let mut of_worker: Vec<Vec<&[Owed]>> = vec![Vec::new(); workers];
+    let mut of_worker: Vec<Vec<(u32, Costs)>> = vec![Vec::new(); workers];
     let mut questions = vec![Batch::new(); workers];
-    for owed in owed.chunk_by(|a, b| a.cause == b.cause) {
-        let cause = &causes.list[owed[0].cause as usize];
+    for (number, costs) in costs {
+        let cause = &causes.list[number as usize];
         match cause.long_term {
             LongTerm::Nothing => {}
             LongTerm::Kept(first, count) => {
                 let line = lines.at(cause.delay.causing.location);
-                charge(metrics, lines, line, owed, &causes.shares[first as usize..][..count as usize]);
+                charge(metrics, lines, line, &costs, &causes.shares[first as usize..][..count as usize]);
             }
-            LongTerm::Again => {
-                let (worker, number) = causes.told(owed[0].cause);
-                questions[worker].push(number.into());
-                of_worker[worker].push(owed);
+            LongTerm::Again if costs.iter().any(|&cost| cost > 0.0) => {
+                let (worker, of_worker_number) = causes.told(number);
+                questions[worker].push(of_worker_number.into());
+                of_worker[worker].push((number, costs));
             }
+            LongTerm::Again => {}
         }
     }
     let asked = exchange.exchange(questions)?;
@@ -80,11 +76,11 @@ pub(super) fn settle(
         |_, _| true,
         exchange,
         |lines, Told { worker, number, .. }| {
-            let owed = of_worker[worker][number];
-            let cause = &causes.list[owed[0].cause as usize];
+            let (cause, costs) = &of_worker[worker][number];
+            let cause = &causes.list[*cause as usize];
             let line = lines.at(cause.delay.causing.location);
             let excess = excess.of(lines, cause);
-            charge(metrics, lines, line, owed, excess);
+            charge(metrics, lines, line, costs, excess);
         },
     )
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     collect → points, delays ─┬→ short term → long term, critical path → impact
-//!               time lines ─────┘   (bulk)       (backward, in small batches)
+//!               time lines ─────┘   (bulk)       (backward, on few workers)
 //! ```
 //!
 //! Everything but costs in the long term and the critical path follows from what is known already, and travels in bulk.
@@ -12,6 +12,7 @@ mod collect;
 mod critical_path;
 mod culprits;
 mod delay;
+mod graph;
 mod impact;
 mod kept;
 mod lines;
@@ -29,6 +30,7 @@ use model::Ticks;
 pub use collect::{Collected, collect};
 pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
 pub use delay::Class;
+pub use graph::Graph;
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
@@ -36,8 +38,8 @@ use crate::findings::Findings;
 use crate::groups::Groups;
 use crate::journal::Spot;
 use crate::memory::Memory;
-use crate::relay;
 use crate::report_paths::ReportPaths;
+use crate::solvers;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
 use backward::Backward;
@@ -120,20 +122,20 @@ pub fn find(
     drop(lists);
 
     let last = end_of_path(tools, profiles, &lines, last, exchange)?;
-    let worker = exchange.worker();
-    let mut backward = Backward::new(tools, &lines, &waits, &causes, &meetings, worker, findings);
-    if let Some(last) = last {
-        backward.begin_path(last);
-    }
-    relay::run(&mut backward, exchange);
-    let mut returned = backward.finish();
-    let owed = std::mem::take(&mut returned.owed);
-    long_term::settle(tools.metrics, &mut lines, &waits, &causes, &owed, exchange)?;
-    drop(owed);
-    let critical: Vec<_> = (0..lines.len()).map(|at| returned.path.ticks(&mut lines, at)).collect();
-    let locations: Vec<_> = profiles.iter().flat_map(|profile| &profile.locations).collect();
     let sides = (&waits, &causes);
-    let culprits = culprits::find(tools, paths, &locations, &mut lines, sides, returned, exchange)?;
+    let graph = Graph::new(&lines, sides, meetings, last, exchange)?;
+    let group = solvers::bring_together(tools, graph, &tools.shared.graphs, memory, exchange)?;
+    let mut backward = Backward::new(tools, &group, findings);
+    group.solvers.run(&mut backward, exchange);
+    let (returned, released) = backward.give_back(exchange)?;
+    returned.report_cycles(tools, &lines, &waits, findings);
+    long_term::settle(tools.metrics, &mut lines, sides, returned.costs(), exchange)?;
+    let critical = critical_path::ticks(&mut lines, &returned.path);
+    let per_tick = long_term::per_tick(&causes, returned.costs());
+    drop(returned);
+    let locations: Vec<_> = profiles.iter().flat_map(|profile| &profile.locations).collect();
+    let way = culprits::Way { waits: &waits, causes: &causes, per_tick, group, released };
+    let culprits = culprits::find(tools, paths, &locations, &mut lines, way, exchange)?;
     drop(locations);
     impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
     let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);

@@ -2,7 +2,7 @@
 
 use model::Ticks;
 
-use super::delay::{Class, Costs, Delay};
+use super::delay::Delay;
 use super::previous::Past;
 use super::reach::Reach;
 use super::time_line::TimeLine;
@@ -55,11 +55,6 @@ impl Waits {
         let firsts = (0..=workers).map(|first| list.partition_point(|wait| worker(wait) < first)).collect();
         Waits { list, firsts, of_line: Groups::default() }
     }
-
-    /// The worker of the cause, and the number there.
-    pub(super) fn told(&self, wait: u32) -> (usize, u32) {
-        told(&self.firsts, wait)
-    }
 }
 
 /// What is known of the long-term costs of a cause.
@@ -109,15 +104,6 @@ impl Cause {
     /// Whether the waiting has costs of its own, which will come.
     pub(super) fn awaits_costs(&self) -> bool {
         self.long_term != LongTerm::Nothing
-    }
-
-    /// What a tick of it costs in the long term, by class, if its waiting costs this (9.1).
-    pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
-        if self.delay.class == Class::ThreadBarrier {
-            // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
-            costs[Class::ThreadBarrier as usize] = 0.0;
-        }
-        costs.map(|cost| cost / self.denominator)
     }
 }
 

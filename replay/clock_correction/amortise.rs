@@ -5,7 +5,7 @@
 
 use model::Ticks;
 
-use super::forward::{Jump, rounded};
+use super::way::{Jump, rounded};
 use crate::journal::Position;
 
 /// By how much of the distance to a jump events may move.

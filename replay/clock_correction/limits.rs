@@ -2,27 +2,30 @@
 
 use model::Ticks;
 
-use super::forward::{Forward, Least};
 use super::links::{Role, Side};
+use super::meetings::Meetings;
+use super::way::{Least, Way};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::relay::Message;
 use crate::tools::Tools;
 
-/// Tells each send of all locations its limit, of several the earliest, once all have come to their end.
+/// Tells each send of all locations, from `first` on, its limit, of several the earliest, once all have come to their end.
 ///
 /// # Errors
 /// If a worker failed.
 pub(super) fn set(
     tools: &Tools<'_>,
-    forward: &mut Forward<'_>,
+    first: u32,
+    ways: &mut [Way],
+    mut meetings: Meetings,
     least: Least,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
-    forward.meetings.turn_back();
+    meetings.turn_back();
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    for way in &mut forward.ways {
+    for way in &mut *ways {
         way.told.fill(Ticks::MAX);
         for link in way.links.iter().filter(|link| link.role == Role::Receive) {
             let received = way.times[link.spot.position as usize];
@@ -30,24 +33,26 @@ pub(super) fn set(
             (link.other, limit).encode(&mut outgoing[link.other.worker(tools)]);
         }
     }
-    hear(&exchange.exchange(outgoing)?, forward);
+    hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
     // Only now does every meeting know all its ends.
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    forward.meetings.limits(|spot, limit| {
+    meetings.limits(|spot, limit| {
         let to = Side::Event(spot);
         (to, limit).encode(&mut outgoing[to.worker(tools)]);
     });
-    hear(&exchange.exchange(outgoing)?, forward);
+    hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
     Ok(())
 }
 
-fn hear(batches: &[Batch], forward: &mut Forward<'_>) {
+fn hear(batches: &[Batch], first: u32, ways: &mut [Way], meetings: &mut Meetings) {
     for batch in batches {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {
             match Message::decode(&mut reader) {
-                (Side::Event(spot), limit) => forward.way(spot.location).limit(spot.position, limit),
-                (Side::Seat { number, .. }, limit) => forward.meetings.end(number, limit),
+                (Side::Event(spot), limit) => {
+                    ways[(spot.location - first) as usize].limit(spot.position, limit)
+                }
+                (Side::Seat { number, .. }, limit) => meetings.end(number, limit),
             }
         }
     }

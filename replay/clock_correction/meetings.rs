@@ -5,7 +5,12 @@ use std::ops::Range;
 use model::Ticks;
 
 use super::links::{NOT_YET, Side};
+use crate::exchange::Batch;
+use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::journal::Spot;
+
+/// Words of a seat in a batch.
+const SEAT: usize = 3;
 
 /// Who takes part in a meeting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +24,7 @@ pub(super) struct Member {
 }
 
 /// A member's place in a meeting.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Seat {
     meeting: u32,
     member: Member,
@@ -27,7 +32,7 @@ struct Seat {
     told: Ticks,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Meeting {
     seats: Range<u32>,
     /// Each member is after those before it only, as in a scan.
@@ -41,7 +46,7 @@ struct Meeting {
 }
 
 /// All meetings that a worker holds.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Meetings {
     worker: u32,
     meetings: Vec<Meeting>,
@@ -62,6 +67,43 @@ impl Meetings {
         self.meetings.push(Meeting { seats: seats.clone(), in_turn, missing, settled: 0, latest: NOT_YET });
         let worker = self.worker;
         seats.map(move |number| Side::Seat { worker, number })
+    }
+
+    /// Words of [`encode`](Meetings::encode).
+    pub(super) fn words(&self) -> usize {
+        2 + self.meetings.len() + SEAT * self.seats.len()
+    }
+
+    /// Appends all of them, before anybody has begun.
+    pub(super) fn encode(&self, batch: &mut Batch) {
+        batch.extend([self.worker.into(), self.meetings.len() as u64]);
+        for meeting in &self.meetings {
+            let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
+            batch.push(pair(seats.len() as u32, meeting.in_turn.into()));
+            batch.extend(seats.iter().flat_map(|Seat { member, .. }| {
+                let does = u64::from(member.sends) | u64::from(member.receives) << 1;
+                [member.begin.encode(), member.end.encode(), does]
+            }));
+        }
+    }
+
+    /// What [`encode`](Meetings::encode) has appended.
+    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Meetings {
+        let (worker, count) = (reader.word() as usize, reader.word());
+        let mut meetings = Meetings::new(worker);
+        for _ in 0..count {
+            let (seats, in_turn) = halves(reader.word());
+            let member = |words: &[u64]| Member {
+                begin: Spot::decode(words[0]),
+                end: Spot::decode(words[1]),
+                sends: words[2] & 1 == 1,
+                receives: words[2] >> 1 == 1,
+            };
+            let members: Vec<Member> =
+                reader.words(seats as usize * SEAT).chunks_exact(SEAT).map(member).collect();
+            drop(meetings.add(&members, in_turn == 1));
+        }
+        meetings
     }
 
     /// A member has begun. Tells those that have waited for it, and for nobody else any more, since when they may end.

@@ -2,8 +2,8 @@
 //! clock).
 //!
 //! ```text
-//!     records with numbers → links ─┬→ forward → limits → amortise → times of all records
-//!                          meetings ┘   (small batches)
+//!     records with numbers → links ─┬→ stations → forward → way → limits → amortise → times of all records
+//!                          meetings ┘            (few workers)
 //! ```
 //!
 //! References: R. Rabenseifner: The controlled logical clock – a global time for trace-based software monitoring of
@@ -15,18 +15,23 @@ mod forward;
 mod limits;
 mod links;
 mod meetings;
+mod stations;
+mod way;
 
 use model::{ClockProperties, Ticks};
 
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::{Finding, Findings};
-use crate::relay;
+use crate::memory::Memory;
+use crate::solvers;
 use crate::tools::Tools;
 use crate::walk::{FARTHEST, ProcessProfile, Records};
 use amortise::{Limit, amortise};
-use forward::{Forward, Jump, Least, Way};
+use forward::Forward;
 use links::{Link, Role};
+pub use stations::Stations;
+use way::{Jump, Least, Way};
 
 /// How many ticks one of the archive's is divided into: corrections are fractions of ticks, and so are the shortest times
 /// between events. Less where times would become too large: some clocks count from 1970, others from the last start.
@@ -71,6 +76,7 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 pub fn correct(
     tools: &Tools<'_>,
     profiles: Vec<ProcessProfile>,
+    memory: &Memory,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Corrected, Error> {
@@ -83,20 +89,27 @@ pub fn correct(
     let first = first.unwrap_or(0) as u32;
     let threads: Vec<usize> = profiles.iter().map(|profile| profile.locations.len()).collect();
     let records = profiles.into_iter().flat_map(|profile| profile.locations).map(|location| location.records);
-    let ways = ways(first, records, links);
+    let mut ways = ways(first, records, links);
     let least = Least::new(tools.trace.definitions.clock.resolution);
-    let worker = exchange.worker();
-    let mut forward = Forward::new(tools, least, worker, first, ways, meetings, findings);
-    relay::run(&mut forward, exchange);
+    let stations = Stations::new(first, &ways, least, meetings.clone());
+    let group = solvers::bring_together(tools, stations, &tools.shared.stations, memory, exchange)?;
+    let mut forward = Forward::new(tools, &group, findings);
+    group.solvers.run(&mut forward, exchange);
+    let told = forward.give_back(ways.iter().map(|way| way.links.len()), exchange)?;
+    drop(group);
+    for (way, told) in ways.iter_mut().zip(told) {
+        way.told = told;
+        way.go(least);
+    }
 
-    let violations = sum_up(&forward.ways, exchange)?;
+    let violations = sum_up(&ways, exchange)?;
     if violations.count == 0 {
         return Ok(Corrected { violations: Some(violations), ..Corrected::default() });
     }
     // Corrected times do not show it any more.
-    forward.findings.merge(backward);
-    limits::set(tools, &mut forward, least, exchange)?;
-    let mut ways = forward.ways.into_iter();
+    findings.merge(backward);
+    limits::set(tools, first, &mut ways, meetings, least, exchange)?;
+    let mut ways = ways.into_iter();
     let corrected = |way: Way| {
         let Way { mut times, links, told, jumps, .. } = way;
         let sends = links.iter().zip(told).filter(|(link, _)| link.role == Role::Send);

@@ -158,7 +158,7 @@ fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<Run>> {
 
 /// The sends and receives of a process by channel, in the order in which they match.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Channels {
+pub(crate) struct Channels {
     pub(super) sends: ByChannel,
     pub(super) receives: ByChannel,
 }

@@ -9,7 +9,6 @@ mod collectives;
 mod messages;
 mod pairing;
 mod partners;
-mod shared;
 mod sides;
 mod waits;
 
@@ -28,11 +27,10 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 
-use channels::Channels;
+pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Part, Verdict, operations};
 use messages::Near;
 pub use partners::{Synchronised, With};
-pub use shared::Shared;
 pub use sides::{Facts, PostingFacts, SendFacts, Sides};
 
 /// The partners of a process's operations; positions as in its [`Operations`].

@@ -9,7 +9,7 @@ use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, EventWriter, Li
 use peak_alloc::PeakAlloc;
 use replay::exchange::Solo;
 use replay::progress::Progress;
-use replay::{Options, Semantics, analyze};
+use replay::{Options, analyze};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -437,15 +437,10 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
         }
         for clock_correction in [false, true] {
             let options = Options {
-                io: otf2::Io::Map,
-                experiment: experiment.clone(),
                 report: Some(directory.path().join("report.cubex")),
-                semantics: Semantics::Corrected,
-                threads: 1,
-                causes: true,
-                memory: None,
                 clock_correction,
                 force: true,
+                ..Options::new(&experiment)
             };
             let before = ALLOCATOR.current_usage() as u64;
             ALLOCATOR.reset_peak_usage();

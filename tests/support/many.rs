@@ -27,13 +27,14 @@ pub(crate) fn analyze(launcher: &Path, processes: usize, analyses: &[Options], l
 fn line(analysis: &Options) -> String {
     let report = analysis.report.as_ref().expect("a report");
     let paths = format!("{}\t{}", analysis.experiment.display(), report.display());
-    let Options { semantics, threads, clock_correction, .. } = analysis;
-    format!("{}\t{threads}\t{clock_correction}\t{paths}\n", semantics.name())
+    let Options { semantics, threads, clock_correction, together, .. } = analysis;
+    format!("{}\t{threads}\t{clock_correction}\t{together}\t{paths}\n", semantics.name())
 }
 
 #[cfg(feature = "mpi")]
 fn parse(line: &str) -> Options {
-    let [semantics, threads, clock_correction, experiment, report] = line.split('\t').collect::<Vec<_>>()[..]
+    let [semantics, threads, clock_correction, together, experiment, report] =
+        line.split('\t').collect::<Vec<_>>()[..]
     else {
         panic!("{line}")
     };
@@ -41,6 +42,7 @@ fn parse(line: &str) -> Options {
     Options {
         threads: threads.parse().unwrap(),
         clock_correction: clock_correction.parse().unwrap(),
+        together: together.parse().unwrap(),
         ..super::options(experiment.as_ref(), report.as_ref(), semantics)
     }
 }

@@ -123,16 +123,5 @@ pub(crate) fn analyze(
 
 /// The options for a report in a place of its own, with one thread.
 pub(crate) fn options(experiment: &Path, report: &Path, semantics: Semantics) -> Options {
-    let (experiment, report) = (experiment.to_owned(), Some(report.to_owned()));
-    Options {
-        experiment,
-        report,
-        semantics,
-        io: otf2::Io::Map,
-        threads: 1,
-        causes: true,
-        memory: None,
-        clock_correction: false,
-        force: false,
-    }
+    Options { report: Some(report.to_owned()), semantics, ..Options::new(experiment) }
 }

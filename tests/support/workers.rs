@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use replay::exchange::Batch;
 use replay::progress::Progress;
-use replay::{Error, Exchange, Options, Semantics};
+use replay::{Error, Exchange, Options, Semantics, solvers};
 
 /// What a worker tells another one: a batch, or that it has failed.
 type Parcel = Option<Batch>;
@@ -65,6 +65,10 @@ impl Exchange for Process {
     }
 }
 
+/// What a worker may bring together of the others: nothing, so that each tells the others step by step; that of a few; and
+/// everything.
+pub(crate) const TOGETHER: [u64; 3] = [0, 4 << 10, solvers::TOGETHER];
+
 /// Analyses with so many processes of so many threads; answers what each process says, in their order.
 pub(crate) fn analyze(
     experiment: &Path,
@@ -74,6 +78,19 @@ pub(crate) fn analyze(
     threads: usize,
 ) -> Vec<Result<replay::Outcome, Error>> {
     analyze_with(&Options { threads, ..super::options(experiment, report, semantics) }, processes)
+}
+
+/// The same three times, with as much [brought together](TOGETHER) each time; `check` looks at the report.
+///
+/// # Panics
+/// If there is no report.
+pub(crate) fn analyze_each(options: &Options, processes: usize, mut check: impl FnMut(u64)) {
+    for together in TOGETHER {
+        for outcome in analyze_with(&Options { together, ..options.clone() }, processes) {
+            outcome.unwrap();
+        }
+        check(together);
+    }
 }
 
 /// Analyses with so many processes; answers what each of them says, in their order.

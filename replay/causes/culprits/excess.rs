@@ -13,7 +13,8 @@ use crate::causes::previous::Past;
 use crate::causes::sides::{Causes, Wait, Waits};
 use crate::causes::work::bring;
 use crate::error::Error;
-use crate::exchange::Exchange;
+use crate::exchange::batch::pair;
+use crate::exchange::{Batch, Exchange};
 use crate::journal::Spot;
 use crate::severity::Row;
 
@@ -51,6 +52,16 @@ impl Excess {
         if end > first {
             self.places.insert(cause, (first, end));
         }
+    }
+
+    /// The ticks that exceed the other side's, by cause and culprit, for [`forward`](super::forward).
+    pub(super) fn encode(&self) -> Batch {
+        let places = self.places.iter().flat_map(|(&cause, &(first, end))| {
+            self.list[first as usize..end as usize].iter().map(move |work| (cause, work))
+        });
+        places
+            .flat_map(|(cause, work)| [pair(cause, work.culprit as u32), work.more.cast_unsigned()])
+            .collect()
     }
 
     /// Compares both sides of all delays that are caused where a culprit is.

@@ -5,16 +5,18 @@
 //! had to do backwards in the opposite order; where costs were told by whoever waited, shares are told to it. The order in
 //! which all went back, turned round, is one in which nobody is held, so nothing is ever released.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Culprit, Excess, NAMED};
-use crate::causes::backward::{Item, Kind, Message, Returned};
+use super::{Culprit, NAMED};
+use crate::causes::backward::Message;
 use crate::causes::delay::{Class, Costs};
+use crate::causes::graph::{Graph, Item, Kind, Numbers, Reach};
 use crate::causes::kept::Kept;
-use crate::causes::lines::Lines;
-use crate::causes::sides::{Causes, Waits};
+use crate::exchange::Batch;
+use crate::exchange::batch::halves;
 use crate::fraction::fixed;
 use crate::relay::{Blocked, Recurrence};
+use crate::solvers::Group;
 
 /// Where someone waits: the report's call path and the location.
 pub(super) type Place = (u32, u32);
@@ -28,6 +30,8 @@ type Shares = [f64; NAMED];
 /// A location on its way.
 #[derive(Debug)]
 struct Way {
+    /// The graph that it is in.
+    graph: usize,
     /// What is left to do is from here on.
     first: usize,
     /// And before here: the last of that is next.
@@ -36,20 +40,20 @@ struct Way {
     waited: Shares,
 }
 
-/// The locations of a worker on their way.
+/// The locations of a group of workers on their way.
 pub(super) struct Forward<'a> {
-    lines: &'a Lines,
-    waits: &'a Waits,
-    causes: &'a Causes,
+    group: &'a Group<Graph>,
+    numbers: Numbers,
     culprits: &'a [Culprit],
-    excess: &'a Excess,
-    returned: Returned,
-    worker: usize,
+    /// The culprits' work that exceeds that of the other side, by cause, in ticks.
+    excess: FxHashMap<u32, Shares>,
+    /// Causes that did not get their costs on the way back.
+    released: FxHashSet<u32>,
     ways: Vec<Way>,
     /// Locations that can go on.
     ready: Vec<usize>,
-    /// Causes that pass nothing on, whose wait states wait to hear that.
-    without: Vec<u32>,
+    /// Causes that pass nothing on, whose wait states wait to hear that: the graph, and the number there.
+    without: Vec<(usize, u32)>,
     /// By cause that reaches until the current position: the shares of all waiting where it begins to reach.
     before: Kept<Shares>,
     /// The culprits' shares by wait, from when they have come until they are needed.
@@ -59,39 +63,49 @@ pub(super) struct Forward<'a> {
 }
 
 impl<'a> Forward<'a> {
-    /// All locations at their begin.
+    /// All locations at their begin; `more` is what each worker of the group has [encoded](super::Excess::encode).
     pub(super) fn new(
-        lines: &'a Lines,
-        waits: &'a Waits,
-        causes: &'a Causes,
-        returned: Returned,
+        group: &'a Group<Graph>,
         culprits: &'a [Culprit],
-        excess: &'a Excess,
-        worker: usize,
+        more: &[Batch],
+        released: FxHashSet<u32>,
     ) -> Forward<'a> {
-        let way = |ends: &[usize]| Way { first: ends[0], left: ends[1], waited: [0.0; NAMED] };
-        let ways: Vec<Way> = returned.items.firsts.windows(2).map(way).collect();
-        let without = causes.list.iter().enumerate();
-        // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
-        let is_released = |number: usize| returned.released.contains(&(number as u32));
-        let without = without.filter(|&(number, cause)| {
-            cause.awaits_costs() && (cause.denominator <= 0.0 || is_released(number))
-        });
-        let without = without.map(|(number, _)| number as u32).collect();
+        let numbers = Numbers::new(group);
+        let way = |at: usize| {
+            let graph = group.part_of(at);
+            let items = group.parts[graph].items.range(at - group.first_line(graph));
+            Way { graph, first: items.start, left: items.end, waited: [0.0; NAMED] }
+        };
+        let mut excess: FxHashMap<u32, Shares> = FxHashMap::default();
+        let mut without = Vec::new();
+        for (graph, more) in more.iter().enumerate() {
+            for words in more.chunks_exact(2) {
+                let (cause, culprit) = halves(words[0]);
+                // Rows of one culprit are added in their order.
+                excess.entry(numbers.cause(graph, cause)).or_default()[culprit as usize] +=
+                    words[1].cast_signed() as f64;
+            }
+            // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
+            let causes = (0..).zip(&group.parts[graph].causes);
+            let causes = causes.filter(|(number, cause)| {
+                let is_released = || released.contains(&numbers.cause(graph, *number));
+                cause.wait.is_some() && (cause.denominator <= 0.0 || is_released())
+            });
+            without.extend(causes.map(|(number, _)| (graph, number)));
+        }
+        let ways: Vec<Way> = (0..group.lines()).map(way).collect();
         Forward {
             ready: (0..ways.len()).collect(),
             without,
-            lines,
-            waits,
-            causes,
+            group,
             culprits,
             excess,
-            returned,
-            worker,
+            released,
             ways,
-            before: Kept::new(causes.list.len()),
-            shares: Kept::new(waits.list.len()),
+            before: Kept::new(numbers.causes()),
+            shares: Kept::new(numbers.waits()),
             waiting: FxHashMap::default(),
+            numbers,
         }
     }
 
@@ -103,28 +117,28 @@ impl<'a> Forward<'a> {
 
     /// A cause passes on what it did more itself, and the waiting since it began to reach back.
     fn cause(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
-        let cause = &self.causes.list[number as usize];
+        let graph = self.ways[at].graph;
+        let (place, cause) =
+            (self.numbers.cause(graph, number), &self.group.parts[graph].causes[number as usize]);
         let mut passed = match cause.reach {
-            None => [0.0; NAMED],
-            Some(_) => {
-                let (waited, before) =
-                    (&self.ways[at].waited, self.before.remove(number).unwrap_or_default());
+            Reach::Nothing => [0.0; NAMED],
+            Reach::Begin | Reach::End => {
+                let (waited, before) = (&self.ways[at].waited, self.before.remove(place).unwrap_or_default());
                 std::array::from_fn(|which| waited[which] - before[which])
             }
         };
-        for work in self.excess.of(number) {
-            passed[work.culprit] += work.more as f64;
+        if let Some(excess) = self.excess.get(&place) {
+            passed.iter_mut().zip(excess).for_each(|(passed, more)| *passed += more);
         }
-        let class = cause.delay.class;
+        let class = cause.class;
         let is_waiting = |which: usize| passed[which] > 0.0 && self.culprits[which].class == class;
         if (0..self.culprits.len()).any(is_waiting) {
-            let place = (cause.waiting_path, cause.delay.waiting.location);
-            let sums = self.waiting.entry(place).or_default();
+            let sums = self.waiting.entry(cause.waiting).or_default();
             for which in (0..self.culprits.len()).filter(|&which| is_waiting(which)) {
                 sums[which] = sums[which].saturating_add(fixed(cause.scale * passed[which]));
             }
         }
-        if cause.awaits_costs() && !self.returned.released.contains(&number) {
+        if cause.wait.is_some() && !self.released.contains(&place) {
             let mut shares = [0.0; Class::COUNT];
             for ((share, &passed), culprit) in shares.iter_mut().zip(&passed).zip(self.culprits) {
                 // What waiting at barriers of threads costs through further ones is not charged to anyone (Q16).
@@ -133,40 +147,40 @@ impl<'a> Forward<'a> {
                     *share = passed / cause.denominator;
                 }
             }
-            self.tell(number, shares, tell);
+            self.tell(graph, number, shares, tell);
         }
     }
 
     /// Tells whoever waits for a cause which shares of its waiting the culprits have.
-    fn tell(&mut self, number: u32, shares: Costs, tell: &mut impl FnMut(usize, Message)) {
-        let (worker, number) = self.causes.told(number);
-        if worker == self.worker {
-            self.arrive(worker, number, &shares);
-        } else {
-            tell(worker, Message::Costs(number, shares));
+    fn tell(&mut self, graph: usize, number: u32, shares: Costs, tell: &mut impl FnMut(usize, Message)) {
+        let Some(wait) = self.group.parts[graph].causes[number as usize].wait else { return };
+        match self.group.has(wait.worker as usize) {
+            Some(graph) => self.arrive(graph, wait.number, &shares),
+            None => tell(self.group.solvers.of(wait.worker as usize), Message::Costs(wait, shares)),
         }
     }
 
-    /// The shares of a delay that a worker was told of.
-    fn arrive(&mut self, worker: usize, number: u32, shares: &Costs) {
-        let wait = self.waits.firsts[worker] as u32 + number;
+    /// The shares of a wait have come.
+    fn arrive(&mut self, graph: usize, number: u32, shares: &Costs) {
+        let wait = self.numbers.wait(graph, number);
         self.shares.insert(wait, std::array::from_fn(|which| shares[which]));
-        let at = self.lines.at(self.waits.list[wait as usize].delay.waiting.location);
-        if self.next(at).is_some_and(|item| item == (Kind::Wait, wait)) {
+        let at = self.group.first_line(graph) + self.group.parts[graph].waits[number as usize].line as usize;
+        if self.next(at).is_some_and(|item| item == Item::new(Kind::Wait, number)) {
             self.ready.push(at);
         }
     }
 
     /// What a location has to do next.
     fn next(&self, at: usize) -> Option<Item> {
-        let Way { first, left, .. } = self.ways[at];
-        (first < left).then(|| self.returned.items.list[left - 1])
+        let Way { graph, first, left, .. } = self.ways[at];
+        (first < left).then(|| self.group.parts[graph].items.list[left - 1])
     }
 
     /// The culprits' shares of a wait state are known.
     fn wait(&mut self, at: usize, number: u32, shares: Shares) {
-        let ticks = self.waits.list[number as usize].costly as f64;
-        for (waited, share) in self.ways[at].waited.iter_mut().zip(shares) {
+        let way = &mut self.ways[at];
+        let ticks = self.group.parts[way.graph].waits[number as usize].ticks as f64;
+        for (waited, share) in way.waited.iter_mut().zip(shares) {
             *waited += share * ticks;
         }
     }
@@ -176,15 +190,16 @@ impl Recurrence for Forward<'_> {
     type Message = Message;
 
     fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
-        for number in std::mem::take(&mut self.without) {
-            self.tell(number, [0.0; Class::COUNT], tell);
+        for (graph, number) in std::mem::take(&mut self.without) {
+            self.tell(graph, number, [0.0; Class::COUNT], tell);
         }
         let Some(at) = self.ready.pop() else { return false };
-        while let Some((kind, number)) = self.next(at) {
-            match kind {
-                Kind::End => self.before.insert(number, self.ways[at].waited),
+        while let Some(item) = self.next(at) {
+            let (graph, number) = (self.ways[at].graph, item.number());
+            match item.kind() {
+                Kind::End => self.before.insert(self.numbers.cause(graph, number), self.ways[at].waited),
                 Kind::Cause => self.cause(at, number, tell),
-                Kind::Wait => match self.shares.remove(number) {
+                Kind::Wait => match self.shares.remove(self.numbers.wait(graph, number)) {
                     Some(shares) => self.wait(at, number, shares),
                     None => return true,
                 },
@@ -194,9 +209,10 @@ impl Recurrence for Forward<'_> {
         true
     }
 
-    fn hear(&mut self, worker: usize, message: Message, _: &mut impl FnMut(usize, Message)) {
-        if let Message::Costs(number, shares) = message {
-            self.arrive(worker, number, &shares);
+    fn hear(&mut self, _: usize, message: Message, _: &mut impl FnMut(usize, Message)) {
+        if let Message::Costs(wait, shares) = message {
+            let graph = self.group.has(wait.worker as usize).expect("shares come to the solver of the wait");
+            self.arrive(graph, wait.number, &shares);
         }
     }
 

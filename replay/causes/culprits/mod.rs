@@ -16,16 +16,17 @@ pub use stretch::{Site, Stretch};
 pub use victims::Victims;
 
 use model::Ticks;
+use rustc_hash::FxHashSet;
 
-use super::backward::Returned;
 use super::delay::Class;
+use super::graph::Graph;
 use super::lines::Lines;
 use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Function;
-use crate::relay;
 use crate::report_paths::ReportPaths;
+use crate::solvers::Group;
 use crate::tools::Tools;
 use crate::walk::LocationProfile;
 use excess::Excess;
@@ -101,6 +102,19 @@ impl<'a> Places<'a> {
     }
 }
 
+/// What the way back has left.
+#[derive(Debug)]
+pub(super) struct Way<'a> {
+    pub(super) waits: &'a Waits,
+    pub(super) causes: &'a Causes,
+    /// What a tick of excess work costs, by cause of this worker.
+    pub(super) per_tick: Vec<f64>,
+    /// What this worker goes back for, and forwards.
+    pub(super) group: Group<Graph>,
+    /// Causes of the group that did not get their costs.
+    pub(super) released: FxHashSet<u32>,
+}
+
 /// Finds the culprits, and what is said of them: that on worker 0 only. `locations` are those of the lines.
 ///
 /// # Errors
@@ -110,8 +124,7 @@ pub(super) fn find(
     paths: &ReportPaths,
     locations: &[&LocationProfile],
     lines: &mut Lines,
-    (waits, causes): (&Waits, &Causes),
-    returned: Returned,
+    way: Way<'_>,
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
     let threads = locations.iter().filter(|location| tools.trace.locations[location.location].is_thread());
@@ -121,11 +134,13 @@ pub(super) fn find(
         return Ok(Culprits::default());
     }
     let places = Places::new(&culprits, paths, &members);
+    let Way { waits, causes, per_tick, group, released } = way;
     let excess = Excess::find(&places, lines, waits, causes, exchange)?;
-    let sites = stretch::find(tools, &places, lines, causes, &returned.per_tick, &excess, exchange)?;
+    let sites = stretch::find(tools, &places, lines, causes, &per_tick, &excess, exchange)?;
     let samples = samples::count(tools, &places, &sites, locations, lines, exchange)?;
-    let mut forward = Forward::new(lines, waits, causes, returned, &culprits, &excess, exchange.worker());
-    relay::run(&mut forward, exchange);
+    let more = group.bring(excess.encode(), exchange)?;
+    let mut forward = Forward::new(&group, &culprits, &more, released);
+    group.solvers.run(&mut forward, exchange);
     let victims = victims::find(paths, &culprits, forward.into_waiting(), exchange)?;
     let named = culprits.iter().zip(victims).zip(sites).zip(samples);
     let named = named.map(|(((&culprit, victims), site), samples)| Named { culprit, victims, site, samples });

@@ -48,7 +48,7 @@ fn slots(grid: Grid) -> u64 {
 fn sweep(number: u64, grid: Grid) -> Sweep {
     let is_back = number % 2 == 1;
     let begin = START + number * slots(grid) * SLOT;
-    Sweep { number, grid, begin, goes_west: is_back, goes_north: is_back }
+    Sweep { number: number + 1, grid, begin, goes_west: is_back, goes_north: is_back }
 }
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {

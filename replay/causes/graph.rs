@@ -1,0 +1,485 @@
+//! What goes backwards through time at the locations of a worker: wait states with costs, their causes, and where the critical path
+//! stops. It is a small part of what a worker knows, so that few workers can have that of all ([`solvers`](crate::solvers)).
+
+use std::ops::Range;
+
+use model::Ticks;
+
+use super::delay::{Class, Costs};
+use super::lines::Lines;
+use super::points::Next;
+use super::sides::{Causes, Waits};
+use crate::error::Error;
+use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::{Batch, Exchange};
+use crate::journal::{Position, Spot};
+use crate::solvers::{Group, Part, firsts};
+
+/// What a location has to do at a position, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A cause reaches no further back.
+    End,
+    /// A wait state learns what it costs.
+    Wait,
+    /// A cause needs to know what its waiting costs.
+    Cause,
+}
+
+/// What to do with which wait or cause of the graph, in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Item(u32);
+
+/// Bits for the number of a wait or cause: memory is full before there are as many.
+const NUMBER_BITS: u32 = 30;
+
+impl Item {
+    pub(super) fn new(kind: Kind, number: u32) -> Item {
+        Item((kind as u32) << NUMBER_BITS | number)
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        match self.0 >> NUMBER_BITS {
+            0 => Kind::End,
+            1 => Kind::Wait,
+            _ => Kind::Cause,
+        }
+    }
+
+    /// The number of the wait or cause.
+    pub(super) fn number(self) -> u32 {
+        self.0 & ((1 << NUMBER_BITS) - 1)
+    }
+}
+
+/// A wait or a cause of some worker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Link {
+    /// The worker whose graph it is in.
+    pub(super) worker: u32,
+    /// Its number there.
+    pub(super) number: u32,
+}
+
+impl Link {
+    pub(super) fn encode(self) -> u64 {
+        pair(self.worker, self.number)
+    }
+
+    fn decode(word: u64) -> Link {
+        let (worker, number) = halves(word);
+        Link { worker, number }
+    }
+}
+
+/// A wait state that has costs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Wait {
+    /// How long it is.
+    pub(super) ticks: Ticks,
+    /// Its location, among those of the graph.
+    pub(super) line: u32,
+    /// What has caused it.
+    pub(super) cause: Link,
+}
+
+/// Which wait states a cause is passed on to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    /// None.
+    Nothing,
+    /// All back to the begin.
+    Begin,
+    /// Those up to where an item says that it ends.
+    End,
+}
+
+const REACHES: [Reach; 3] = [Reach::Nothing, Reach::Begin, Reach::End];
+
+/// A cause of waiting. Its number is that in [`Causes`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Cause {
+    /// Excess work and waiting on this side, together, in ticks.
+    pub(super) denominator: f64,
+    /// The waiting in the short term, per tick of both.
+    pub(super) scale: f64,
+    /// When the call of the causing event was entered.
+    pub(super) time: Ticks,
+    /// Its location, among those of the graph, and the position of the causing event there.
+    pub(super) line: u32,
+    pub(super) position: Position,
+    /// Where the others wait: the report's call path, none of idle threads, and the location.
+    pub(super) waiting: (u32, u32),
+    /// The wait that it learns its costs from; `None` if these are none.
+    pub(super) wait: Option<Link>,
+    pub(super) class: Class,
+    pub(super) reach: Reach,
+}
+
+/// Words of a cause, of a wait, of a stop, and of a location in a batch.
+const CAUSE: usize = 7;
+const WAIT: usize = 3;
+const STOP: usize = 2;
+const LINE: usize = 1;
+
+/// Stands for a class in a word without a link.
+const NO_WAIT: u32 = 1 << 31;
+
+impl Cause {
+    /// What a tick of it costs in the long term, by class, if its waiting costs this (9.1).
+    pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
+        if self.class == Class::ThreadBarrier {
+            // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
+            costs[Class::ThreadBarrier as usize] = 0.0;
+        }
+        costs.map(|cost| cost / self.denominator)
+    }
+
+    fn encode(&self) -> [u64; CAUSE] {
+        let what =
+            (self.class as u32) << 2 | self.reach as u32 | if self.wait.is_none() { NO_WAIT } else { 0 };
+        [
+            self.denominator.to_bits(),
+            self.scale.to_bits(),
+            self.time.cast_unsigned(),
+            pair(self.line, self.position),
+            pair(self.waiting.0, self.waiting.1),
+            self.wait.unwrap_or_default().encode(),
+            what.into(),
+        ]
+    }
+
+    fn decode(words: &[u64]) -> Cause {
+        let (line, position) = halves(words[3]);
+        let what = words[6] as u32;
+        Cause {
+            denominator: f64::from_bits(words[0]),
+            scale: f64::from_bits(words[1]),
+            time: words[2].cast_signed(),
+            line,
+            position,
+            waiting: halves(words[4]),
+            wait: (what & NO_WAIT == 0).then(|| Link::decode(words[5])),
+            class: Class::ALL[(what >> 2 & 0xff) as usize],
+            reach: REACHES[(what & 3) as usize],
+        }
+    }
+}
+
+/// Things of several locations, one location after the other.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct ByLine<T> {
+    pub(super) list: Vec<T>,
+    /// Where the things of each location begin, and the end of all.
+    firsts: Vec<usize>,
+}
+
+impl<T> ByLine<T> {
+    fn new() -> ByLine<T> {
+        ByLine { list: Vec::new(), firsts: vec![0] }
+    }
+
+    /// What was appended belongs to the next location.
+    fn end_line(&mut self) {
+        self.firsts.push(self.list.len());
+    }
+
+    /// The places of a location's things.
+    pub(super) fn range(&self, line: usize) -> Range<usize> {
+        self.firsts[line]..self.firsts[line + 1]
+    }
+
+    /// The things of a location.
+    pub(super) fn of(&self, line: usize) -> &[T] {
+        &self.list[self.range(line)]
+    }
+}
+
+/// What goes back at the locations of a worker.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Graph {
+    /// The first location; the others follow without gap.
+    pub(super) first: u32,
+    /// What each location has to do, the latest first.
+    pub(super) items: ByLine<Item>,
+    pub(super) waits: Vec<Wait>,
+    pub(super) causes: Vec<Cause>,
+    /// Points that the critical path does not go through, by location in the order of positions.
+    pub(super) stops: ByLine<(Position, Next)>,
+    /// Where the path goes on from meetings of teams.
+    pub(super) meetings: Vec<Vec<Spot>>,
+    /// Where the path ends, if that is here.
+    pub(super) last: Option<Spot>,
+}
+
+/// What a worker tells another one: where those things begin in its graph that the other has the other side of.
+#[derive(Clone, Copy, Debug)]
+struct Begins {
+    causes: u32,
+    waits: u32,
+}
+
+/// Numbers of causes and waits among those of all graphs of a group.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// Where those of each graph begin, and the end of all.
+    causes: Vec<usize>,
+    waits: Vec<usize>,
+}
+
+impl Numbers {
+    pub(super) fn new(group: &Group<Graph>) -> Numbers {
+        Numbers {
+            causes: firsts(&group.parts, |graph| graph.causes.len()),
+            waits: firsts(&group.parts, |graph| graph.waits.len()),
+        }
+    }
+
+    /// The number of all causes.
+    pub(super) fn causes(&self) -> usize {
+        self.causes[self.causes.len() - 1]
+    }
+
+    /// The number of all waits.
+    pub(super) fn waits(&self) -> usize {
+        self.waits[self.waits.len() - 1]
+    }
+
+    /// The number of a graph's cause among all.
+    pub(super) fn cause(&self, graph: usize, number: u32) -> u32 {
+        self.causes[graph] as u32 + number
+    }
+
+    /// The number of a graph's wait among all.
+    pub(super) fn wait(&self, graph: usize, number: u32) -> u32 {
+        self.waits[graph] as u32 + number
+    }
+}
+
+impl Graph {
+    /// The graph of this worker's locations.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn new(
+        lines: &Lines,
+        (waits, causes): (&Waits, &Causes),
+        meetings: Vec<Vec<Spot>>,
+        last: Option<Spot>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<Graph, Error> {
+        let mut graph = Graph {
+            first: lines.location(0),
+            items: ByLine::new(),
+            waits: Vec::new(),
+            causes: Vec::with_capacity(causes.list.len()),
+            stops: ByLine::new(),
+            meetings,
+            last,
+        };
+        let mut numbers = vec![0; waits.list.len()];
+        for (number, wait) in numbers.iter_mut().zip(&waits.list).filter(|(_, wait)| wait.costly > 0) {
+            *number = graph.waits.len() as u32;
+            let line = lines.at(wait.delay.waiting.location) as u32;
+            graph.waits.push(Wait { ticks: wait.costly, line, cause: Link::default() });
+        }
+        graph.causes.extend(causes.list.iter().map(|cause| Cause {
+            denominator: cause.denominator,
+            scale: cause.scale,
+            time: cause.delay.time,
+            line: lines.at(cause.delay.causing.location) as u32,
+            position: cause.delay.causing.position,
+            waiting: (cause.waiting_path, cause.delay.waiting.location),
+            wait: cause.awaits_costs().then(Link::default),
+            class: cause.delay.class,
+            reach: match cause.reach {
+                None => Reach::Nothing,
+                Some(0) => Reach::Begin,
+                Some(_) => Reach::End,
+            },
+        }));
+        let mut keys = Vec::new();
+        for line in 0..lines.len() {
+            graph.push_items(line, lines, waits, &numbers, causes, &mut keys);
+            let stops = lines.line(line).points().iter().filter(|point| point.is_stop());
+            graph.stops.list.extend(stops.map(|point| (point.position, point.next)));
+            graph.stops.end_line();
+        }
+        let begins = graph.begins(waits, causes);
+        let told =
+            exchange.exchange(begins.map(|begins| vec![pair(begins.causes, begins.waits)]).collect())?;
+        let begins = told.iter().map(|words| halves(words[0]));
+        graph.link(waits, causes, begins.map(|(causes, waits)| Begins { causes, waits }));
+        Ok(graph)
+    }
+
+    /// What a location has to do, the latest first; `numbers` are those of waits in the graph.
+    fn push_items(
+        &mut self,
+        line: usize,
+        lines: &Lines,
+        waits: &Waits,
+        numbers: &[u32],
+        causes: &Causes,
+        keys: &mut Vec<u64>,
+    ) {
+        let points = lines.line(line).points();
+        let (of_waits, causes_here) = (waits.of_line.of(line), causes.of_line.of(line));
+        // Each kind comes in few runs, latest first, which the sort makes use of.
+        for (place, &number) in of_waits.iter().enumerate().rev() {
+            let wait = &waits.list[number as usize];
+            if wait.costly > 0 {
+                keys.push(key(wait.delay.waiting.position, Kind::Wait, place));
+            }
+        }
+        let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
+        let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
+        keys.extend(
+            of_causes.clone().map(|(place, cause)| key(cause.delay.causing.position, Kind::Cause, place)),
+        );
+        keys.extend(of_causes.filter_map(|(place, cause)| {
+            let last = cause.reach?.checked_sub(1)?;
+            Some(key(points[last as usize].position, Kind::End, place))
+        }));
+        keys.sort();
+        self.items.list.extend(keys.drain(..).map(|key| {
+            let item = Item(key as u32);
+            let place = item.number() as usize;
+            match item.kind() {
+                Kind::Wait => Item::new(Kind::Wait, numbers[of_waits[place] as usize]),
+                kind => Item::new(kind, causes_here[place]),
+            }
+        }));
+        self.items.end_line();
+    }
+
+    /// Where the other sides of each worker's waits and causes begin here.
+    fn begins<'g>(&'g self, waits: &'g Waits, causes: &'g Causes) -> impl Iterator<Item = Begins> + 'g {
+        let mut costly: u32 = 0;
+        waits.firsts.windows(2).zip(&causes.firsts).map(move |(ends, &first)| {
+            let begins = Begins { causes: first as u32, waits: costly };
+            costly += waits.list[ends[0]..ends[1]].iter().filter(|wait| wait.costly > 0).count() as u32;
+            begins
+        })
+    }
+
+    /// Fills in the other sides of waits and causes: by worker, where those begin in its graph.
+    fn link(&mut self, waits: &Waits, causes: &Causes, begins: impl Iterator<Item = Begins> + Clone) {
+        let mut next = self.waits.iter_mut();
+        for (worker, (ends, begins)) in (0..).zip(waits.firsts.windows(2).zip(begins.clone())) {
+            let told = (begins.causes..).zip(&waits.list[ends[0]..ends[1]]);
+            for ((number, _), wait) in told.filter(|(_, wait)| wait.costly > 0).zip(&mut next) {
+                wait.cause = Link { worker, number };
+            }
+        }
+        for (worker, (ends, begins)) in (0..).zip(causes.firsts.windows(2).zip(begins)) {
+            let awaiting = self.causes[ends[0]..ends[1]].iter_mut().filter_map(|cause| cause.wait.as_mut());
+            (begins.waits..).zip(awaiting).for_each(|(number, wait)| *wait = Link { worker, number });
+        }
+    }
+}
+
+impl Part for Graph {
+    fn first(&self) -> u32 {
+        self.first
+    }
+
+    fn lines(&self) -> usize {
+        self.items.firsts.len() - 1
+    }
+
+    fn words(&self) -> usize {
+        let meetings: usize = self.meetings.iter().map(|meeting| meeting.len() + 1).sum();
+        let lines = self.lines() * LINE * 2;
+        let items = self.items.list.len().div_ceil(2);
+        let nodes = self.waits.len() * WAIT + self.causes.len() * CAUSE + self.stops.list.len() * STOP;
+        HEAD + lines + items + nodes + meetings
+    }
+
+    fn encode(&self) -> Batch {
+        let mut batch = Batch::with_capacity(self.words());
+        let counts =
+            [self.lines(), self.items.list.len(), self.waits.len(), self.causes.len(), self.stops.list.len()];
+        batch.extend([self.first.into(), u64::from(self.last.is_some()), self.last.map_or(0, Spot::encode)]);
+        batch.extend(counts.map(|count| count as u64));
+        batch.push(self.meetings.len() as u64);
+        batch.extend(self.items.firsts[1..].iter().chain(&self.stops.firsts[1..]).map(|&end| end as u64));
+        batch.extend(
+            self.items.list.chunks(2).map(|items| pair(items[0].0, items.get(1).map_or(0, |item| item.0))),
+        );
+        batch.extend(
+            self.waits
+                .iter()
+                .flat_map(|wait| [wait.ticks.cast_unsigned(), wait.line.into(), wait.cause.encode()]),
+        );
+        batch.extend(self.causes.iter().flat_map(Cause::encode));
+        batch.extend(self.stops.list.iter().flat_map(|&(position, next)| {
+            let (kind, place) = match next {
+                Next::Through => (0, 0),
+                Next::Start => (1, 0),
+                Next::Blamed(spot) => (2, spot.encode()),
+                Next::Team(meeting) => (3, meeting.into()),
+            };
+            [pair(position, kind), place]
+        }));
+        for meeting in &self.meetings {
+            batch.push(meeting.len() as u64);
+            batch.extend(meeting.iter().map(|spot| spot.encode()));
+        }
+        batch
+    }
+
+    fn decode(words: &[u64]) -> Graph {
+        let reader = &mut BatchReader::new(words);
+        let [first, has_last, last] = [(); 3].map(|()| reader.word());
+        let last = (has_last == 1).then(|| Spot::decode(last));
+        let [lines, items, waits, causes, stops, meetings] = [(); 6].map(|()| reader.word() as usize);
+        let mut firsts =
+            || [0].into_iter().chain(reader.words(lines).iter().map(|&end| end as usize)).collect();
+        let (item_firsts, stop_firsts) = (firsts(), firsts());
+        let pairs = reader.words(items.div_ceil(2)).iter().map(|&word| halves(word));
+        let mut items: Vec<Item> =
+            pairs.flat_map(|(one, other)| [Item(one), Item(other)]).take(items).collect();
+        items.shrink_to_fit();
+        let wait = |words: &[u64]| Wait {
+            ticks: words[0].cast_signed(),
+            line: words[1] as u32,
+            cause: Link::decode(words[2]),
+        };
+        let stop = |words: &[u64]| {
+            let (position, kind) = halves(words[0]);
+            let next = match kind {
+                0 => Next::Through,
+                1 => Next::Start,
+                2 => Next::Blamed(Spot::decode(words[1])),
+                _ => Next::Team(words[1] as u32),
+            };
+            (position, next)
+        };
+        Graph {
+            first: first as u32,
+            last,
+            items: ByLine { list: items, firsts: item_firsts },
+            waits: reader.words(waits * WAIT).chunks_exact(WAIT).map(wait).collect(),
+            causes: reader.words(causes * CAUSE).chunks_exact(CAUSE).map(Cause::decode).collect(),
+            stops: ByLine {
+                list: reader.words(stops * STOP).chunks_exact(STOP).map(stop).collect(),
+                firsts: stop_firsts,
+            },
+            meetings: (0..meetings)
+                .map(|_| {
+                    let spots = reader.word() as usize;
+                    reader.words(spots).iter().map(|&word| Spot::decode(word)).collect()
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Words before everything else.
+const HEAD: usize = 9;
+
+/// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
+fn key(position: Position, kind: Kind, place: usize) -> u64 {
+    pair(!position, Item::new(kind, place as u32).0)
+}

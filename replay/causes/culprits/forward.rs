@@ -45,8 +45,9 @@ pub(super) struct Forward<'a> {
     group: &'a Group<Graph>,
     numbers: Numbers,
     culprits: &'a [Culprit],
-    /// The culprits' work that exceeds that of the other side, by cause, in ticks.
-    excess: FxHashMap<u32, Shares>,
+    /// The culprits' work that exceeds that of the other side, in ticks; by cause its place in there, from 1, or 0.
+    excess: Vec<Shares>,
+    excess_of: Vec<u32>,
     /// Causes that did not get their costs on the way back.
     released: FxHashSet<u32>,
     ways: Vec<Way>,
@@ -76,19 +77,24 @@ impl<'a> Forward<'a> {
             let items = group.parts[graph].items.range(at - group.first_line(graph));
             Way { graph, first: items.start, left: items.end, waited: [0.0; NAMED] }
         };
-        let mut excess: FxHashMap<u32, Shares> = FxHashMap::default();
+        let mut excess: Vec<Shares> = Vec::new();
+        let mut excess_of = vec![0; numbers.causes()];
         let mut without = Vec::new();
         for (graph, more) in more.iter().enumerate() {
             for words in more.chunks_exact(2) {
                 let (cause, culprit) = halves(words[0]);
-                // Rows of one culprit are added in their order.
-                excess.entry(numbers.cause(graph, cause)).or_default()[culprit as usize] +=
-                    words[1].cast_signed() as f64;
+                let place: &mut u32 = &mut excess_of[numbers.cause(graph, cause) as usize];
+                if *place == 0 {
+                    excess.push([0.0; NAMED]);
+                    *place = excess.len() as u32;
+                }
+                excess[*place as usize - 1][culprit as usize] += words[1].cast_signed() as f64;
             }
             // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
             let causes = (0..).zip(&group.parts[graph].causes);
             let causes = causes.filter(|(number, cause)| {
-                let is_released = || released.contains(&numbers.cause(graph, *number));
+                let is_released =
+                    || !released.is_empty() && released.contains(&numbers.cause(graph, *number));
                 cause.wait.is_some() && (cause.denominator <= 0.0 || is_released())
             });
             without.extend(causes.map(|(number, _)| (graph, number)));
@@ -100,6 +106,7 @@ impl<'a> Forward<'a> {
             group,
             culprits,
             excess,
+            excess_of,
             released,
             ways,
             before: Kept::new(numbers.causes()),
@@ -127,7 +134,8 @@ impl<'a> Forward<'a> {
                 std::array::from_fn(|which| waited[which] - before[which])
             }
         };
-        if let Some(excess) = self.excess.get(&place) {
+        if let Some(excess) = self.excess_of[place as usize].checked_sub(1) {
+            let excess = &self.excess[excess as usize];
             passed.iter_mut().zip(excess).for_each(|(passed, more)| *passed += more);
         }
         let class = cause.class;

@@ -115,6 +115,9 @@ pub fn analyze(
     progress.phase("open");
     let job = Job::open(options, exchange).map_err(|error| tell(error, exchange))?;
     progress.tell(|| job.describe());
+    if let Some(waiting) = exchange.describe() {
+        progress.tell(|| waiting);
+    }
     if job.threads == 1 {
         return job.work(exchange, progress).map_err(|error| tell(error, exchange));
     }

@@ -10,6 +10,10 @@ pub mod mpi;
 pub mod shelf;
 mod solo;
 pub mod threads;
+#[cfg(feature = "mpi")]
+mod tree;
+#[cfg(feature = "mpi")]
+mod waiting;
 
 pub use batch::Batch;
 pub use solo::Solo;
@@ -23,12 +27,6 @@ use crate::error::Error;
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// How long a worker looks for posted words without sleeping: about as long as an answer takes. Others run in between.
-const AWAKE: Duration = Duration::from_micros(300);
-
-/// The longest sleep between two looks.
-const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// A way to move batches between workers.
 pub trait Exchange {
@@ -52,6 +50,11 @@ pub trait Exchange {
     /// Takes what another worker has posted, if there is anything. `idle` is how long there has been nothing: the longer,
     /// the longer this may sleep before it looks. With 0 it only looks.
     fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)>;
+
+    /// How this worker waits for others, for people; `None` if there is nothing to say.
+    fn describe(&self) -> Option<String> {
+        None
+    }
 
     /// Tells the other workers that this one has failed: their current or next exchange ends with an error. Nothing may
     /// be exchanged afterwards. Answers the first worker that failed in this exchange, so that one message is printed

@@ -1,40 +1,40 @@
 //! Workers on MPI processes. The only file that names MPI.
 //!
 //! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields would burn whole
-//! scheduler quanta. We test and yield a few times, then sleep for a moment between tests.
+//! scheduler quanta. [`waiting`](super::waiting) says how a process waits.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::time::Duration;
 
 use mpi::datatype::Equivalence;
 use mpi::environment::Universe;
 use mpi::ffi;
+use mpi::point_to_point::{Message, Status};
 use mpi::raw::AsRaw;
 use mpi::request::Request;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
+use mpi::traits::{Communicator, CommunicatorCollectives, Source};
 use mpi::{Tag, Threading};
 
-use super::{AWAKE, Batch, Exchange, LONGEST_NAP};
+use super::batch::{halves, pair};
+use super::waiting::{Patience, Place, Waiting};
+use super::{Batch, Exchange, tree};
 use crate::error::Error;
 
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
 const PIECE: usize = (64 << 20) / size_of::<u64>();
 
-/// Stands for the length of a batch from a worker that has failed.
-const FAILED: u64 = u64::MAX;
+/// Stands for "nobody has failed".
+const NOBODY: u64 = u64::MAX;
 
-/// Tests without success before a worker sleeps between tests. Testing costs others their time where workers share
-/// cores, and yielding costs us ours where other programs run: who has slept is woken at once.
-const PATIENCE: u32 = 20;
-
-/// How long a worker sleeps between tests. Large messages only move while both sides test, so it never sleeps for long.
-const NAP: Duration = Duration::from_micros(20);
-
-/// Tells posted words from batches that are exchanged.
+/// Tells posted words from those that go up and down the tree of workers, and from batches.
 const POSTED: Tag = 1;
+const UP: Tag = 2;
+const DOWN: Tag = 3;
+const BATCH: Tag = 4;
 
 /// The number of processes that a launcher says it started; `None` if no launcher started us. Starting MPI without
 /// launcher would cost a third of a second, for nothing.
@@ -49,8 +49,9 @@ fn launched() -> Option<usize> {
 /// This process among those that an MPI launcher started.
 pub struct Processes {
     world: SimpleCommunicator,
-    /// What was posted and may not have left yet.
-    posted: VecDeque<Posted>,
+    waiting: Waiting,
+    /// What was sent and may not have left yet.
+    sent: VecDeque<Sent>,
     /// Ends MPI when dropped, after everything else.
     _universe: Universe,
 }
@@ -75,7 +76,12 @@ impl Processes {
         if level < Threading::Funneled {
             return Err(Error::new("this MPI does not support processes with threads; use another one"));
         }
-        let processes = Processes { world: universe.world(), posted: VecDeque::new(), _universe: universe };
+        let mut processes = Processes {
+            world: universe.world(),
+            waiting: Waiting::new(),
+            sent: VecDeque::new(),
+            _universe: universe,
+        };
         if processes.workers() == 1 && launched > 1 {
             return Err(Error::new(format!(
                 "the launcher started {launched} processes, but each is alone: it belongs to another MPI than the one \
@@ -84,24 +90,84 @@ impl Processes {
             )));
         }
         abort_on_panic();
+        processes.introduce();
         Ok(Some(processes))
     }
 
-    /// Tells all others how many words they will get, and learns what they send. `FAILED` says that there is nothing
-    /// to come.
-    fn lengths(&self, outgoing: &[u64]) -> Vec<u64> {
-        let mut incoming = vec![0; outgoing.len()];
+    /// Tells all workers where this one is.
+    fn introduce(&mut self) {
+        let place = self.waiting.place().encode();
+        let mut places = vec![0; place.len() * self.workers()];
         mpi::request::scope(|scope| {
-            let request = self.world.immediate_all_to_all_into(scope, outgoing, &mut incoming[..]);
-            wait(vec![request]);
+            let request = self.world.immediate_all_gather_into(scope, &place[..], &mut places[..]);
+            complete(vec![request], &self.waiting);
         });
-        incoming
+        let places: Vec<Place> = places.chunks_exact(Place::WORDS).map(Place::decode).collect();
+        self.waiting.learn(&places);
     }
-}
 
-/// The lowest worker that says that it has failed.
-fn first_failed(lengths: &[u64]) -> Option<usize> {
-    lengths.iter().position(|&length| length == FAILED)
+    /// Sends words without waiting.
+    fn send(&mut self, worker: usize, tag: Tag, words: Batch) {
+        self.settle();
+        self.sent.push_back(Sent::send(&self.world, worker, tag, words));
+        self.waiting.ring(worker);
+    }
+
+    /// Waits for words from a worker.
+    fn receive(&self, worker: usize, tag: Tag) -> Batch {
+        let source = self.world.process_at_rank(worker as i32);
+        let mut patience = Patience::default();
+        loop {
+            match source.immediate_matched_probe_with_tag(tag) {
+                Some((message, status)) => return self.take(message, status),
+                None => self.waiting.pause(&mut patience),
+            }
+        }
+    }
+
+    /// Takes a message that has come.
+    fn take(&self, message: Message, status: Status) -> Batch {
+        let mut words = vec![0; status.count(u64::equivalent_datatype()) as usize];
+        mpi::request::scope(|scope| {
+            let request = message.immediate_matched_receive_into(scope, &mut words[..]);
+            complete(vec![request], &self.waiting);
+        });
+        words
+    }
+
+    /// What every exchange begins with: along the tree of workers all learn who has failed, and how many messages each will get. `sends`
+    /// are the receivers of this worker's. Answers how many it gets.
+    fn agree(&mut self, failed: u64, sends: impl Iterator<Item = usize>) -> Result<u32, usize> {
+        let (me, workers) = (self.worker(), self.workers());
+        let mut failed = failed;
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        sends.for_each(|worker| *counts.entry(worker as u32).or_default() += 1);
+        for behind in tree::children(me, workers) {
+            let words = self.receive(behind.start, UP);
+            failed = failed.min(words[0]);
+            for (worker, count) in words[1..].iter().map(|&word| halves(word)) {
+                *counts.entry(worker).or_default() += count;
+            }
+        }
+        let encode = |failed, counts: &BTreeMap<u32, u32>, range: Range<usize>| {
+            let counts = counts.range(range.start as u32..range.end as u32);
+            [failed].into_iter().chain(counts.map(|(&worker, &count)| pair(worker, count))).collect()
+        };
+        if let Some(parent) = tree::parent(me) {
+            self.send(parent, UP, encode(failed, &counts, 0..workers));
+            let words = self.receive(parent, DOWN);
+            failed = words[0];
+            counts = words[1..].iter().map(|&word| halves(word)).collect();
+        }
+        // Those with the most behind them first.
+        for behind in tree::children(me, workers).into_iter().rev() {
+            self.send(behind.start, DOWN, encode(failed, &counts, behind));
+        }
+        match failed {
+            NOBODY => Ok(counts.get(&(me as u32)).copied().unwrap_or(0)),
+            failed => Err(failed as usize),
+        }
+    }
 }
 
 /// An error of the program must not leave the other processes waiting.
@@ -114,41 +180,29 @@ fn abort_on_panic() {
 }
 
 /// Tests requests until all are complete.
-fn wait<'a, D: ?Sized, S: mpi::request::Scope<'a>>(mut requests: Vec<Request<'a, D, S>>) {
-    let mut idle = 0;
-    while !requests.is_empty() {
-        let before = requests.len();
+fn complete<'a, D: ?Sized, S: mpi::request::Scope<'a>>(
+    mut requests: Vec<Request<'a, D, S>>,
+    waiting: &Waiting,
+) {
+    loop {
         requests = requests.into_iter().filter_map(|request| request.test().err()).collect();
-        if requests.len() < before {
-            idle = 0;
-            continue;
+        if requests.is_empty() {
+            return;
         }
-        idle += 1;
-        if idle < PATIENCE {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(NAP);
-        }
+        waiting.rest();
     }
 }
 
-/// How long to sleep before the next look, after nothing has come for so long; `None` as long as an answer may come any
-/// moment. Always a small part of the time so far: two workers that wait for each other in turn must not learn from each
-/// other to sleep.
-fn nap(idle: Duration) -> Option<Duration> {
-    (idle >= AWAKE).then(|| (idle / 4).min(LONGEST_NAP))
-}
-
 /// Words that MPI is sending.
-struct Posted {
+struct Sent {
     /// MPI reads them until the request is complete; a vector's elements stay where they are when it is moved.
     _words: Batch,
     request: ffi::MPI_Request,
 }
 
-impl Posted {
+impl Sent {
     #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
-    fn send(world: &SimpleCommunicator, worker: usize, words: Batch) -> Posted {
+    fn send(world: &SimpleCommunicator, worker: usize, tag: Tag, words: Batch) -> Sent {
         // SAFETY: a null request is a value, which MPI_Isend replaces.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         let (datatype, count) = (u64::equivalent_datatype(), words.len() as i32);
@@ -160,12 +214,12 @@ impl Posted {
                 count,
                 datatype.as_raw(),
                 worker as i32,
-                POSTED,
+                tag,
                 world.as_raw(),
                 &raw mut request,
             );
         }
-        Posted { _words: words, request }
+        Sent { _words: words, request }
     }
 
     #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
@@ -180,11 +234,11 @@ impl Posted {
 impl Processes {
     /// Drops what has left.
     fn settle(&mut self) {
-        while let Some(first) = self.posted.front_mut() {
+        while let Some(first) = self.sent.front_mut() {
             if !first.is_sent() {
                 return;
             }
-            self.posted.pop_front();
+            self.sent.pop_front();
         }
     }
 }
@@ -194,12 +248,12 @@ impl Drop for Processes {
     fn drop(&mut self) {
         for _ in 0..1000 {
             self.settle();
-            if self.posted.is_empty() {
+            if self.sent.is_empty() {
                 return;
             }
-            std::thread::sleep(NAP);
+            self.waiting.rest();
         }
-        std::mem::forget(std::mem::take(&mut self.posted));
+        std::mem::forget(std::mem::take(&mut self.sent));
     }
 }
 
@@ -214,53 +268,73 @@ impl Exchange for Processes {
 
     fn exchange(&mut self, mut outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
         let me = self.worker();
-        let lengths: Vec<u64> = outgoing.iter().map(|batch| batch.len() as u64).collect();
-        let lengths = self.lengths(&lengths);
-        if let Some(failed) = first_failed(&lengths) {
-            return Err(Error::worker_failed(failed));
-        }
         let own = std::mem::take(&mut outgoing[me]);
-        let length = |worker: usize| if worker == me { 0 } else { lengths[worker] as usize };
-        let mut incoming: Vec<Batch> = (0..lengths.len()).map(|worker| vec![0; length(worker)]).collect();
-        mpi::request::scope(|scope| {
-            let mut requests = Vec::new();
-            for (worker, batch) in incoming.iter_mut().enumerate() {
-                let other = self.world.process_at_rank(worker as i32);
-                requests
-                    .extend(batch.chunks_mut(PIECE).map(|piece| other.immediate_receive_into(scope, piece)));
+        let pieces = |batch: &Batch| batch.len().div_ceil(PIECE);
+        let sends = outgoing.iter().enumerate().flat_map(|(to, batch)| (0..pieces(batch)).map(move |_| to));
+        let mut expected = self.agree(NOBODY, sends).map_err(Error::worker_failed)?;
+        // From here on all have come to this exchange: whoever gets a batch is not in the one before any more.
+        let workers = outgoing.len();
+        for (to, mut batch) in outgoing.into_iter().enumerate() {
+            while batch.len() > PIECE {
+                let rest = batch.split_off(PIECE);
+                self.send(to, BATCH, std::mem::replace(&mut batch, rest));
             }
-            let mut sends = Vec::new();
-            for (worker, batch) in outgoing.iter().enumerate() {
-                let other = self.world.process_at_rank(worker as i32);
-                sends.extend(batch.chunks(PIECE).map(|piece| other.immediate_send(scope, piece)));
+            if !batch.is_empty() {
+                self.send(to, BATCH, batch);
             }
-            wait(requests);
-            wait(sends);
-        });
+        }
+        let mut incoming = vec![Batch::new(); workers];
+        let mut patience = Patience::default();
+        while expected > 0 {
+            let Some((message, status)) = self.world.any_process().immediate_matched_probe_with_tag(BATCH)
+            else {
+                self.waiting.pause(&mut patience);
+                continue;
+            };
+            let batch = &mut incoming[status.source_rank() as usize];
+            let mut words = self.take(message, status);
+            if batch.is_empty() {
+                *batch = words
+            } else {
+                batch.append(&mut words)
+            }
+            expected -= 1;
+            patience = Patience::default();
+        }
+        // Large ones only leave while we look.
+        self.settle();
+        while !self.sent.is_empty() {
+            self.waiting.rest();
+            self.settle();
+        }
         incoming[me] = own;
         Ok(incoming)
     }
 
     fn post(&mut self, worker: usize, words: Batch) {
-        self.settle();
-        self.posted.push_back(Posted::send(&self.world, worker, words));
+        self.send(worker, POSTED, words);
     }
 
     fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
         self.settle();
-        match nap(idle) {
-            Some(nap) => std::thread::sleep(nap),
-            None if !idle.is_zero() => std::thread::yield_now(),
-            None => {}
-        }
-        let (message, status) = self.world.any_process().immediate_matched_probe_with_tag(POSTED)?;
-        let mut words = vec![0; status.count(u64::equivalent_datatype()) as usize];
-        let status = message.matched_receive_into(&mut words[..]);
-        Some((status.source_rank() as usize, words))
+        let look = || self.world.any_process().immediate_matched_probe_with_tag(POSTED);
+        let (message, status) = look().or_else(|| {
+            if idle.is_zero() {
+                return None;
+            }
+            self.waiting.pause(&mut Patience::of(idle));
+            look()
+        })?;
+        let worker = status.source_rank() as usize;
+        Some((worker, self.take(message, status)))
+    }
+
+    fn describe(&self) -> Option<String> {
+        Some(self.waiting.describe())
     }
 
     fn fail(&mut self) -> usize {
-        let lengths = self.lengths(&vec![FAILED; self.workers()]);
-        first_failed(&lengths).unwrap_or(self.worker())
+        let me = self.worker();
+        self.agree(me as u64, std::iter::empty()).err().unwrap_or(me)
     }
 }

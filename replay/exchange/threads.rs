@@ -11,8 +11,14 @@ use std::thread::yield_now;
 use std::time::Duration;
 
 use super::batch::BatchReader;
-use super::{AWAKE, Batch, Exchange, LONGEST_NAP, lock};
+use super::{Batch, Exchange, lock};
 use crate::error::Error;
+
+/// How long a thread looks for posted words without sleeping: about as long as an answer takes. Others run in between.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// The longest sleep between two looks.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// What the threads of a process share while they exchange.
 #[derive(Debug)]

@@ -1,0 +1,306 @@
+//! How a process waits for others: with a core of its own it looks again and again, so that a message costs a microsecond; where
+//! processes share cores it gives its own away at once, and is woken when a message has come.
+//!
+//! MPI cannot wake anybody: its libraries look, too. So whoever has sent a message to a process of the same node rings its *alarm*, a
+//! socket of the system. Nothing depends on it: who is not woken looks now and then. It does so often in the beginning, unless there
+//! are very many processes: beside other programs, who is woken has to wait for its turn, and who looks mostly has had it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::hint::spin_loop;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxBuildHasher;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+/// How long a process with a core of its own looks without sleeping: longer than most answers take. It does not yield
+/// meanwhile: another program would get the core for milliseconds.
+const AWAKE: Duration = Duration::from_micros(100);
+
+/// How long a process sleeps between two looks: at first; at large messages, which only move while both sides look; and at most.
+const NAP: Duration = Duration::from_micros(20);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// The part of the time so far that a nap is: two that wait for each other in turn must not learn from each other to sleep.
+const PART: u32 = 16;
+
+/// Processes of a processor from which on only an alarm wakes them: there would be no time left for anything but looking.
+const MANY: usize = 16;
+
+/// How often a process looks after it was woken, without a pause: the message may come behind the alarm.
+const LOOKS: u32 = 3;
+
+/// What a process tells all others when it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// The machine, and the network that sockets without files belong to.
+    machine: u64,
+    network: u64,
+    /// Names its alarm; 0 if it has none.
+    alarm: u64,
+    /// The processors that it may run on.
+    processors: [u64; Place::PROCESSORS],
+}
+
+impl Place {
+    /// Words of the processors that the system lets us ask for.
+    const PROCESSORS: usize = CpuSet::MAX_CPU / 64;
+
+    /// Words of [`encode`](Place::encode).
+    pub(super) const WORDS: usize = Place::PROCESSORS + 3;
+
+    /// Of this process, with its alarm.
+    fn new(alarm: u64) -> Place {
+        let hash = |bytes: &[u8]| {
+            let mut hasher = FxBuildHasher.build_hasher();
+            hasher.write(bytes);
+            hasher.finish()
+        };
+        // Containers have names of their own on one machine.
+        let machine = fs::read("/proc/sys/kernel/random/boot_id").or_else(|_| fs::read("/etc/hostname"));
+        let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+        let mut processors = [0; Place::PROCESSORS];
+        if let Ok(set) = sched_getaffinity(None) {
+            for processor in (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)) {
+                processors[processor / 64] |= 1 << (processor % 64);
+            }
+        }
+        Place {
+            machine: hash(&machine.unwrap_or_default()),
+            network: hash(network.as_os_str().as_encoded_bytes()),
+            alarm,
+            processors,
+        }
+    }
+
+    /// It in words.
+    pub(super) fn encode(&self) -> Vec<u64> {
+        let mut words = vec![self.machine, self.network, self.alarm];
+        words.extend(self.processors);
+        words
+    }
+
+    /// What [`encode`](Place::encode) made.
+    pub(super) fn decode(words: &[u64]) -> Place {
+        let processors = std::array::from_fn(|at| words[3 + at]);
+        Place { machine: words[0], network: words[1], alarm: words[2], processors }
+    }
+}
+
+/// How many bits are set.
+fn count(processors: &[u64]) -> u32 {
+    processors.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Processes of one machine, and the processors that they may run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Share {
+    processes: usize,
+    processors: usize,
+}
+
+impl Share {
+    /// Of the machine of a process.
+    fn of(place: &Place, places: &[Place]) -> Share {
+        let mut processors = [0; Place::PROCESSORS];
+        let here = places.iter().filter(|other| other.machine == place.machine);
+        for other in here.clone() {
+            processors.iter_mut().zip(other.processors).for_each(|(all, word)| *all |= word);
+        }
+        Share { processes: here.count(), processors: count(&processors) as usize }
+    }
+
+    /// Whether there are very many processes on each processor.
+    fn is_packed(self) -> bool {
+        self.processes > MANY * self.processors
+    }
+
+    /// Whether processes of a machine share processors: there are fewer than processes, or several processes were given the same
+    /// few.
+    fn is_crowded(self, place: &Place, places: &[Place]) -> bool {
+        let mut bound: BTreeMap<[u64; Place::PROCESSORS], usize> = BTreeMap::new();
+        for other in places.iter().filter(|other| other.machine == place.machine) {
+            *bound.entry(other.processors).or_default() += 1;
+        }
+        let is_full = |(processors, &processes): (&[u64; Place::PROCESSORS], &usize)| {
+            processes > count(processors) as usize
+        };
+        self.processes > self.processors || bound.iter().any(is_full)
+    }
+}
+
+/// How this process waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    share: Share,
+    is_crowded: bool,
+    /// Rings, if this process is to be woken.
+    alarm: Option<UnixDatagram>,
+    /// Rings those of others: where they are, by worker on this machine.
+    bell: Option<UnixDatagram>,
+    alarms: Vec<Option<SocketAddr>>,
+    place: Place,
+}
+
+/// The name of an alarm.
+fn address(alarm: u64) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("replay-analyze-{alarm:016x}"))
+}
+
+/// A socket with a name that nobody else has.
+fn hang_up() -> Option<(u64, UnixDatagram)> {
+    let chance = std::hash::RandomState::new();
+    (0..8_u32).find_map(|attempt| {
+        let alarm = chance.hash_one(attempt) | 1;
+        let socket = UnixDatagram::bind_addr(&address(alarm).ok()?).ok()?;
+        socket.set_nonblocking(true).ok()?;
+        Some((alarm, socket))
+    })
+}
+
+impl Waiting {
+    /// Of a process that does not know the others yet.
+    pub(super) fn new() -> Waiting {
+        let (number, alarm) = hang_up().unzip();
+        let place = Place::new(number.unwrap_or(0));
+        let share = Share { processes: 1, processors: count(&place.processors) as usize };
+        Waiting { share, is_crowded: true, alarm, bell: None, alarms: Vec::new(), place }
+    }
+
+    /// What the others have to know.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Learns where all workers are.
+    pub(super) fn learn(&mut self, places: &[Place]) {
+        self.share = Share::of(&self.place, places);
+        self.is_crowded = self.share.is_crowded(&self.place, places);
+        if !self.is_crowded {
+            (self.alarm, self.bell) = (None, None);
+            return;
+        }
+        let is_near = |place: &Place| {
+            (place.machine, place.network) == (self.place.machine, self.place.network) && place.alarm != 0
+        };
+        let alarm = |place: &Place| is_near(place).then(|| address(place.alarm).ok()).flatten();
+        self.alarms = places.iter().map(alarm).collect();
+        self.bell = UnixDatagram::unbound().ok().filter(|bell| bell.set_nonblocking(true).is_ok());
+    }
+
+    /// What a message to a worker is followed by: if it sleeps, it wakes up.
+    pub(super) fn ring(&self, worker: usize) {
+        if let (Some(bell), Some(Some(alarm))) = (&self.bell, self.alarms.get(worker)) {
+            // If it cannot hear this one, it has not heard others yet.
+            let _ = bell.send_to_addr(&[1], alarm);
+        }
+    }
+
+    /// Waits a moment for a message.
+    pub(super) fn pause(&self, patience: &mut Patience) {
+        let idle = patience.since.get_or_insert_with(Instant::now).elapsed();
+        if !self.is_crowded && idle < AWAKE {
+            return spin_loop();
+        }
+        if patience.looks > 0 {
+            patience.looks -= 1;
+            return spin_loop();
+        }
+        let nap = (idle / PART).clamp(NAP, LONGEST_NAP);
+        let Some(alarm) = &self.alarm else { return sleep(nap) };
+        let nap = if self.share.is_packed() { LONGEST_NAP } else { nap };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: nap.subsec_nanos().into() };
+        let has_rung = poll(&mut [PollFd::new(alarm, PollFlags::IN)], Some(&timeout));
+        if has_rung.is_ok_and(|count| count > 0) && alarm.recv(&mut [0; 8]).is_ok() {
+            patience.looks = LOOKS;
+        }
+    }
+
+    /// Waits a moment while a large message is on its way.
+    pub(super) fn rest(&self) {
+        if self.is_crowded { sleep(NAP) } else { spin_loop() }
+    }
+
+    /// How the processes of this machine wait, for people.
+    pub(super) fn describe(&self) -> String {
+        let Share { processes, processors } = self.share;
+        let mut text = String::new();
+        let _ = match self.is_crowded {
+            false => write!(text, "waits by looking: a processor for each process of this node"),
+            true => write!(text, "waits asleep: processes of this node share processors"),
+        };
+        let _ = write!(text, " ({processes} processes, {processors} processors)");
+        text
+    }
+}
+
+/// Since when a process waits for the same thing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    since: Option<Instant>,
+    /// How often it looks before it sleeps again.
+    looks: u32,
+}
+
+impl Patience {
+    /// Of a process that has waited for so long.
+    pub(super) fn of(idle: Duration) -> Patience {
+        Patience { since: Instant::now().checked_sub(idle), looks: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(machine: u64, processors: u64) -> Place {
+        let mut words = [0; Place::PROCESSORS];
+        words[0] = processors;
+        Place { machine, network: 1, alarm: 0, processors: words }
+    }
+
+    fn is_crowded(places: &[Place]) -> bool {
+        Share::of(&places[0], places).is_crowded(&places[0], places)
+    }
+
+    #[test]
+    fn processors_are_those_of_all_processes_of_the_machine() {
+        assert!(!is_crowded(&[place(1, 0b11), place(1, 0b11), place(2, 0b11)]));
+        assert!(is_crowded(&[place(1, 0b11), place(1, 0b11), place(1, 0b11)]));
+        // Bound to one processor each, and two of three to the same one.
+        assert!(!is_crowded(&[place(1, 0b01), place(1, 0b10)]));
+        assert!(is_crowded(&[place(1, 0b001), place(1, 0b010), place(1, 0b010), place(1, 0b1100)]));
+    }
+
+    #[test]
+    fn places_come_back_from_their_words() {
+        let place = Place::new(7);
+        assert!(count(&place.processors) > 0);
+        assert_eq!(place.encode().len(), Place::WORDS);
+        assert_eq!(Place::decode(&place.encode()), place);
+    }
+
+    #[test]
+    fn alarm_wakes_who_sleeps() {
+        let mut one = Waiting::new();
+        let mut other = Waiting::new();
+        let mut places = [one.place(), other.place()];
+        places.iter_mut().for_each(|place| place.processors = [0; Place::PROCESSORS]);
+        one.learn(&places);
+        other.learn(&places);
+        one.ring(1);
+        let mut patience = Patience::default();
+        other.pause(&mut patience);
+        assert_eq!(patience.looks, LOOKS);
+        // Nobody has rung again.
+        (0..=LOOKS).for_each(|_| other.pause(&mut patience));
+        assert_eq!(patience.looks, 0);
+    }
+}

@@ -4,6 +4,8 @@
 //! cargo bench --bench replay -- targets [NAME …]
 //! cargo bench --bench replay -- trace [EVENTS [RANKS [PATTERN [DIRECTORY]]]]
 //! cargo bench --bench replay -- scaling
+//! cargo bench --bench replay -- processes [PATTERN …]
+//! mpirun -n 2 target/…/deps/replay-… step
 //! ```
 //!
 //! Traces are made in `$TMPDIR`, which should be in memory, and removed.
@@ -11,7 +13,10 @@
 mod bench;
 mod costs;
 mod counting;
+mod processes;
 mod scaling;
+#[cfg(feature = "mpi")]
+mod step;
 mod targets;
 mod trace;
 
@@ -27,12 +32,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let [what, rest @ ..] = &arguments[..] else {
-        return Err("say what to measure: targets, trace or scaling (docs/benchmarks.md)".into());
+        return Err(
+            "say what to measure: targets, trace, scaling, processes or step (docs/benchmarks.md)".into()
+        );
     };
     match what.as_str() {
         "targets" => targets::print(rest),
         "trace" => trace::print(rest),
         "scaling" => scaling::print(),
-        _ => Err(format!("nothing is called {what}; there are targets, trace and scaling").into()),
+        "processes" => processes::print(rest),
+        #[cfg(feature = "mpi")]
+        "step" => step::print(),
+        _ => {
+            Err(format!("nothing is called {what}; there are targets, trace, scaling, processes and step")
+                .into())
+        }
     }
 }

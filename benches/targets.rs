@@ -8,6 +8,7 @@
 use std::error::Error;
 
 use crate::bench::{Bench, megabytes};
+use crate::processes;
 
 type Outcome = Result<(String, bool), Box<dyn Error>>;
 
@@ -51,6 +52,46 @@ const TARGETS: &[Target] = &[
         measure: |bench| {
             let trace = bench.trace("wavefront", 8, 240_000)?;
             at_most(bench.seconds(&trace, bench.cores, &[], 3)?, 0.1, "s")
+        },
+    },
+    Target {
+        name: "sweeps",
+        what: "end to end, sweeps 8 × 240,000, all cores",
+        wanted: "≤ 0.15 s",
+        measure: |bench| {
+            let trace = bench.trace("sweeps", 8, 240_000)?;
+            at_most(bench.seconds(&trace, bench.cores, &[], 5)?, 0.15, "s")
+        },
+    },
+    Target {
+        name: "sweeps-cores",
+        what: "1 → 2 cores, everything on, sweeps 8 × 240,000",
+        wanted: "≥ 1.5 times",
+        measure: |bench| {
+            let trace = bench.trace("sweeps", 8, 240_000)?;
+            let [one, two] = [1, 2].map(|threads| bench.seconds(&trace, threads, &[], 9));
+            at_least(one? / two?, 1.5, "times")
+        },
+    },
+    Target {
+        name: "processes",
+        what: "all phases on 1 to 16 processes, five patterns 8 × 240,000",
+        wanted: "≤ 1.5 times those of one and 0.3 s",
+        measure: |bench| on_processes(bench, false),
+    },
+    Target {
+        name: "processes-beside",
+        what: "the same of sweeps, beside two busy loops",
+        wanted: "≤ 3 times that",
+        measure: |bench| on_processes(bench, true),
+    },
+    Target {
+        name: "many-processes",
+        what: "all phases on 256 processes, stencil 4,096 × 1,000",
+        wanted: "≤ 20 s",
+        measure: |bench| {
+            let trace = bench.trace("stencil", 4096, 1000)?;
+            at_most(bench.on_processes(&trace, 256, 1)?, 20.0, "s")
         },
     },
     Target {
@@ -138,6 +179,11 @@ fn scale(
     let gibibytes = bench.memory(&trace, bench.cores)? / f64::from(1 << 30);
     let is_reached = seconds < most_seconds && gibibytes <= most_gibibytes;
     Ok((format!("{seconds:.2} s, {gibibytes:.2} GiB"), is_reached))
+}
+
+fn on_processes(bench: &Bench, has_loops: bool) -> Outcome {
+    let (share, which) = processes::worst(bench, has_loops)?;
+    Ok((format!("{:.0} % of it at worst: {which}", share * 100.0), share <= 1.0))
 }
 
 fn at_least(measured: f64, wanted: f64, unit: &str) -> Outcome {

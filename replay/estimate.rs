@@ -12,6 +12,10 @@ use crate::scratch::LARGE;
 const WITH_CAUSES: u64 = 8;
 const WITHOUT_CAUSES: u64 = 6;
 
+/// Bytes that what goes from location to location has for a byte of an event file of another worker: at most, of nothing but
+/// collective operations for which all but one wait.
+const OF_OTHERS: u64 = 3;
+
 /// Bytes more of one for the times of clock correction.
 const TIMES: u64 = 1;
 
@@ -31,11 +35,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of processes with so many locations each, and bytes of event files.
-    pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>) -> Estimate {
+    /// Of processes with so many locations each, and bytes of event files; `others` are those of all other workers, of which a worker
+    /// may [bring together](crate::solvers) what goes from location to location.
+    pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>, others: u64) -> Estimate {
         let factor = if options.causes { WITH_CAUSES } else { WITHOUT_CAUSES }
             + if options.clock_correction { TIMES } else { 0 };
-        let mut sum = Estimate::default();
+        let is_stepwise = options.causes || options.clock_correction;
+        let together = if is_stepwise { others.saturating_mul(OF_OTHERS).min(options.together) } else { 0 };
+        let mut sum = Estimate { all: together, least: 0 };
         for (locations, bytes) in processes {
             let fixed = locations.saturating_mul(LOCATION);
             let lists = bytes.saturating_mul(factor);
@@ -59,17 +66,25 @@ mod tests {
     #[test]
     fn many_events_of_few_locations_need_not_be_in_memory_but_few_of_many_do() {
         let options = Options { causes: true, ..Options::new("trace") };
-        let few = Estimate::new(&options, [(1, 1 << 30); 4]);
+        let few = Estimate::new(&options, [(1, 1 << 30); 4], 0);
         assert!(few.all > 20 << 30 && few.least < 4 << 20);
-        let many = Estimate::new(&options, std::iter::repeat_n((1, 1 << 10), 1 << 20));
+        let many = Estimate::new(&options, std::iter::repeat_n((1, 1 << 10), 1 << 20), 0);
         assert_eq!(many.all, many.least);
         let nothing = Options { causes: false, ..options };
-        assert!(4 * Estimate::new(&nothing, [(1, 1 << 30)]).all < few.all);
+        assert!(4 * Estimate::new(&nothing, [(1, 1 << 30)], 0).all < few.all);
+    }
+
+    #[test]
+    fn what_others_have_adds_no_more_than_is_brought_together() {
+        let options = Options::new("trace");
+        let all = |others| Estimate::new(&options, [(1, 1 << 20)], others).all;
+        assert_eq!(all(1000) - all(0), 3000);
+        assert_eq!(all(1 << 40) - all(0), options.together);
     }
 
     #[test]
     fn files_with_holes_may_claim_any_size() {
-        let sum = Estimate::new(&Options::new("trace"), [(1, u64::MAX), (u64::MAX, 1)]);
+        let sum = Estimate::new(&Options::new("trace"), [(1, u64::MAX), (u64::MAX, 1)], u64::MAX);
         assert_eq!((sum.all, sum.least), (u64::MAX, u64::MAX));
     }
 }

@@ -189,7 +189,9 @@ impl Job {
         let mine =
             blocks[exchange.worker() * threads].start..blocks[(exchange.worker() + 1) * threads - 1].end;
         let size = |process: usize| (trace.processes[process].locations.len() as u64, weights[process]);
-        let estimate = Estimate::new(options, mine.map(size));
+        let others = weights[..mine.start].iter().chain(&weights[mine.end..]);
+        let others = others.fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
+        let estimate = Estimate::new(options, mine.map(size), others);
         let memory = Memory::of_this_process(threads);
         if let Some(limit) = &options.memory {
             memory.limit(limit, estimate)?;

@@ -203,11 +203,12 @@ pub fn bring_together<P: Part>(
         outgoing[solver] = own.encode();
     }
     shelf.put(tools.shared.thread(me), vec![Arc::new(own)]);
-    let told = exchange.exchange(outgoing)?;
+    let mut told = exchange.exchange(outgoing)?;
     let near = shelf.take();
     let part = |worker: usize| match team.contains(&worker) {
         true => near[worker - team.start].clone(),
-        false => Arc::new(P::decode(&told[worker])),
+        // The words of one at a time are there twice.
+        false => Arc::new(P::decode(&std::mem::take(&mut told[worker]))),
     };
     let parts = workers.clone().map(part).collect();
     Ok(Group::new(solvers, workers, parts))

@@ -175,8 +175,8 @@ pub(super) struct ByLine<T> {
 }
 
 impl<T> ByLine<T> {
-    fn new() -> ByLine<T> {
-        ByLine { list: Vec::new(), firsts: vec![0] }
+    fn with_room(things: usize) -> ByLine<T> {
+        ByLine { list: Vec::with_capacity(things), firsts: vec![0] }
     }
 
     /// What was appended belongs to the next location.
@@ -268,12 +268,15 @@ impl Graph {
         last: Option<Spot>,
         exchange: &mut dyn Exchange,
     ) -> Result<Graph, Error> {
+        let costly = waits.list.iter().filter(|wait| wait.costly > 0).count();
+        let stops = |line| lines.line(line).points().iter().filter(|point| point.is_stop());
         let mut graph = Graph {
             first: lines.location(0),
-            items: ByLine::new(),
-            waits: Vec::new(),
+            // A list that grows is copied; what of a long one is not used is never there.
+            items: ByLine::with_room(costly + 2 * causes.list.len()),
+            waits: Vec::with_capacity(costly),
             causes: Vec::with_capacity(causes.list.len()),
-            stops: ByLine::new(),
+            stops: ByLine::with_room((0..lines.len()).map(|line| stops(line).count()).sum()),
             meetings,
             last,
         };
@@ -301,8 +304,7 @@ impl Graph {
         let mut keys = Vec::new();
         for line in 0..lines.len() {
             graph.push_items(line, lines, waits, &numbers, causes, &mut keys);
-            let stops = lines.line(line).points().iter().filter(|point| point.is_stop());
-            graph.stops.list.extend(stops.map(|point| (point.position, point.next)));
+            graph.stops.list.extend(stops(line).map(|point| (point.position, point.next)));
             graph.stops.end_line();
         }
         let begins = graph.begins(waits, causes);

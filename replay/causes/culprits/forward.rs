@@ -77,7 +77,7 @@ impl<'a> Forward<'a> {
             let items = group.parts[graph].items.range(at - group.first_line(graph));
             Way { graph, first: items.start, left: items.end, waited: [0.0; NAMED] }
         };
-        let mut excess: Vec<Shares> = Vec::new();
+        let mut excess: Vec<Shares> = Vec::with_capacity(more.iter().map(|more| more.len() / 2).sum());
         let mut excess_of = vec![0; numbers.causes()];
         let mut without = Vec::new();
         for (graph, more) in more.iter().enumerate() {

@@ -96,8 +96,7 @@ impl Model {
         // A worker talks to about as many others however many there are; rounds grow with the logarithm.
         let &(workers, rounds, messages, bytes) = self.told.last().expect("traffic was counted");
         let rounds = rounds * processes.log2().max(1.0) / workers.log2();
-        let lengths =
-            rounds * (machine.latency * processes.log2() + 8.0 * processes * run.processes / machine.network);
+        let lengths = rounds * (machine.latency * processes.log2() + 8.0 * processes / machine.network);
         let of_a_worker = messages / workers * machine.latency * run.threads;
         // Blocks of neighbours: what leaves a block is its edge. Here all that was told is taken to leave the node.
         lengths + of_a_worker + bytes * run.events / run.nodes / machine.network

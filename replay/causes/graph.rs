@@ -485,3 +485,56 @@ const HEAD: usize = 9;
 fn key(position: Position, kind: Kind, place: usize) -> u64 {
     pair(!position, Item::new(kind, place as u32).0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graph_comes_back_from_its_words() {
+        let spot = |position| Spot { location: 5, position };
+        let link = Link { worker: 3, number: u32::MAX };
+        let cause = |wait, reach| Cause {
+            denominator: 0.1,
+            scale: 1e-300,
+            time: -7,
+            line: 1,
+            position: 9,
+            waiting: (u32::MAX, 2),
+            wait,
+            class: Class::IdleThreads,
+            reach,
+        };
+        let items = [(Kind::Cause, 0), (Kind::Wait, 1), (Kind::End, (1 << NUMBER_BITS) - 1)];
+        let graph = Graph {
+            first: 4,
+            items: ByLine {
+                list: items.map(|(kind, number)| Item::new(kind, number)).to_vec(),
+                firsts: vec![0, 0, 3],
+            },
+            waits: vec![Wait { ticks: -1, line: 1, cause: link }; 2],
+            causes: vec![
+                cause(Some(link), Reach::End),
+                cause(None, Reach::Begin),
+                cause(None, Reach::Nothing),
+            ],
+            stops: ByLine {
+                list: vec![
+                    (1, Next::Start),
+                    (2, Next::Blamed(spot(8))),
+                    (3, Next::Team(6)),
+                    (4, Next::Through),
+                ],
+                firsts: vec![0, 4, 4],
+            },
+            meetings: vec![vec![], vec![spot(1), spot(2)]],
+            last: Some(spot(7)),
+        };
+        let batch = graph.encode();
+        assert_eq!(batch.len(), graph.words());
+        assert_eq!(Graph::decode(&batch), graph);
+        for (item, (kind, number)) in graph.items.of(1).iter().zip(items) {
+            assert_eq!((item.kind(), item.number()), (kind, number));
+        }
+    }
+}

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::env;
 use std::ffi::c_void;
 use std::ops::Range;
+use std::sync::Arc;
+use std::thread::sleep;
 use std::time::Duration;
 
 use mpi::datatype::Equivalence;
@@ -20,7 +22,7 @@ use mpi::traits::{Communicator, CommunicatorCollectives, Source};
 use mpi::{Tag, Threading};
 
 use super::batch::{halves, pair};
-use super::waiting::{Patience, Place, Waiting};
+use super::waiting::{NAP, Patience, Place, Waiting};
 use super::{Batch, Exchange, tree};
 use crate::error::Error;
 
@@ -108,8 +110,14 @@ impl Processes {
 
     /// Sends words without waiting.
     fn send(&mut self, worker: usize, tag: Tag, words: Batch) {
+        let all = 0..words.len();
+        self.send_part(worker, tag, &Arc::new(words), all);
+    }
+
+    /// Sends some of the words without waiting.
+    fn send_part(&mut self, worker: usize, tag: Tag, words: &Arc<Batch>, part: Range<usize>) {
         self.settle();
-        self.sent.push_back(Sent::send(&self.world, worker, tag, words));
+        self.sent.push_back(Sent::send(&self.world, worker, tag, words, part));
         self.waiting.ring(worker);
     }
 
@@ -195,22 +203,29 @@ fn complete<'a, D: ?Sized, S: mpi::request::Scope<'a>>(
 
 /// Words that MPI is sending.
 struct Sent {
-    /// MPI reads them until the request is complete; a vector's elements stay where they are when it is moved.
-    _words: Batch,
+    /// MPI reads a part of them until the request is complete; nobody changes what is shared.
+    _words: Arc<Batch>,
     request: ffi::MPI_Request,
 }
 
 impl Sent {
     #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
-    fn send(world: &SimpleCommunicator, worker: usize, tag: Tag, words: Batch) -> Sent {
+    fn send(
+        world: &SimpleCommunicator,
+        worker: usize,
+        tag: Tag,
+        words: &Arc<Batch>,
+        part: Range<usize>,
+    ) -> Sent {
+        let part = &words[part];
         // SAFETY: a null request is a value, which MPI_Isend replaces.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        let (datatype, count) = (u64::equivalent_datatype(), words.len() as i32);
+        let (datatype, count) = (u64::equivalent_datatype(), part.len() as i32);
         // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only `is_sent`, which
         // finds that out, lets `settle` drop it. The communicator is the live world, the worker one of its ranks.
         unsafe {
             ffi::MPI_Isend(
-                words.as_ptr().cast::<c_void>(),
+                part.as_ptr().cast::<c_void>(),
                 count,
                 datatype.as_raw(),
                 worker as i32,
@@ -219,7 +234,7 @@ impl Sent {
                 &raw mut request,
             );
         }
-        Sent { _words: words, request }
+        Sent { _words: words.clone(), request }
     }
 
     #[expect(unsafe_code, reason = "rsmpi's requests cannot own their buffers")]
@@ -251,7 +266,7 @@ impl Drop for Processes {
             if self.sent.is_empty() {
                 return;
             }
-            self.waiting.rest();
+            sleep(NAP);
         }
         std::mem::forget(std::mem::take(&mut self.sent));
     }
@@ -274,13 +289,11 @@ impl Exchange for Processes {
         let mut expected = self.agree(NOBODY, sends).map_err(Error::worker_failed)?;
         // From here on all have come to this exchange: whoever gets a batch is not in the one before any more.
         let workers = outgoing.len();
-        for (to, mut batch) in outgoing.into_iter().enumerate() {
-            while batch.len() > PIECE {
-                let rest = batch.split_off(PIECE);
-                self.send(to, BATCH, std::mem::replace(&mut batch, rest));
-            }
-            if !batch.is_empty() {
-                self.send(to, BATCH, batch);
+        for (to, batch) in outgoing.into_iter().enumerate() {
+            let batch = Arc::new(batch);
+            for first in (0..batch.len()).step_by(PIECE) {
+                let end = batch.len().min(first + PIECE);
+                self.send_part(to, BATCH, &batch, first..end);
             }
         }
         let mut incoming = vec![Batch::new(); workers];
@@ -288,20 +301,24 @@ impl Exchange for Processes {
         while expected > 0 {
             let Some((message, status)) = self.world.any_process().immediate_matched_probe_with_tag(BATCH)
             else {
-                self.waiting.pause(&mut patience);
+                self.settle();
+                // Large ones only leave while we look.
+                if self.sent.is_empty() {
+                    self.waiting.pause(&mut patience);
+                } else {
+                    self.waiting.rest();
+                }
                 continue;
             };
             let batch = &mut incoming[status.source_rank() as usize];
             let mut words = self.take(message, status);
-            if batch.is_empty() {
-                *batch = words
-            } else {
-                batch.append(&mut words)
+            match batch.is_empty() {
+                true => *batch = words,
+                false => batch.append(&mut words),
             }
             expected -= 1;
             patience = Patience::default();
         }
-        // Large ones only leave while we look.
         self.settle();
         while !self.sent.is_empty() {
             self.waiting.rest();

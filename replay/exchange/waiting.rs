@@ -25,7 +25,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 const AWAKE: Duration = Duration::from_micros(100);
 
 /// How long a process sleeps between two looks: at first; at large messages, which only move while both sides look; and at most.
-const NAP: Duration = Duration::from_micros(20);
+pub(super) const NAP: Duration = Duration::from_micros(20);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// The part of the time so far that a nap is: two that wait for each other in turn must not learn from each other to sleep.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::critical_path::{CriticalPath, Stretch};
 use super::delay::{Class, Costs};
-use super::graph::{Cause, Graph, Item, Kind, Link, Numbers, Reach};
+use super::graph::{CauseNode, Extent, Graph, Item, Kind, NodeId, Numbers};
 use super::kept::Kept;
 use super::lines::Lines;
 use super::points::Next;
@@ -45,7 +45,7 @@ struct Way {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Message {
     /// What a cause's waiting costs, by class; forwards, which shares of a wait the culprits have.
-    Costs(Link, Costs),
+    Costs(NodeId, Costs),
     /// The critical path goes on before this event.
     Path(Spot),
 }
@@ -130,7 +130,7 @@ impl<'a> Backward<'a> {
     }
 
     /// A cause in a graph.
-    fn cause(&self, graph: usize, number: u32) -> &'a Cause {
+    fn cause(&self, graph: usize, number: u32) -> &'a CauseNode {
         &self.group.parts[graph].causes[number as usize]
     }
 
@@ -149,11 +149,11 @@ impl<'a> Backward<'a> {
         if let Some(costs) = costs {
             put_costs(&mut self.costs[graph], number.into(), &costs);
             // It will end.
-            if cause.reach == Reach::End {
+            if cause.reach == Extent::End {
                 self.arrived.insert(place, costs);
             }
         }
-        if cause.reach != Reach::Nothing {
+        if cause.reach != Extent::Nothing {
             self.weigh(at, cause, costs, i128::saturating_add);
         }
     }
@@ -166,7 +166,13 @@ impl<'a> Backward<'a> {
     }
 
     /// What a tick of a cause costs becomes a part of what a tick of waiting costs, or is none any more.
-    fn weigh(&mut self, at: usize, cause: &Cause, costs: Option<Costs>, change: impl Fn(i128, i128) -> i128) {
+    fn weigh(
+        &mut self,
+        at: usize,
+        cause: &CauseNode,
+        costs: Option<Costs>,
+        change: impl Fn(i128, i128) -> i128,
+    ) {
         let weights = &mut self.ways[at].weights;
         let own = cause.class as usize;
         let Some(mut costs) = costs else {
@@ -390,7 +396,7 @@ impl relay::Message for Message {
     fn encode(self, batch: &mut Batch) {
         match self {
             Message::Path(spot) => batch.extend([PATH, spot.encode()]),
-            Message::Costs(Link { worker, number }, costs) => {
+            Message::Costs(NodeId { worker, number }, costs) => {
                 batch.push(worker.into());
                 put_costs(batch, number.into(), &costs);
             }
@@ -402,7 +408,7 @@ impl relay::Message for Message {
             PATH => Message::Path(Spot::decode(reader.word())),
             worker => {
                 let (number, costs) = take_costs(reader);
-                Message::Costs(Link { worker: worker as u32, number: number as u32 }, costs)
+                Message::Costs(NodeId { worker: worker as u32, number: number as u32 }, costs)
             }
         }
     }

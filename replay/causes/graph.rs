@@ -54,38 +54,38 @@ impl Item {
 
 /// A wait or a cause of some worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Link {
+pub(super) struct NodeId {
     /// The worker whose graph it is in.
     pub(super) worker: u32,
     /// Its number there.
     pub(super) number: u32,
 }
 
-impl Link {
+impl NodeId {
     pub(super) fn encode(self) -> u64 {
         pair(self.worker, self.number)
     }
 
-    fn decode(word: u64) -> Link {
+    fn decode(word: u64) -> NodeId {
         let (worker, number) = halves(word);
-        Link { worker, number }
+        NodeId { worker, number }
     }
 }
 
 /// A wait state that has costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Wait {
+pub(super) struct WaitNode {
     /// How long it is.
     pub(super) ticks: Ticks,
     /// Its location, among those of the graph.
     pub(super) line: u32,
     /// What has caused it.
-    pub(super) cause: Link,
+    pub(super) cause: NodeId,
 }
 
 /// Which wait states a cause is passed on to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reach {
+pub(super) enum Extent {
     /// None.
     Nothing,
     /// All back to the begin.
@@ -94,11 +94,11 @@ pub(super) enum Reach {
     End,
 }
 
-const REACHES: [Reach; 3] = [Reach::Nothing, Reach::Begin, Reach::End];
+const EXTENTS: [Extent; 3] = [Extent::Nothing, Extent::Begin, Extent::End];
 
 /// A cause of waiting. Its number is that in [`Causes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Cause {
+pub(super) struct CauseNode {
     /// Excess work and waiting on this side, together, in ticks.
     pub(super) denominator: f64,
     /// The waiting in the short term, per tick of both.
@@ -111,9 +111,9 @@ pub(super) struct Cause {
     /// Where the others wait: the report's call path, none of idle threads, and the location.
     pub(super) waiting: (u32, u32),
     /// The wait that it learns its costs from; `None` if these are none.
-    pub(super) wait: Option<Link>,
+    pub(super) wait: Option<NodeId>,
     pub(super) class: Class,
-    pub(super) reach: Reach,
+    pub(super) reach: Extent,
 }
 
 /// Words of a cause, of a wait, of a stop, and of a location in a batch.
@@ -122,10 +122,10 @@ const WAIT: usize = 3;
 const STOP: usize = 2;
 const LINE: usize = 1;
 
-/// Stands for a class in a word without a link.
+/// Set in a cause's last word if it has no wait.
 const NO_WAIT: u32 = 1 << 31;
 
-impl Cause {
+impl CauseNode {
     /// What a tick of it costs in the long term, by class, if its waiting costs this (9.1).
     pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
         if self.class == Class::ThreadBarrier {
@@ -149,19 +149,19 @@ impl Cause {
         ]
     }
 
-    fn decode(words: &[u64]) -> Cause {
+    fn decode(words: &[u64]) -> CauseNode {
         let (line, position) = halves(words[3]);
         let what = words[6] as u32;
-        Cause {
+        CauseNode {
             denominator: f64::from_bits(words[0]),
             scale: f64::from_bits(words[1]),
             time: words[2].cast_signed(),
             line,
             position,
             waiting: halves(words[4]),
-            wait: (what & NO_WAIT == 0).then(|| Link::decode(words[5])),
+            wait: (what & NO_WAIT == 0).then(|| NodeId::decode(words[5])),
             class: Class::ALL[(what >> 2 & 0xff) as usize],
-            reach: REACHES[(what & 3) as usize],
+            reach: EXTENTS[(what & 3) as usize],
         }
     }
 }
@@ -202,8 +202,8 @@ pub struct Graph {
     pub(super) first: u32,
     /// What each location has to do, the latest first.
     pub(super) items: ByLine<Item>,
-    pub(super) waits: Vec<Wait>,
-    pub(super) causes: Vec<Cause>,
+    pub(super) waits: Vec<WaitNode>,
+    pub(super) causes: Vec<CauseNode>,
     /// Points that the critical path does not go through, by location in the order of positions.
     pub(super) stops: ByLine<(Position, Next)>,
     /// Where the path goes on from meetings of teams.
@@ -284,21 +284,21 @@ impl Graph {
         for (number, wait) in numbers.iter_mut().zip(&waits.list).filter(|(_, wait)| wait.costly > 0) {
             *number = graph.waits.len() as u32;
             let line = lines.at(wait.delay.waiting.location) as u32;
-            graph.waits.push(Wait { ticks: wait.costly, line, cause: Link::default() });
+            graph.waits.push(WaitNode { ticks: wait.costly, line, cause: NodeId::default() });
         }
-        graph.causes.extend(causes.list.iter().map(|cause| Cause {
+        graph.causes.extend(causes.list.iter().map(|cause| CauseNode {
             denominator: cause.denominator,
             scale: cause.scale,
             time: cause.delay.time,
             line: lines.at(cause.delay.causing.location) as u32,
             position: cause.delay.causing.position,
             waiting: (cause.waiting_path, cause.delay.waiting.location),
-            wait: cause.awaits_costs().then(Link::default),
+            wait: cause.awaits_costs().then(NodeId::default),
             class: cause.delay.class,
             reach: match cause.reach {
-                None => Reach::Nothing,
-                Some(0) => Reach::Begin,
-                Some(_) => Reach::End,
+                None => Extent::Nothing,
+                Some(0) => Extent::Begin,
+                Some(_) => Extent::End,
             },
         }));
         let mut keys = Vec::new();
@@ -371,12 +371,12 @@ impl Graph {
         for (worker, (ends, begins)) in (0..).zip(waits.firsts.windows(2).zip(begins.clone())) {
             let told = (begins.causes..).zip(&waits.list[ends[0]..ends[1]]);
             for ((number, _), wait) in told.filter(|(_, wait)| wait.costly > 0).zip(&mut next) {
-                wait.cause = Link { worker, number };
+                wait.cause = NodeId { worker, number };
             }
         }
         for (worker, (ends, begins)) in (0..).zip(causes.firsts.windows(2).zip(begins)) {
             let awaiting = self.causes[ends[0]..ends[1]].iter_mut().filter_map(|cause| cause.wait.as_mut());
-            (begins.waits..).zip(awaiting).for_each(|(number, wait)| *wait = Link { worker, number });
+            (begins.waits..).zip(awaiting).for_each(|(number, wait)| *wait = NodeId { worker, number });
         }
     }
 }
@@ -414,7 +414,7 @@ impl Part for Graph {
                 .iter()
                 .flat_map(|wait| [wait.ticks.cast_unsigned(), wait.line.into(), wait.cause.encode()]),
         );
-        batch.extend(self.causes.iter().flat_map(Cause::encode));
+        batch.extend(self.causes.iter().flat_map(CauseNode::encode));
         batch.extend(self.stops.list.iter().flat_map(|&(position, next)| {
             let (kind, place) = match next {
                 Next::Through => (0, 0),
@@ -443,10 +443,10 @@ impl Part for Graph {
         let mut items: Vec<Item> =
             pairs.flat_map(|(one, other)| [Item(one), Item(other)]).take(items).collect();
         items.shrink_to_fit();
-        let wait = |words: &[u64]| Wait {
+        let wait = |words: &[u64]| WaitNode {
             ticks: words[0].cast_signed(),
             line: words[1] as u32,
-            cause: Link::decode(words[2]),
+            cause: NodeId::decode(words[2]),
         };
         let stop = |words: &[u64]| {
             let (position, kind) = halves(words[0]);
@@ -463,7 +463,7 @@ impl Part for Graph {
             last,
             items: ByLine { list: items, firsts: item_firsts },
             waits: reader.words(waits * WAIT).chunks_exact(WAIT).map(wait).collect(),
-            causes: reader.words(causes * CAUSE).chunks_exact(CAUSE).map(Cause::decode).collect(),
+            causes: reader.words(causes * CAUSE).chunks_exact(CAUSE).map(CauseNode::decode).collect(),
             stops: ByLine {
                 list: reader.words(stops * STOP).chunks_exact(STOP).map(stop).collect(),
                 firsts: stop_firsts,
@@ -493,8 +493,8 @@ mod tests {
     #[test]
     fn graph_comes_back_from_its_words() {
         let spot = |position| Spot { location: 5, position };
-        let link = Link { worker: 3, number: u32::MAX };
-        let cause = |wait, reach| Cause {
+        let link = NodeId { worker: 3, number: u32::MAX };
+        let cause = |wait, reach| CauseNode {
             denominator: 0.1,
             scale: 1e-300,
             time: -7,
@@ -512,11 +512,11 @@ mod tests {
                 list: items.map(|(kind, number)| Item::new(kind, number)).to_vec(),
                 firsts: vec![0, 0, 3],
             },
-            waits: vec![Wait { ticks: -1, line: 1, cause: link }; 2],
+            waits: vec![WaitNode { ticks: -1, line: 1, cause: link }; 2],
             causes: vec![
-                cause(Some(link), Reach::End),
-                cause(None, Reach::Begin),
-                cause(None, Reach::Nothing),
+                cause(Some(link), Extent::End),
+                cause(None, Extent::Begin),
+                cause(None, Extent::Nothing),
             ],
             stops: ByLine {
                 list: vec![

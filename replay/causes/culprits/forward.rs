@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Culprit, NAMED};
 use crate::causes::backward::Message;
 use crate::causes::delay::{Class, Costs};
-use crate::causes::graph::{Graph, Item, Kind, Numbers, Reach};
+use crate::causes::graph::{Extent, Graph, Item, Kind, Numbers};
 use crate::causes::kept::Kept;
 use crate::exchange::Batch;
 use crate::exchange::batch::halves;
@@ -128,8 +128,8 @@ impl<'a> Forward<'a> {
         let (place, cause) =
             (self.numbers.cause(graph, number), &self.group.parts[graph].causes[number as usize]);
         let mut passed = match cause.reach {
-            Reach::Nothing => [0.0; NAMED],
-            Reach::Begin | Reach::End => {
+            Extent::Nothing => [0.0; NAMED],
+            Extent::Begin | Extent::End => {
                 let (waited, before) = (&self.ways[at].waited, self.before.remove(place).unwrap_or_default());
                 std::array::from_fn(|which| waited[which] - before[which])
             }

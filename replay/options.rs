@@ -51,7 +51,7 @@ pub struct Options {
     /// How much memory each process may take; all that there is if nothing is said.
     pub memory: Option<MemoryLimit>,
     /// Bytes that one worker brings together of the others, at most, to go from location to location without them (see
-    /// [`solvers`](crate::solvers)). The report does not depend on it.
+    /// [`solvers`]). The report does not depend on it.
     pub together: u64,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,

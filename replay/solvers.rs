@@ -4,7 +4,7 @@
 //! needs to know of a worker's locations, its *part*, is a small part of all that it knows. So as few workers as sizes and memory
 //! allow bring the parts together, go all the way without messages, and give back in bulk what came out. Nobody has to know how
 //! long the chains are. If not all fit at one worker, each goes for a few consecutive ones, and tells the others (see
-//! [`relay`](crate::relay)).
+//! [`relay`]).
 
 use std::ops::Range;
 use std::sync::Arc;

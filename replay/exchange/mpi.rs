@@ -1,7 +1,7 @@
 //! Workers on MPI processes. The only file that names MPI.
 //!
 //! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields would burn whole
-//! scheduler quanta. [`waiting`](super::waiting) says how a process waits.
+//! scheduler quanta. `waiting.rs` says how a process waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::env;

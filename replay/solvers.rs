@@ -16,9 +16,12 @@ use crate::memory::Memory;
 use crate::relay::{self, Recurrence};
 use crate::tools::Tools;
 
-/// Bytes of the parts that one worker brings together, at most: those of two to three million wait states, which it goes through
+/// Bytes of the parts of others that one worker brings together, at most: those of two to three million wait states, which it goes through
 /// in half a second. With more of them, more workers are worth their messages.
 pub const TOGETHER: u64 = 256 << 20;
+
+/// Bytes that are kept of a location on its way, at most.
+const WAY: u64 = 192;
 
 /// What goes from location to location has to know of a worker's locations.
 pub trait Part: Sized {
@@ -30,6 +33,12 @@ pub trait Part: Sized {
 
     /// Words of [`encode`](Part::encode).
     fn words(&self) -> usize;
+
+    /// Bytes that whoever solves for it takes, about: the part, what is kept of its locations on the way, and half as much as the
+    /// part for what is kept of everything else in it.
+    fn bytes(&self) -> u64 {
+        (self.words() * size_of::<u64>()) as u64 * 3 / 2 + self.lines() as u64 * WAY
+    }
 
     /// It in words.
     fn encode(&self) -> Batch;
@@ -175,7 +184,8 @@ pub fn firsts<P>(parts: &[Arc<P>], count: impl Fn(&P) -> usize) -> Vec<usize> {
     [0].into_iter().chain(ends).collect()
 }
 
-/// Brings the parts of all workers together; `shelf` is one of the process.
+/// Brings the parts of all workers together; `shelf` is one of the process. Behind it nobody may fail before
+/// [`run`](Solvers::run) is over, where others wait for words and hear of no failure.
 ///
 /// # Errors
 /// If a worker failed.
@@ -187,14 +197,14 @@ pub fn bring_together<P: Part>(
     exchange: &mut dyn Exchange,
 ) -> Result<Group<P>, Error> {
     let me = exchange.worker();
-    let bytes = (own.words() * size_of::<u64>()) as u64;
-    let told = share(exchange, vec![bytes, memory.left().min(tools.together)])?;
+    let told = share(exchange, vec![own.bytes(), memory.left().min(tools.together)])?;
     let column = |at: usize| told.iter().map(|words| words[at]).collect::<Vec<u64>>();
     let solvers = Solvers::new(&column(0), &column(1));
     let workers = solvers.group(me);
     if solvers.firsts.len() == exchange.workers() {
         return Ok(Group::new(solvers, workers, vec![Arc::new(own)]));
     }
+    memory.check(workers.clone().map(|worker| told[worker][0]).sum())?;
     // Threads of a process show each other their parts.
     let team = tools.shared.team(me);
     let mut outgoing = vec![Batch::new(); exchange.workers()];

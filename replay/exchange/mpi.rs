@@ -52,6 +52,8 @@ fn launched() -> Option<usize> {
 pub struct Processes {
     world: SimpleCommunicator,
     waiting: Waiting,
+    /// Since when it waits for posted words.
+    patience: Patience,
     /// What was sent and may not have left yet.
     sent: VecDeque<Sent>,
     /// Ends MPI when dropped, after everything else.
@@ -82,6 +84,7 @@ impl Processes {
             world: universe.world(),
             waiting: Waiting::new(),
             sent: VecDeque::new(),
+            patience: Patience::default(),
             _universe: universe,
         };
         if processes.workers() == 1 && launched > 1 {
@@ -334,14 +337,18 @@ impl Exchange for Processes {
 
     fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)> {
         self.settle();
+        if idle.is_zero() {
+            self.patience = Patience::default();
+        }
         let look = || self.world.any_process().immediate_matched_probe_with_tag(POSTED);
         let (message, status) = look().or_else(|| {
             if idle.is_zero() {
                 return None;
             }
-            self.waiting.pause(&mut Patience::of(idle));
+            self.waiting.pause(&mut self.patience);
             look()
         })?;
+        self.patience = Patience::default();
         let worker = status.source_rank() as usize;
         Some((worker, self.take(message, status)))
     }

@@ -13,7 +13,7 @@ use std::hint::spin_loop;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::thread::sleep;
+use std::thread::{available_parallelism, sleep};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxBuildHasher;
@@ -67,9 +67,12 @@ impl Place {
         let machine = fs::read("/proc/sys/kernel/random/boot_id").or_else(|_| fs::read("/etc/hostname"));
         let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
         let mut processors = [0; Place::PROCESSORS];
-        if let Ok(set) = sched_getaffinity(None) {
-            for processor in (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)) {
-                processors[processor / 64] |= 1 << (processor % 64);
+        let mut set = |processor: usize| processors[processor / 64] |= 1 << (processor % 64);
+        match sched_getaffinity(None) {
+            Ok(mask) => (0..CpuSet::MAX_CPU).filter(|&processor| mask.is_set(processor)).for_each(&mut set),
+            // There are too many for such a mask: their number says enough.
+            Err(_) => {
+                (0..available_parallelism().map_or(1, usize::from).min(CpuSet::MAX_CPU)).for_each(&mut set)
             }
         }
         Place {
@@ -247,13 +250,6 @@ pub(super) struct Patience {
     since: Option<Instant>,
     /// How often it looks before it sleeps again.
     looks: u32,
-}
-
-impl Patience {
-    /// Of a process that has waited for so long.
-    pub(super) fn of(idle: Duration) -> Patience {
-        Patience { since: Instant::now().checked_sub(idle), looks: 0 }
-    }
 }
 
 #[cfg(test)]

@@ -59,9 +59,12 @@ check-lints:
 	@$(IN) if cargo clippy --version >/dev/null 2>&1; then set -x; \
 		cargo clippy --workspace --all-targets $$REPLAY_FEATURES $(CARGO_FLAGS) -- -D warnings; fi
 
+# Tests send signals that a shell has programs in the background, or nohup, ignore.
+DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --default-signal)
+
 # --show-output: a test that is skipped says so.
 check-tests:
-	$(IN) cargo test --workspace $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
+	$(IN) $(DEFAULT_SIGNALS) cargo test --workspace $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
 
 # The analyzer without MPI must not need any MPI library.
 check-without-mpi:

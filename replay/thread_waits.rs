@@ -1,7 +1,7 @@
 //! Evaluates the patterns of threads: barriers and locks of a process. Their partners were found during the walk.
 //!
 //! In the statistics each thread that waits is a sample; the instance is a lock that a thread got, or a barrier with all
-//! its threads (13.2).
+//! its threads (specification 13.2).
 
 use std::cmp::Reverse;
 

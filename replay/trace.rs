@@ -397,8 +397,8 @@ fn barrier_class(region: &Region) -> Option<BarrierClass> {
     }
 }
 
-/// What a region locks. Metrics of OpenMP are for regions of OpenMP only (3.3), where everything but critical sections
-/// counts as the lock API (11.3).
+/// What a region locks. Metrics of OpenMP are for regions of OpenMP only (specification 3.3), where everything but critical sections
+/// counts as the lock API (specification 11.3).
 fn lock_class(region: &Region) -> Option<LockClass> {
     match (region.paradigm, region.role) {
         (Paradigm::OPENMP, RegionRole::CRITICAL | RegionRole::CRITICAL_SBLOCK) => Some(LockClass::Critical),

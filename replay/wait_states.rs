@@ -361,7 +361,7 @@ impl Finder<'_> {
     /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
     fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[CallId]) {
         let mut longest: Vec<Longest> = Vec::new();
-        // The reference goes backwards: an instance ends when the first message of its call was received (13.2). By call: its
+        // The reference goes backwards: an instance ends when the first message of its call was received (specification 13.2). By call: its
         // first message. What is read first as zero and written then would interrupt other threads, page by page.
         let mut firsts: Vec<u32> = vec![NONE; self.operations.calls.len()];
         let exit_of = |first: u32| postings.get(first as usize).map_or(0, |posting| posting.received);

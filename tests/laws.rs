@@ -267,7 +267,7 @@ fn place(table: &Table, path: usize, location: usize) -> String {
     format!("{} @{location}", table.paths[path])
 }
 
-/// Losses between those who do different things may exceed all losses: each has a factor of its own (8.4).
+/// Losses between those who do different things may exceed all losses: each has a factor of its own (specification 8.4).
 fn is_rest_of_losses(metric: &str) -> bool {
     metric == "intra_partition_imbalance" || metric == "critical_imbalance_impact"
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod causes;
+mod citations;
 mod clocks;
 mod command_line;
 mod culprits;

@@ -239,7 +239,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Barriers of teams: whoever came last makes the others wait (9.5).
+    /// Barriers of teams: whoever came last makes the others wait (specification 9.5).
     fn thread_barriers(&mut self) {
         let mut visits: Vec<&Barrier> =
             self.operations.barriers.iter().filter(|barrier| barrier.last.is_some()).collect();

@@ -43,7 +43,7 @@ impl Class {
     /// How many there are.
     pub const COUNT: usize = 8;
 
-    /// The class of delays in collective operations; `None` for those without (9.4).
+    /// The class of delays in collective operations; `None` for those without (specification 9.4).
     pub fn of(class: CollectiveClass) -> Option<Class> {
         match class {
             CollectiveClass::Barrier => Some(Class::Barrier),

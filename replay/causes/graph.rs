@@ -126,7 +126,7 @@ const LINE: usize = 1;
 const NO_WAIT: u32 = 1 << 31;
 
 impl CauseNode {
-    /// What a tick of it costs in the long term, by class, if its waiting costs this (9.1).
+    /// What a tick of it costs in the long term, by class, if its waiting costs this (specification 9.1).
     pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
         if self.class == Class::ThreadBarrier {
             // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).

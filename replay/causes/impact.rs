@@ -16,7 +16,7 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{LocationProfile, ProcessProfile};
 
-/// Waiting, management, and the constructs that are left out with them: what is no work of a location (16.3).
+/// Waiting, management, and the constructs that are left out with them: what is no work of a location (specification 16.3).
 const NO_WORK: [&str; 14] = [
     "mpi_finalize_wait",
     "mpi_barrier_wait",
@@ -195,7 +195,7 @@ impl Excess {
     }
 }
 
-/// Where the path has more time than a location; and where it has time, and the location none at all (8.4).
+/// Where the path has more time than a location; and where it has time, and the location none at all (specification 8.4).
 fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess, Excess) {
     let mut own = vec![0; path.len()];
     for (&path, &ticks) in paths.iter().zip(work) {
@@ -240,7 +240,7 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, length: u
     busy
 }
 
-/// By call path: the part of the critical path's time in there that exceeds the mean of so many locations (16.3).
+/// By call path: the part of the critical path's time in there that exceeds the mean of so many locations (specification 16.3).
 fn imbalance(locations: i128, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
     let locations = locations.max(1) as f64;
     let mut path = path.to_vec();

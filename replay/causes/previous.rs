@@ -1,5 +1,5 @@
 //! The last time that a location synchronised with a process before some event: the common past that a delay is measured
-//! from (specification 7.1, queries).
+//! from (specification 7.1).
 
 use std::ops::Range;
 use std::rc::Rc;

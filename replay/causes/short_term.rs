@@ -190,7 +190,7 @@ fn charge(
     cause.scale * waiting
 }
 
-/// Charges idle threads to what the main thread does alone (9.6). What made it wait meanwhile is charged for them, too.
+/// Charges idle threads to what the main thread does alone (specification 9.6). What made it wait meanwhile is charged for them, too.
 fn idle_threads(
     metrics: &Metrics,
     lines: &mut Lines,

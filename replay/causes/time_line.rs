@@ -82,7 +82,7 @@ struct Stop {
 impl TimeLine {
     /// Takes the waits out of a journal with `rows` rows; `points` are sorted.
     ///
-    /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (7.2).
+    /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (specification 7.2).
     pub(super) fn new(
         mut journal: Journal,
         points: Vec<SyncPoint>,
@@ -204,7 +204,7 @@ impl TimeLine {
         into.retain(|&(_, ticks)| ticks > 0);
     }
 
-    /// The time that was not waiting, by row in no order, in the past of an event, without what the point before it took (7.3).
+    /// The time that was not waiting, by row in no order, in the past of an event, without what the point before it took (specification 7.3).
     pub(super) fn pruned(
         &self,
         past: Past,

@@ -84,7 +84,7 @@ pub(super) struct Partners<'a> {
 }
 
 impl<'a> Partners<'a> {
-    /// `None` if nobody synchronises, or the operation is none that root causes look at (9.4).
+    /// `None` if nobody synchronises, or the operation is none that root causes look at (specification 9.4).
     pub(super) fn find(
         trace: &Trace,
         members: &'a [Part],
@@ -108,7 +108,7 @@ impl<'a> Partners<'a> {
         Some(Partners { members, class, blamed, those })
     }
 
-    /// With whom the member at a position has synchronised. Where only one side waits, it is the other side (7.1).
+    /// With whom the member at a position has synchronised. Where only one side waits, it is the other side (specification 7.1).
     pub(super) fn of(&self, at: usize) -> Synchronised {
         let blamed = self.blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });

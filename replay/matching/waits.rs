@@ -1,4 +1,4 @@
-//! What a collective operation costs all its members together, who waits longest, and for whom (13.2).
+//! What a collective operation costs all its members together, who waits longest, and for whom (specification 13.2).
 //!
 //! One member speaks for all: rank 0 of the communicator; where only one can wait (N to 1), that one.
 

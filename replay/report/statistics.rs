@@ -1,4 +1,4 @@
-//! The statistics in the form that viewers read (13.1); `docs/statistics.md` describes the file.
+//! The statistics in the form that viewers read (specification 13.1); `docs/statistics.md` describes the file.
 
 use cubex::{CnodeId, LocationId, PatternInstance, PatternStatistics, statistics_text};
 

@@ -1,4 +1,4 @@
-//! The reference's estimate of quantiles: a density as a series of Legendre polynomials, fed sample by sample (13.4).
+//! The reference's estimate of quantiles: a density as a series of Legendre polynomials, fed sample by sample (specification 13.4).
 //!
 //! Nothing of a sample is kept, so that memory is bounded; what comes out are approximations, rough for few samples.
 

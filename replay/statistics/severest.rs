@@ -1,4 +1,4 @@
-//! The severest instances of a pattern: the five longest, of each call path only the longest (13.3).
+//! The severest instances of a pattern: the five longest, of each call path only the longest (specification 13.3).
 //!
 //! Instances have a total order, so that neither the order in which they come nor the grouping of ranks matters.
 

@@ -234,7 +234,7 @@ impl<'t> ProcessWalk<'t> {
         let Some(&Frame { barrier, .. }) = self.threads[thread].stack.last() else { return };
         let is_first_init = kind.is_init && !self.was_initialized;
         let is_first_finalize = kind.is_finalize && !self.was_finalized;
-        // Time inside counts as after the event (7.2).
+        // Time inside counts as after the event (specification 7.2).
         let position = match is_first_init || is_first_finalize || barrier != NONE {
             true => self.threads[thread].mark_innermost(),
             false => NO_POSITION,

@@ -1,4 +1,4 @@
-//! Barriers of threads, §11.2.
+//! Barriers of threads, specification 11.2.
 
 use super::Analysis;
 use super::read::Role;

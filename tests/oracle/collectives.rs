@@ -1,4 +1,4 @@
-//! Wait states of collective operations (§6).
+//! Wait states of collective operations (specification 6).
 
 use replay::Semantics;
 
@@ -100,7 +100,7 @@ impl Analysis {
             {
                 continue;
             }
-            // §3.2: codes of OTF2. 9 and 10 (Alltoallv, Alltoallw) are counted only.
+            // Specification 3.2: codes of OTF2. 9 and 10 (Alltoallv, Alltoallw) are counted only.
             match (operation, root) {
                 (0, _) => self.barrier(&members),
                 (1 | 4 | 5, Some(root)) => self.one_to_n(&members, root),
@@ -112,7 +112,7 @@ impl Analysis {
         }
     }
 
-    /// §6.2
+    /// Specification 6.2
     fn barrier(&mut self, members: &[Member]) {
         let (Some(x), Some(y)) = (latest_begin(members), earliest_end(members)) else { return };
         for member in members {
@@ -122,7 +122,7 @@ impl Analysis {
         }
     }
 
-    /// §6.3
+    /// Specification 6.3
     fn one_to_n(&mut self, members: &[Member], root: usize) {
         let x = members[root].b;
         if members[root].sent == 0 {
@@ -136,7 +136,7 @@ impl Analysis {
         }
     }
 
-    /// §6.4
+    /// Specification 6.4
     fn n_to_one(&mut self, members: &[Member], root: usize) {
         let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
         let (root, Some(x)) = (members[root], latest_begin(&senders)) else { return };
@@ -145,7 +145,7 @@ impl Analysis {
         }
     }
 
-    /// §6.5
+    /// Specification 6.5
     fn n_to_n(&mut self, members: &[Member]) {
         let members = with_data(members);
         let (Some(x1), Some(y1)) = (latest_begin(&members), earliest_end(&members)) else { return };
@@ -174,7 +174,7 @@ impl Analysis {
         }
     }
 
-    /// §6.6
+    /// Specification 6.6
     fn scan(&mut self, members: &[Member]) {
         let mut x: Option<i64> = None;
         for member in with_data(members) {
@@ -186,7 +186,7 @@ impl Analysis {
         }
     }
 
-    /// §6.1: of each process the first call.
+    /// Specification 6.1: of each process the first call.
     pub(super) fn init_and_finalize(&mut self, processes: usize) {
         if let Some(inits) = self.first_calls(processes, is_init) {
             let (x, y) = (latest_begin(&inits), earliest_end(&inits));

@@ -1,4 +1,4 @@
-//! Idle threads, §16.4.
+//! Idle threads, specification 16.4.
 
 use super::Analysis;
 

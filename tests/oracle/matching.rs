@@ -53,13 +53,13 @@ fn of_channel(
     semantics: Semantics,
     channel: Channel,
 ) -> (Vec<(usize, usize)>, usize) {
-    // §2.4: a cancelled send takes no part.
+    // Specification 2.4: a cancelled send takes no part.
     let sends: Vec<usize> = (0..operations.sends.len())
         .filter(|&at| operations.sends[at].channel == channel && !operations.sends[at].is_cancelled)
         .collect();
     let mut receives: Vec<usize> =
         (0..operations.receives.len()).filter(|&at| operations.receives[at].channel == channel).collect();
-    // §5: the reference takes receives as they complete. MPI says: as they were posted.
+    // Specification 5: the reference takes receives as they complete. MPI says: as they were posted.
     let order = |receive: usize| match semantics {
         Semantics::Reference => operations.receives[receive].done.order,
         Semantics::Corrected => operations.receives[receive].claimed.order,

@@ -1,4 +1,4 @@
-//! Wait states of messages (§5).
+//! Wait states of messages (specification 5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ fn receives_and_leaves(
 }
 
 impl Analysis {
-    /// §5.2 and §5.3. Answers the calls of Waitall and Waitsome that had a late sender: location and call.
+    /// Specification 5.2 and 5.3. Answers the calls of Waitall and Waitsome that had a late sender: location and call.
     pub(super) fn late_senders(
         &mut self,
         operations: &Operations,
@@ -89,7 +89,7 @@ impl Analysis {
         }
     }
 
-    /// §5.2: the receiver was there before the sender entered its call.
+    /// Specification 5.2: the receiver was there before the sender entered its call.
     fn late_sender(&self, operations: &Operations, send: usize, receive: usize) -> Option<Late> {
         let (s, r) = (operations.sends[send].at, operations.receives[receive].done);
         let idle = self.enter(s).min(self.leave(r)) - self.enter(r);
@@ -107,7 +107,7 @@ impl Analysis {
         }
     }
 
-    /// §5.3: a message that arrives now was sent before one that was waited for earlier.
+    /// Specification 5.3: a message that arrives now was sent before one that was waited for earlier.
     fn wrong_order(&mut self, operations: &Operations, memory: &mut Memory, send: usize, receive: usize) {
         let sent = operations.sends[send].at.time;
         for late in std::mem::take(&mut memory.reported) {
@@ -124,7 +124,7 @@ impl Analysis {
         }
     }
 
-    /// §5.4, §5.5: the sender was there before the receive was posted.
+    /// Specification 5.4, 5.5: the sender was there before the receive was posted.
     pub(super) fn late_receivers(
         &mut self,
         operations: &Operations,

@@ -2,18 +2,18 @@
 //!
 //! All events of all locations lie in memory, and every question is answered by looking through them. Nothing is cut
 //! into batches, no worker knows less than another one, nothing is fast. Severities are integers: ticks, counts, bytes.
-//! Numbers of sections (§) are those of the specification of wait states.
+//! Cited sections are those of `docs/specification.md`.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `read` | events of an archive, on the global clock, with their calls and call paths (§2, §11.1) |
-//! | `operations` | messages and collective operations of each process (§2.1) |
+//! | `read` | events of an archive, on the global clock, with their calls and call paths (specification 2, 11.1) |
+//! | `operations` | messages and collective operations of each process (specification 2.1) |
 //! | `matching` | which send belongs to which receive, which calls are one collective operation |
-//! | `messages` | wait states of messages (§5) |
-//! | `collectives` | wait states of collective operations (§6) |
-//! | `tasks` | tasks (§11.1) |
-//! | `barriers` | barriers of threads (§11.2) |
-//! | `idle_threads` | what worker threads lack to their main thread (§16.4) |
+//! | `messages` | wait states of messages (specification 5) |
+//! | `collectives` | wait states of collective operations (specification 6) |
+//! | `tasks` | tasks (specification 11.1) |
+//! | `barriers` | barriers of threads (specification 11.2) |
+//! | `idle_threads` | what worker threads lack to their main thread (specification 16.4) |
 //! | `findings` | what is missing, and processes that wait for each other |
 //! | `random` | random programs that do whatever MPI allows |
 //! | `script` | traces as scripts, for people |
@@ -88,7 +88,7 @@ pub(crate) const OF_TASKS: [&str; 2] = ["omp_ebarrier_wait", "omp_ibarrier_wait"
 /// Times in ticks by metric.
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
-/// The patterns that have statistics (§13.1).
+/// The patterns that have statistics (specification 13.1).
 const SAMPLED: [&str; 12] = [
     "mpi_latesender",
     "mpi_latesender_wo",
@@ -112,7 +112,7 @@ pub(crate) type Findings = BTreeMap<String, u64>;
 pub(crate) struct Answer {
     /// Everything that is not zero.
     pub(crate) severities: Severities,
-    /// The times of all instances of the patterns that have statistics (§13.2).
+    /// The times of all instances of the patterns that have statistics (specification 13.2).
     pub(crate) samples: Samples,
     pub(crate) findings: Findings,
 }
@@ -166,7 +166,7 @@ impl Analysis {
         &self.locations[place.location].calls[place.call].mpi_name
     }
 
-    /// §4.1 and §11.1: time and visits.
+    /// Specification 4.1 and 11.1: time and visits.
     fn time_and_visits(&mut self) {
         for at in 0..self.locations.len() {
             for call in 0..self.locations[at].calls.len() {
@@ -195,7 +195,7 @@ impl Analysis {
         *self.severities.entry(("visits".into(), path.into(), location)).or_default() += visits;
     }
 
-    /// §11.1: the time between fork and join is the parallel region's, on the main thread at the cost of its parent.
+    /// Specification 11.1: the time between fork and join is the parallel region's, on the main thread at the cost of its parent.
     fn fork_and_join(&mut self, at: usize, call: usize) {
         let it = self.locations[at].calls[call].clone();
         let fork = it.fork.map_or(0, |fork| (it.enter - fork).max(0));
@@ -208,7 +208,7 @@ impl Analysis {
         }
     }
 
-    /// §4.1: counts and bytes. What is received counts with the sender's length, if there is one.
+    /// Specification 4.1: counts and bytes. What is received counts with the sender's length, if there is one.
     fn counts(&mut self, operations: &Operations, messages: &[(usize, usize)]) {
         for send in &operations.sends {
             let metric = if send.bytes == 0 { "syncs_send" } else { "comms_send" };

@@ -1,4 +1,4 @@
-//! Messages and collective operations, one process after the other (§2.1, §2.4).
+//! Messages and collective operations, one process after the other (specification 2.1, 2.4).
 //!
 //! Requests, the order of messages and the order of collective operations belong to the process: what its threads do is
 //! put in order of time first.
@@ -123,7 +123,7 @@ impl Process<'_> {
             match (happening.kind, happening.call) {
                 (Kind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
                 (Kind::Left(left), _) => self.all.leaves.push(place(left)),
-                // §2.4: only calls of MPI communicate.
+                // Specification 2.4: only calls of MPI communicate.
                 (kind, Some(call)) if locations[location].calls[call].is_mpi => {
                     self.happened(place(call), kind)
                 }
@@ -223,7 +223,7 @@ impl Process<'_> {
     }
 }
 
-/// §3.1
+/// Specification 3.1
 pub(crate) fn is_init(name: &str) -> bool {
     name == "init" || name == "init_thread"
 }

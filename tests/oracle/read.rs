@@ -255,7 +255,7 @@ pub(super) fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
-/// §2.2: the clock of a location made global, by its comparisons with the global clock.
+/// Specification 2.2: the clock of a location made global, by its comparisons with the global clock.
 fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
     if offsets.len() < 2 {
         return time;
@@ -303,7 +303,7 @@ impl Reader<'_> {
         let (mut flushes, mut last) = (Vec::<(i64, i64)>::new(), 0);
         while let Some(record) = events.next().unwrap() {
             let time = correct(&offsets, record.time as i64);
-            // §2.3: a flush stands behind the events of its tick, but before the program's end; it ends before the next
+            // Specification 2.3: a flush stands behind the events of its tick, but before the program's end; it ends before the next
             // event.
             let is_end = matches!(record.event, Event::ProgramEnd { .. });
             if flushes.first().is_some_and(|flush| flush.0 < time || is_end) {
@@ -332,7 +332,7 @@ impl Reader<'_> {
         }
     }
 
-    /// §2.1: what becomes of each record.
+    /// Specification 2.1: what becomes of each record.
     fn event(&mut self, time: i64, event: Event<'_>) {
         match event {
             Event::ProgramBegin { .. } => {
@@ -432,7 +432,7 @@ impl Reader<'_> {
 
     fn enter(&mut self, time: i64, region: u32) {
         let region = self.definitions.regions.find(region.into()).unwrap();
-        // §3.1: by the name of its file; corrected, its paradigm does as well.
+        // Specification 3.1: by the name of its file; corrected, its paradigm does as well.
         let is_mpi = region.source_file == "MPI"
             || self.semantics == Semantics::Corrected && region.paradigm == Paradigm::MPI;
         let lower = region.canonical_name.to_lowercase();

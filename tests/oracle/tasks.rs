@@ -1,4 +1,4 @@
-//! Tasks, §11.1. They stay at one thread, and the trace always says what a thread goes on with.
+//! Tasks, specification 11.1. They stay at one thread, and the trace always says what a thread goes on with.
 
 use std::collections::BTreeMap;
 

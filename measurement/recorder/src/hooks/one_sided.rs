@@ -63,7 +63,7 @@ pub(crate) fn get_accumulate<const N: usize>(
     real: impl FnOnce([usize; N]) -> usize,
 ) -> usize {
     access(call, arguments, (6, 11), real, |process, a| {
-        // Without an operation nothing is sent, and the type may be anything (12.3.4).
+        // Without an operation nothing is sent, and the type may be anything (MPI 4.0, 12.3.4).
         let sent = if a[10] == process.mpi.no_op { 0 } else { process.mpi.bytes(a[1] as i64, a[2]) };
         Access::Atomic(FETCH_AND_ACCUMULATE, sent, process.mpi.bytes(a[4] as i64, a[5]))
     })

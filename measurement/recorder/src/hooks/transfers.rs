@@ -2,7 +2,7 @@
 //!
 //! A transfer begins with its call and is complete when the status is there: at the end of the call, of the call that
 //! completes its request, or of the other half of a split collective operation. It is recorded behind the call, with the
-//! time of its begin: errors of files are usually returned (14.7), and to ask for the size of a type that the call has
+//! time of its begin: errors of files are usually returned (MPI 4.0, 14.7), and to ask for the size of a type that the call has
 //! refused would end the program.
 //!
 //! Functions with an explicit offset have one parameter more than the others, behind the file.

@@ -1,0 +1,127 @@
+//! Citations: each section and each oddity of the specification that a source cites is in `docs/specification.md`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+const SPECIFICATION: &str = include_str!("../docs/specification.md");
+/// Folders with sources.
+const SOURCES: [&str; 6] = ["replay", "patterns", "formats", "measurement", "tests", "benches"];
+
+/// Numbers of sections and of oddities that the specification has, and what looks like a citation of one.
+struct Headings {
+    sections: BTreeSet<String>,
+    oddities: BTreeSet<String>,
+    /// The first group has numbers of sections.
+    section: Regex,
+    number: Regex,
+    oddity: Regex,
+    /// A number of a section alone: it does not say of which text.
+    bare: Regex,
+}
+
+impl Headings {
+    fn new() -> Headings {
+        let all = |pattern: &str| {
+            let pattern = Regex::new(pattern).unwrap();
+            pattern.captures_iter(SPECIFICATION).map(|found| found[1].to_string()).collect()
+        };
+        let section = r"[Ss]pecification ((?:\d+(?:\.\d+)*(?:, and |, | and | to )?)+)";
+        Headings {
+            sections: all(r"(?m)^##+ (\d+(?:\.\d+)?) "),
+            oddities: all(r"(?m)^\| (Q\d+) \|"),
+            section: Regex::new(section).unwrap(),
+            number: Regex::new(r"\d+(?:\.\d+)*").unwrap(),
+            oddity: Regex::new(r"\bQ\d+\b").unwrap(),
+            bare: Regex::new(r"\(\d{1,2}(?:\.\d{1,2})+\)|§").unwrap(),
+        }
+    }
+
+    /// Citations in a comment that lead nowhere.
+    fn dangling(&self, comment: &str) -> Vec<String> {
+        let cited = self.section.captures_iter(comment).flat_map(|found| {
+            let numbers = found.get(1).unwrap().as_str();
+            self.number.find_iter(numbers).map(|it| it.as_str().to_string()).collect::<Vec<_>>()
+        });
+        let sections = cited.filter(|section| !self.sections.contains(section));
+        let oddities = self.oddity.find_iter(comment).map(|it| it.as_str().to_string());
+        let oddities = oddities.filter(|oddity| !self.oddities.contains(oddity));
+        let bare = self.bare.find_iter(comment).map(|it| it.as_str().to_string());
+        sections.chain(oddities).chain(bare).collect()
+    }
+}
+
+/// The comments of a source, each in one line.
+fn comments(source: &str) -> Vec<String> {
+    let mut comments = vec![String::new()];
+    for line in source.lines() {
+        let text =
+            line.trim_start().strip_prefix("//").or_else(|| line.split_once(" // ").map(|(_, text)| text));
+        match text {
+            Some(text) => {
+                let comment = comments.last_mut().unwrap();
+                comment.push(' ');
+                comment.push_str(text.trim_start_matches(['/', '!']).trim());
+            }
+            None => comments.push(String::new()),
+        }
+    }
+    comments.retain(|comment| !comment.is_empty());
+    comments
+}
+
+/// All files with an extension in a folder and those below it.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = entries.flat_map(|path| if path.is_dir() { files(&path, extension) } else { vec![path] });
+    below.filter(|path| path.extension().is_some_and(|it| it == extension)).collect()
+}
+
+#[test]
+fn every_section_and_oddity_that_a_source_cites_is_in_the_specification() {
+    let headings = Headings::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources: Vec<PathBuf> = SOURCES.iter().flat_map(|folder| files(&root.join(folder), "rs")).collect();
+    assert!(sources.len() > 300, "{} sources", sources.len());
+    let mut dangling = Vec::new();
+    for source in sources.iter().filter(|path| !path.ends_with("tests/citations.rs")) {
+        for comment in comments(&fs::read_to_string(source).unwrap()) {
+            for citation in headings.dangling(&comment) {
+                dangling.push(format!("{}: {citation} in \"{}\"", source.display(), comment.trim()));
+            }
+        }
+    }
+    assert!(dangling.is_empty(), "{}", dangling.join("\n"));
+}
+
+#[test]
+fn every_section_and_oddity_that_a_page_cites_is_in_the_specification() {
+    let headings = Headings::new();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for page in files(&docs, "md").iter().filter(|path| !path.ends_with("specification.md")) {
+        let dangling = headings.dangling(&fs::read_to_string(page).unwrap().replace('\n', " "));
+        assert!(dangling.is_empty(), "{}: {dangling:?}", page.display());
+    }
+}
+
+#[test]
+fn citations_that_lead_nowhere_are_found() {
+    let headings = Headings::new();
+    for good in
+        ["specification 7.2", "Specification 9.1 to 9.3 and 10", "(specification 15.2, the table)", "Q13"]
+    {
+        assert_eq!(headings.dangling(good), Vec::<String>::new(), "{good}");
+    }
+    for (bad, what) in [
+        ("specification 7.9", "7.9"),
+        ("(specification 7.1, 42)", "42"),
+        ("counts as idle (7.2)", "(7.2)"),
+        ("§5", "§"),
+        ("Q99", "Q99"),
+    ] {
+        assert_eq!(headings.dangling(bad), [what], "{bad}");
+    }
+    assert_eq!(comments("a(); // one\n/// two\n/// three\nb();"), [" one two three"]);
+}

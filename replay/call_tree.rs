@@ -4,8 +4,8 @@
 //! the order of the other tree; that is associative, so any reduction over trees in rank order gives the same numbers.
 
 use crate::error::Error;
-use crate::exchange::batch::{halves, pair};
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
+use crate::wire::{self, batch_of, wire};
 
 /// A call path: position in a [`CallTree`].
 pub type PathId = u32;
@@ -181,34 +181,23 @@ pub fn merge_all(tree: CallTree, exchange: &mut dyn Exchange) -> Result<CallTree
     let tree = reduce(
         exchange,
         tree,
-        |tree| encode(tree.paths()),
+        |tree| batch_of(tree.paths()),
         |tree, words| {
-            tree.merge(&decode(words));
+            tree.merge(&wire::all::<CallPath>(words).collect::<Vec<_>>());
         },
     )?;
     if exchange.worker() == 0 {
-        let words = if exchange.workers() > 1 { encode(tree.paths()) } else { Batch::new() };
+        let words = if exchange.workers() > 1 { batch_of(tree.paths()) } else { Batch::new() };
         broadcast(exchange, words)?;
         return Ok(tree);
     }
     let mut merged = CallTree::default();
-    merged.merge(&decode(&broadcast(exchange, Batch::new())?));
+    let words = broadcast(exchange, Batch::new())?;
+    merged.merge(&wire::all::<CallPath>(&words).collect::<Vec<_>>());
     Ok(merged)
 }
 
-fn encode(paths: &[CallPath]) -> Batch {
-    paths.iter().flat_map(|p| [pair(p.parent, p.region), u64::from(p.site)]).collect()
-}
-
-fn decode(batch: &[u64]) -> Vec<CallPath> {
-    batch
-        .chunks_exact(2)
-        .map(|words| {
-            let (parent, region) = halves(words[0]);
-            CallPath { parent, region, site: words[1] as u32 }
-        })
-        .collect()
-}
+wire!(CallPath { [parent, region], site });
 
 #[cfg(test)]
 mod tests {

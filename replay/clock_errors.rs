@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use model::Ticks;
 
 use crate::error::Error;
-use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, share};
+use crate::exchange::{Exchange, share};
 use crate::matching::{Matches, Membership};
 use crate::severity::MetricId;
 use crate::walk::ProcessProfile;
+use crate::wire::wire;
 
 /// The largest difference that clocks are known to have, in ticks, of all workers; 0 if none is known.
 ///
@@ -71,28 +71,14 @@ impl Doubtful {
         self.limit = self.limit.max(other.limit);
         other.waiting.iter().for_each(|(&metric, &ticks)| self.add(metric, ticks));
     }
-
-    /// Appends it to a batch.
-    pub fn encode(&self, batch: &mut Batch) {
-        batch.extend([self.limit.cast_unsigned(), self.waiting.len() as u64]);
-        batch
-            .extend(self.waiting.iter().flat_map(|(&metric, &ticks)| [metric as u64, ticks.cast_unsigned()]));
-    }
-
-    /// What [`encode`](Doubtful::encode) appended.
-    pub fn decode(reader: &mut BatchReader<'_>) -> Doubtful {
-        let (limit, count) = (reader.word().cast_signed(), reader.word() as usize);
-        let waiting = reader.words(2 * count).chunks_exact(2);
-        Doubtful {
-            limit,
-            waiting: waiting.map(|words| (words[0] as usize, words[1].cast_signed())).collect(),
-        }
-    }
 }
+
+wire!(Doubtful { limit, waiting });
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire;
 
     #[test]
     fn waiting_is_doubtful_up_to_the_error_and_survives_the_way_to_another_worker() {
@@ -100,13 +86,9 @@ mod tests {
         [(3, 10), (3, 4), (3, 11), (5, 1)]
             .into_iter()
             .for_each(|(metric, ticks)| doubtful.consider(metric, ticks));
-        let mut batch = Batch::new();
-        doubtful.encode(&mut batch);
-        let mut reader = BatchReader::new(&batch);
         let mut sum = Doubtful::default();
-        sum.merge(&Doubtful::decode(&mut reader));
+        sum.merge(&wire::one(&wire::batch_of([&doubtful])));
         sum.merge(&doubtful);
-        assert!(reader.is_empty());
         assert_eq!((sum.limit, sum.waiting), (10, BTreeMap::from([(3, 28), (5, 2)])));
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! `MPI_Init` and `MPI_Finalize` are left out: in short runs they would hide everything else.
 
-use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
+use crate::wire::wire;
 
 /// What became of the time of an MPI call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -100,21 +99,9 @@ impl Coverage {
             *ticks = ticks.saturating_add(more);
         }
     }
-
-    /// As words, for another worker.
-    pub fn encode(&self, batch: &mut Batch) {
-        batch.extend(self.ticks.iter().map(|&ticks| ticks as u64));
-    }
-
-    /// The coverage that [`encode`](Self::encode) wrote.
-    pub fn decode(reader: &mut BatchReader<'_>) -> Coverage {
-        let mut coverage = Coverage::default();
-        for ticks in &mut coverage.ticks {
-            *ticks = reader.word() as i64;
-        }
-        coverage
-    }
 }
+
+wire!(Coverage { ticks });
 
 #[cfg(test)]
 mod tests {

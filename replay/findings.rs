@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, put_text};
+use crate::exchange::batch::BatchReader;
+use crate::wire::{Wire, wire};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -257,32 +258,30 @@ impl Findings {
         others.for_each(|(_, found)| *found = None);
         self
     }
+}
 
-    /// As words, for another worker.
-    pub fn encode(&self, batch: &mut Batch) {
+impl Wire for Findings {
+    fn put(&self, batch: &mut Batch) {
         for &finding in Finding::ALL {
-            batch.push(self.count(finding));
-            if let Some(first) = self.first(finding) {
-                batch.extend([first.time as u64, u64::from(first.location)]);
-                put_text(batch, &first.text);
-            }
+            let found = self.get(finding);
+            found.map(|found| found.count).unwrap_or_default().put(batch);
+            found.iter().for_each(|found| found.first.put(batch));
         }
     }
 
-    /// The findings that [`encode`](Self::encode) wrote.
-    pub fn decode(reader: &mut BatchReader<'_>) -> Findings {
+    fn get(reader: &mut BatchReader<'_>) -> Findings {
         let mut findings = Findings::default();
         for &finding in Finding::ALL {
             let count = reader.word();
             if count > 0 {
-                let (time, location) = (reader.word() as i64, reader.word() as u32);
-                let first = Example { time, location, text: reader.text() };
-                *findings.slot(finding) = Some(Box::new(Found { count, first }));
+                *findings.slot(finding) = Some(Box::new(Found { count, first: Wire::get(reader) }));
             }
         }
         findings
     }
 }
+
+wire!(Example { time, location, text });
 
 #[cfg(test)]
 mod tests {
@@ -319,8 +318,8 @@ mod tests {
         let mut findings = Findings::default();
         findings.add(Finding::OpenCall, -3, 2, || "MPI_Recv");
         let mut batch = Batch::new();
-        findings.encode(&mut batch);
-        let read = Findings::decode(&mut BatchReader::new(&batch));
+        findings.put(&mut batch);
+        let read = <Findings as Wire>::get(&mut BatchReader::new(&batch));
         assert_eq!(read.first(Finding::OpenCall), findings.first(Finding::OpenCall));
         assert_eq!(read.occurred().collect::<Vec<_>>(), [Finding::OpenCall]);
         assert!(!read.has_data_loss());

@@ -5,9 +5,11 @@
 //! so that they do not depend on who adds up what.
 
 use crate::error::Error;
-use crate::exchange::batch::{halves, pair};
+use crate::exchange::batch::wide;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
 use crate::fraction::FRACTION;
+use crate::int::low;
+use crate::wire::{self, batch_of, wire};
 
 /// A metric of the imbalance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,11 +102,14 @@ pub struct Total {
     visitors: u32,
 }
 
+wire!(Total { low, [high, visitors] });
+
 impl Total {
     /// Adds what one participant, or several, did.
     pub fn add(&mut self, computation: i128, visitors: u32) {
         let sum = self.computation() + computation;
-        (self.low, self.high) = (sum as u64, (sum >> 64) as i32);
+        let words = wide(sum.cast_unsigned());
+        (self.low, self.high) = (words[1], low(words[0]).cast_signed());
         self.visitors = self.visitors.saturating_add(visitors);
     }
 
@@ -123,15 +128,17 @@ pub struct Totals {
     pub participants: [u64; 2],
 }
 
+wire!(Totals { participants, paths });
+
 impl Totals {
     /// The sums of all workers, on every worker.
     ///
     /// # Errors
     /// If a worker failed.
     pub fn of_all(self, exchange: &mut dyn Exchange) -> Result<Totals, Error> {
-        let all = reduce(exchange, self, encode, |sum, words| sum.add(words))?;
+        let all = reduce(exchange, self, |all| batch_of([all]), |sum, words| sum.add(words))?;
         if exchange.worker() == 0 {
-            let words = if exchange.workers() > 1 { encode(&all) } else { Batch::new() };
+            let words = if exchange.workers() > 1 { batch_of([&all]) } else { Batch::new() };
             broadcast(exchange, words)?;
             return Ok(all);
         }
@@ -142,12 +149,10 @@ impl Totals {
     }
 
     fn add(&mut self, words: &[u64]) {
-        let (participants, paths) = words.split_at(2);
-        self.participants.iter_mut().zip(participants).for_each(|(sum, &count)| *sum += count);
-        self.paths.resize(paths.len() / 2, Total::default());
-        for (sum, words) in self.paths.iter_mut().zip(paths.chunks_exact(2)) {
-            let (high, visitors) = halves(words[1]);
-            let other = Total { low: words[0], high: high.cast_signed(), visitors };
+        let Totals { participants, paths } = wire::one(words);
+        self.participants.iter_mut().zip(participants).for_each(|(sum, count)| *sum += count);
+        self.paths.resize(paths.len(), Total::default());
+        for (sum, other) in self.paths.iter_mut().zip(paths) {
             sum.add(other.computation(), other.visitors);
         }
     }
@@ -190,11 +195,6 @@ impl Totals {
     fn count(&self, is_parallel: bool) -> i128 {
         i128::from(self.participants[usize::from(is_parallel)]).max(1)
     }
-}
-
-fn encode(totals: &Totals) -> Batch {
-    let of_path = |total: &Total| [total.low, pair(total.high.cast_unsigned(), total.visitors)];
-    totals.participants.into_iter().chain(totals.paths.iter().flat_map(of_path)).collect()
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
     fn sums_survive_the_way_to_another_worker() {
         let own = Totals { paths: vec![total(-5, 2)], participants: [1, 2] };
         let mut sum = own.clone();
-        sum.add(&encode(&own));
+        sum.add(&batch_of([&own]));
         assert_eq!(sum.paths, [total(-10, 4)]);
         assert_eq!(sum.participants, [2, 4]);
     }

@@ -17,8 +17,8 @@ use std::ops::Range;
 
 use model::Ticks;
 
-use crate::exchange::batch::{halves, pair};
 use crate::severity::Row;
+use crate::wire::wire;
 
 /// A place in a journal. Of two events of a location, the later one has the higher position.
 pub type Position = u32;
@@ -35,18 +35,7 @@ pub struct Spot {
     pub position: Position,
 }
 
-impl Spot {
-    /// Both in one word.
-    pub fn encode(self) -> u64 {
-        pair(self.location, self.position)
-    }
-
-    /// What [`encode`](Spot::encode) made.
-    pub fn decode(word: u64) -> Spot {
-        let (location, position) = halves(word);
-        Spot { location, position }
-    }
-}
+wire!(Spot { [location, position] });
 
 /// Bits of the ticks in a word, the most that it holds, and the rows that it may have.
 const TICK_BITS: u32 = 19;

@@ -32,6 +32,7 @@ pub mod functions;
 mod groups;
 pub mod idle_threads;
 pub mod imbalance;
+pub mod int;
 pub mod journal;
 pub mod late_messages;
 pub mod matching;
@@ -56,6 +57,7 @@ pub mod trace;
 mod unexplained;
 pub mod wait_states;
 pub mod walk;
+pub mod wire;
 
 use std::ops::Range;
 use std::panic::resume_unwind;

@@ -14,6 +14,7 @@ use model::Ticks;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::journal::Spot;
+use crate::wire::{Wire, wire};
 
 /// Words of messages for one worker that are gathered at most: MPI libraries send so many at once without waiting for the
 /// receiver.
@@ -32,19 +33,10 @@ const STATUS: u64 = 2;
 const RELEASE: u64 = 3;
 const END: u64 = 4;
 
-/// What locations of one worker tell those of another.
-pub trait Message: Sized {
-    /// Appends it to a batch.
-    fn encode(self, batch: &mut Batch);
-
-    /// What [`encode`](Message::encode) appended.
-    fn decode(reader: &mut BatchReader<'_>) -> Self;
-}
-
 /// What goes from location to location: each goes on until it needs something that another has not told yet.
 pub trait Recurrence {
     /// What locations of one worker tell those of another.
-    type Message: Message;
+    type Message: Wire;
 
     /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
     fn step(&mut self, tell: &mut impl FnMut(usize, Self::Message)) -> bool;
@@ -68,17 +60,7 @@ pub struct Blocked {
     pub spot: Spot,
 }
 
-impl Blocked {
-    /// It in words.
-    fn encode(self) -> [u64; 2] {
-        [self.time.cast_unsigned(), self.spot.encode()]
-    }
-
-    /// What [`encode`](Blocked::encode) made.
-    fn decode(words: &[u64]) -> Blocked {
-        Blocked { time: words[0].cast_signed(), spot: Spot::decode(words[1]) }
-    }
-}
+wire!(Blocked { time, spot });
 
 /// What a worker answers when it has nothing to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,18 +70,7 @@ struct Status {
     blocked: Option<Blocked>,
 }
 
-impl Status {
-    fn encode(&self) -> Batch {
-        let mut words = vec![STATUS, self.sent, self.received];
-        words.extend(self.blocked.into_iter().flat_map(Blocked::encode));
-        words
-    }
-
-    fn decode(words: &[u64]) -> Status {
-        let blocked = Some(&words[3..]).filter(|words| !words.is_empty()).map(Blocked::decode);
-        Status { sent: words[1], received: words[2], blocked }
-    }
-}
+wire!(Status { sent, received, blocked });
 
 /// Batches on their way from this worker.
 struct Mail {
@@ -120,6 +91,13 @@ impl Mail {
             }
         }
     }
+}
+
+/// A batch of this kind with something behind.
+fn kind(kind: u64, with: &impl Wire) -> Batch {
+    let mut batch = vec![kind];
+    with.put(&mut batch);
+    batch
 }
 
 /// Runs everything to its end, where one worker has all of it.
@@ -146,7 +124,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
-        while steps < STEPS && work.step(&mut |to, message| message.encode(&mut mail.gathered[to])) {
+        while steps < STEPS && work.step(&mut |to, message| message.put(&mut mail.gathered[to])) {
             steps += 1;
             mail.send(exchange, true);
         }
@@ -156,7 +134,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
             mail.send(exchange, false);
             let status = Status { sent: mail.sent, received: mail.received, blocked: None };
             if is_asked {
-                exchange.post(0, Status { blocked: work.blocked(), ..status }.encode());
+                exchange.post(0, kind(STATUS, &Status { blocked: work.blocked(), ..status }));
                 is_asked = false;
             }
             if let Some(judge) = &mut judge {
@@ -168,8 +146,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
                         continue;
                     }
                     Decision::Release(worker, blocked) => {
-                        let [time, spot] = blocked.encode();
-                        exchange.post(worker, vec![RELEASE, time, spot]);
+                        exchange.post(worker, kind(RELEASE, &blocked));
                     }
                     Decision::End => {
                         // The first thread of a process, which has the others' mail, comes last.
@@ -184,22 +161,22 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
             continue;
         };
         idle_since = None;
-        match batch[0] {
+        let mut reader = BatchReader::new(&batch);
+        match reader.word() {
             WORK => {
                 mail.received += 1;
-                let mut reader = BatchReader::new(&batch[1..]);
                 while !reader.is_empty() {
-                    let message = R::Message::decode(&mut reader);
-                    work.hear(from, message, &mut |to, message| message.encode(&mut mail.gathered[to]));
+                    let message = R::Message::get(&mut reader);
+                    work.hear(from, message, &mut |to, message| message.put(&mut mail.gathered[to]));
                 }
             }
             ASK => is_asked = true,
             STATUS => {
                 if let Some(judge) = &mut judge {
-                    judge.hear(from, Status::decode(&batch));
+                    judge.hear(from, Status::get(&mut reader));
                 }
             }
-            RELEASE => work.release(Blocked::decode(&batch[1..])),
+            RELEASE => work.release(Blocked::get(&mut reader)),
             _ => return,
         }
     }

@@ -15,6 +15,7 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::memory::Memory;
 use crate::relay::{self, Recurrence};
 use crate::tools::Tools;
+use crate::wire::{self, Wire};
 
 /// Bytes of the parts of others that one worker brings together, at most: those of two to three million wait states, which it goes through
 /// in half a second. With more of them, more workers are worth their messages.
@@ -24,14 +25,14 @@ pub const TOGETHER: u64 = 256 << 20;
 const WAY: u64 = 192;
 
 /// What goes from location to location has to know of a worker's locations.
-pub trait Part: Sized {
+pub trait Part: Wire {
     /// The first location; the others follow without gap.
     fn first(&self) -> u32;
 
     /// How many locations it is of.
     fn lines(&self) -> usize;
 
-    /// Words of [`encode`](Part::encode).
+    /// Words in a batch.
     fn words(&self) -> usize;
 
     /// Bytes that whoever solves for it takes, about: the part, what is kept of its locations on the way, and half as much as the
@@ -39,12 +40,6 @@ pub trait Part: Sized {
     fn bytes(&self) -> u64 {
         (self.words() * size_of::<u64>()) as u64 * 3 / 2 + self.lines() as u64 * WAY
     }
-
-    /// It in words.
-    fn encode(&self) -> Batch;
-
-    /// What [`encode`](Part::encode) made.
-    fn decode(words: &[u64]) -> Self;
 }
 
 /// For each worker, the one that solves for it.
@@ -210,7 +205,8 @@ pub fn bring_together<P: Part>(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     let solver = solvers.of(me);
     if !team.contains(&solver) {
-        outgoing[solver] = own.encode();
+        outgoing[solver].reserve_exact(own.words());
+        own.put(&mut outgoing[solver]);
     }
     shelf.put(tools.shared.thread(me), vec![Arc::new(own)]);
     let mut told = exchange.exchange(outgoing)?;
@@ -218,7 +214,7 @@ pub fn bring_together<P: Part>(
     let part = |worker: usize| match team.contains(&worker) {
         true => near[worker - team.start].clone(),
         // The words of one at a time are there twice.
-        false => Arc::new(P::decode(&std::mem::take(&mut told[worker]))),
+        false => Arc::new(wire::one::<P>(&std::mem::take(&mut told[worker]))),
     };
     let parts = workers.clone().map(part).collect();
     Ok(Group::new(solvers, workers, parts))

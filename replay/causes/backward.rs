@@ -21,10 +21,12 @@ use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
+use crate::int::low;
 use crate::journal::{NO_POSITION, Spot};
-use crate::relay::{self, Blocked, Recurrence};
+use crate::relay::{Blocked, Recurrence};
 use crate::solvers::Group;
 use crate::tools::Tools;
+use crate::wire::{self, Halves, Wire};
 
 /// Marks a message about the critical path; others begin with a worker.
 const PATH: u64 = 1 << 63;
@@ -147,7 +149,7 @@ impl<'a> Backward<'a> {
         let (place, cause) = (self.numbers.cause(graph, number), self.cause(graph, number));
         let costs = self.arrived.remove(place).map(|costs| cause.long_term(costs));
         if let Some(costs) = costs {
-            put_costs(&mut self.costs[graph], number.into(), &costs);
+            Numbered { number, costs }.put(&mut self.costs[graph]);
             // It will end.
             if cause.reach == Extent::End {
                 self.arrived.insert(place, costs);
@@ -255,31 +257,24 @@ impl<'a> Backward<'a> {
             let worker = self.group.workers.start + graph;
             let is_there = |spot: &&Spot| self.tools.owner_of(spot.location) == worker;
             let path = std::mem::take(&mut paths[graph]);
-            let mut batch = vec![costs.len() as u64, path.len() as u64];
+            let again: Vec<Spot> = self.again.iter().filter(is_there).copied().collect();
+            let mut batch = Batch::new();
+            path.put(&mut batch);
+            again.put(&mut batch);
             batch.extend(costs);
-            batch.extend(path.into_iter().map(Stretch::encode));
-            batch.extend(self.again.iter().filter(is_there).map(|spot| spot.encode()));
             batch
         });
         let words = self.group.give_back(batches.collect(), exchange)?;
         let mut reader = BatchReader::new(&words);
-        let (costs, path) = (reader.word() as usize, reader.word() as usize);
-        let costs = reader.words(costs).to_vec();
-        let path = reader.words(path).iter().map(|&word| Stretch::decode(word)).collect();
-        let mut again = Vec::new();
-        while !reader.is_empty() {
-            again.push(Spot::decode(reader.word()));
-        }
-        Ok((Returned { costs, path, again }, self.released))
+        let (path, again) = Wire::get(&mut reader);
+        Ok((Returned { costs: reader.rest().to_vec(), path, again }, self.released))
     }
 }
 
 impl Returned {
     /// The causes with what a tick of each costs in the long term.
     pub(super) fn costs(&self) -> impl Iterator<Item = (u32, Costs)> {
-        let mut reader = BatchReader::new(&self.costs);
-        std::iter::from_fn(move || (!reader.is_empty()).then(|| take_costs(&mut reader)))
-            .map(|(number, costs)| (number as u32, costs))
+        wire::all(&self.costs).map(|Numbered { number, costs }| (number, costs))
     }
 
     /// The critical path comes to a place again only where clocks are wrong, unless threads of a team come to one point on several
@@ -370,45 +365,48 @@ impl Recurrence for Backward<'_> {
     }
 }
 
-/// Appends what something numbered costs, by class.
-fn put_costs(batch: &mut Batch, number: u64, costs: &Costs) {
-    let head = batch.len();
-    batch.push(number << 8);
-    for (class, cost) in costs.iter().enumerate().filter(|(_, cost)| **cost != 0.0) {
-        batch[head] |= 1 << class;
-        batch.push(cost.to_bits());
+/// What something numbered costs in the long term, by class: of most classes nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Numbered {
+    number: u32,
+    costs: Costs,
+}
+
+/// The number beside a bit for each class that has costs; then these.
+impl Wire for Numbered {
+    fn put(&self, batch: &mut Batch) {
+        const { assert!(Class::COUNT <= u32::BITS as usize, "each class has a bit") };
+        let costs = || (0_u32..).zip(self.costs).filter(|(_, cost)| *cost != 0.0);
+        let classes = costs().fold(0, |classes: u32, (class, _)| classes | 1 << class);
+        Halves(self.number, classes).put(batch);
+        costs().for_each(|(_, cost)| cost.put(batch));
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Numbered {
+        let Halves(number, classes): Halves<u32, u32> = Wire::get(reader);
+        let mut costs: Costs = [0.0; Class::COUNT];
+        let has_costs = |(class, _): &(u32, &mut f64)| classes >> class & 1 == 1;
+        (0..).zip(&mut costs).filter(has_costs).for_each(|(_, cost)| *cost = f64::get(reader));
+        Numbered { number, costs }
     }
 }
 
-/// Reads what [`put_costs`] has appended.
-fn take_costs(reader: &mut BatchReader<'_>) -> (u64, Costs) {
-    let head = reader.word();
-    let mut costs: Costs = [0.0; Class::COUNT];
-    for (class, cost) in costs.iter_mut().enumerate() {
-        if head >> class & 1 == 1 {
-            *cost = f64::from_bits(reader.word());
-        }
-    }
-    (head >> 8, costs)
-}
-
-impl relay::Message for Message {
-    fn encode(self, batch: &mut Batch) {
-        match self {
-            Message::Path(spot) => batch.extend([PATH, spot.encode()]),
+impl Wire for Message {
+    fn put(&self, batch: &mut Batch) {
+        match *self {
+            Message::Path(spot) => (PATH, spot).put(batch),
             Message::Costs(NodeId { worker, number }, costs) => {
-                batch.push(worker.into());
-                put_costs(batch, number.into(), &costs);
+                (u64::from(worker), Numbered { number, costs }).put(batch);
             }
         }
     }
 
-    fn decode(reader: &mut BatchReader<'_>) -> Message {
-        match reader.word() {
-            PATH => Message::Path(Spot::decode(reader.word())),
+    fn get(reader: &mut BatchReader<'_>) -> Message {
+        match Wire::get(reader) {
+            PATH => Message::Path(Spot::get(reader)),
             worker => {
-                let (number, costs) = take_costs(reader);
-                Message::Costs(NodeId { worker: worker as u32, number: number as u32 }, costs)
+                let Numbered { number, costs } = Wire::get(reader);
+                Message::Costs(NodeId { worker: low(worker), number }, costs)
             }
         }
     }

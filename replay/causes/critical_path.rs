@@ -8,9 +8,9 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::points::Next;
 use super::previous::Past;
-use crate::exchange::batch::{halves, pair};
 use crate::journal::{NO_POSITION, Position, Spot};
 use crate::solvers::{Group, Part};
+use crate::wire::wire;
 
 /// The critical path at the locations of a group of workers. At each, it stops at some points: a stretch lies behind each of
 /// them, and one before the first.
@@ -29,16 +29,7 @@ pub(super) struct Stretch {
     end: Position,
 }
 
-impl Stretch {
-    pub(super) fn encode(self) -> u64 {
-        pair(self.number, self.end)
-    }
-
-    pub(super) fn decode(word: u64) -> Stretch {
-        let (number, end) = halves(word);
-        Stretch { number, end }
-    }
-}
+wire!(Stretch { [number, end] });
 
 impl CriticalPath {
     /// It has not been anywhere.

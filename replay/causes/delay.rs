@@ -3,8 +3,8 @@
 use model::Ticks;
 use patterns::matched::CollectiveClass;
 
-use crate::exchange::batch::{halves, pair};
 use crate::journal::Spot;
+use crate::wire::{Half, wire};
 
 /// What kind of wait state a delay causes. Costs are kept apart by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -109,37 +109,21 @@ pub(super) struct Notice {
     pub(super) taken: Ticks,
 }
 
-impl Notice {
-    /// Words of [`encode`](Notice::encode).
-    pub(super) const WORDS: usize = 6;
-
-    /// It in words.
-    pub(super) fn encode(&self) -> [u64; Notice::WORDS] {
-        let Notice { delay, taken } = self;
-        [
-            delay.waiting.encode(),
-            delay.causing.encode(),
-            delay.wait as u64,
-            delay.time as u64,
-            *taken as u64,
-            pair(delay.communicator, delay.class as u32),
-        ]
+impl Half for Class {
+    fn to_half(self) -> u32 {
+        self as u32
     }
 
-    /// What [`encode`](Notice::encode) made.
-    ///
-    /// # Panics
-    /// If the words are not of a delay.
-    pub(super) fn decode(words: &[u64]) -> Notice {
-        let (communicator, class) = halves(words[5]);
-        let delay = Delay {
-            waiting: Spot::decode(words[0]),
-            causing: Spot::decode(words[1]),
-            wait: words[2] as Ticks,
-            time: words[3] as Ticks,
-            communicator,
-            class: Class::ALL[class as usize],
-        };
-        Notice { delay, taken: words[4] as Ticks }
+    fn of_half(half: u32) -> Class {
+        Class::ALL[half as usize]
     }
 }
+
+wire!(Delay { waiting, causing, wait, time, [communicator, class] });
+
+impl Notice {
+    /// Words of one in a batch.
+    pub(super) const WORDS: usize = 6;
+}
+
+wire!(Notice { delay, taken });

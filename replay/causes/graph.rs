@@ -14,6 +14,7 @@ use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
 use crate::journal::{Position, Spot};
 use crate::solvers::{Group, Part, firsts};
+use crate::wire::{self, Half, Halves, Wire, batch_of, wire};
 
 /// What a location has to do at a position, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,16 +62,7 @@ pub(super) struct NodeId {
     pub(super) number: u32,
 }
 
-impl NodeId {
-    pub(super) fn encode(self) -> u64 {
-        pair(self.worker, self.number)
-    }
-
-    fn decode(word: u64) -> NodeId {
-        let (worker, number) = halves(word);
-        NodeId { worker, number }
-    }
-}
+wire!(NodeId { [worker, number] });
 
 /// A wait state that has costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,6 +75,8 @@ pub(super) struct WaitNode {
     pub(super) cause: NodeId,
 }
 
+wire!(WaitNode { ticks, line, cause });
+
 /// Which wait states a cause is passed on to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
@@ -94,7 +88,15 @@ pub(super) enum Extent {
     End,
 }
 
-const EXTENTS: [Extent; 3] = [Extent::Nothing, Extent::Begin, Extent::End];
+impl Half for Extent {
+    fn to_half(self) -> u32 {
+        self as u32
+    }
+
+    fn of_half(half: u32) -> Extent {
+        [Extent::Nothing, Extent::Begin, Extent::End][half as usize]
+    }
+}
 
 /// A cause of waiting. Its number is that in [`Causes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,21 +111,28 @@ pub(super) struct CauseNode {
     pub(super) line: u32,
     pub(super) position: Position,
     /// Where the others wait: the report's call path, none of idle threads, and the location.
-    pub(super) waiting: (u32, u32),
+    pub(super) waiting_path: u32,
+    pub(super) waiting_location: u32,
     /// The wait that it learns its costs from; `None` if these are none.
     pub(super) wait: Option<NodeId>,
     pub(super) class: Class,
     pub(super) reach: Extent,
 }
 
-/// Words of a cause, of a wait, of a stop, and of a location in a batch.
+wire!(CauseNode {
+    denominator,
+    scale,
+    time,
+    [line, position],
+    [waiting_path, waiting_location],
+    [class, reach],
+    wait,
+});
+
+/// Words of a cause without its wait, of a wait, and of a stop in a batch.
 const CAUSE: usize = 7;
 const WAIT: usize = 3;
 const STOP: usize = 2;
-const LINE: usize = 1;
-
-/// Set in a cause's last word if it has no wait.
-const NO_WAIT: u32 = 1 << 31;
 
 impl CauseNode {
     /// What a tick of it costs in the long term, by class, if its waiting costs this (specification 9.1).
@@ -133,36 +142,6 @@ impl CauseNode {
             costs[Class::ThreadBarrier as usize] = 0.0;
         }
         costs.map(|cost| cost / self.denominator)
-    }
-
-    fn encode(&self) -> [u64; CAUSE] {
-        let what =
-            (self.class as u32) << 2 | self.reach as u32 | if self.wait.is_none() { NO_WAIT } else { 0 };
-        [
-            self.denominator.to_bits(),
-            self.scale.to_bits(),
-            self.time.cast_unsigned(),
-            pair(self.line, self.position),
-            pair(self.waiting.0, self.waiting.1),
-            self.wait.unwrap_or_default().encode(),
-            what.into(),
-        ]
-    }
-
-    fn decode(words: &[u64]) -> CauseNode {
-        let (line, position) = halves(words[3]);
-        let what = words[6] as u32;
-        CauseNode {
-            denominator: f64::from_bits(words[0]),
-            scale: f64::from_bits(words[1]),
-            time: words[2].cast_signed(),
-            line,
-            position,
-            waiting: halves(words[4]),
-            wait: (what & NO_WAIT == 0).then(|| NodeId::decode(words[5])),
-            class: Class::ALL[(what >> 2 & 0xff) as usize],
-            reach: EXTENTS[(what & 3) as usize],
-        }
     }
 }
 
@@ -218,6 +197,8 @@ struct Begins {
     causes: u32,
     waits: u32,
 }
+
+wire!(Begins { [causes, waits] });
 
 /// Numbers of causes and waits among those of all graphs of a group.
 #[derive(Debug)]
@@ -292,7 +273,8 @@ impl Graph {
             time: cause.delay.time,
             line: lines.at(cause.delay.causing.location) as u32,
             position: cause.delay.causing.position,
-            waiting: (cause.waiting_path, cause.delay.waiting.location),
+            waiting_path: cause.waiting_path,
+            waiting_location: cause.delay.waiting.location,
             wait: cause.awaits_costs().then(NodeId::default),
             class: cause.delay.class,
             reach: match cause.reach {
@@ -308,10 +290,8 @@ impl Graph {
             graph.stops.end_line();
         }
         let begins = graph.begins(waits, causes);
-        let told =
-            exchange.exchange(begins.map(|begins| vec![pair(begins.causes, begins.waits)]).collect())?;
-        let begins = told.iter().map(|words| halves(words[0]));
-        graph.link(waits, causes, begins.map(|(causes, waits)| Begins { causes, waits }));
+        let told = exchange.exchange(begins.map(|begins| batch_of([&begins])).collect())?;
+        graph.link(waits, causes, told.iter().map(|batch| wire::one::<Begins>(batch)));
         Ok(graph)
     }
 
@@ -392,94 +372,77 @@ impl Part for Graph {
 
     fn words(&self) -> usize {
         let meetings: usize = self.meetings.iter().map(|meeting| meeting.len() + 1).sum();
-        let lines = self.lines() * LINE * 2;
+        let awaiting = self.causes.iter().filter(|cause| cause.wait.is_some()).count();
         let items = self.items.list.len().div_ceil(2);
         let nodes = self.waits.len() * WAIT + self.causes.len() * CAUSE + self.stops.list.len() * STOP;
-        HEAD + lines + items + nodes + meetings
+        HEAD + usize::from(self.last.is_some()) + 2 * self.lines() + items + awaiting + nodes + meetings
+    }
+}
+
+impl Wire for Graph {
+    fn put(&self, batch: &mut Batch) {
+        let Graph { first, items, waits, causes, stops, meetings, last } = self;
+        (*first, (*last, items.list.len())).put(batch);
+        // Two items in a word.
+        let second = |items: &[Item]| items.get(1).map_or(0, |item| item.0);
+        batch.extend(items.list.chunks(2).map(|items| pair(items[0].0, second(items))));
+        items.firsts.put(batch);
+        waits.put(batch);
+        causes.put(batch);
+        stops.list.put(batch);
+        stops.firsts.put(batch);
+        meetings.put(batch);
     }
 
-    fn encode(&self) -> Batch {
-        let mut batch = Batch::with_capacity(self.words());
-        let counts =
-            [self.lines(), self.items.list.len(), self.waits.len(), self.causes.len(), self.stops.list.len()];
-        batch.extend([self.first.into(), u64::from(self.last.is_some()), self.last.map_or(0, Spot::encode)]);
-        batch.extend(counts.map(|count| count as u64));
-        batch.push(self.meetings.len() as u64);
-        batch.extend(self.items.firsts[1..].iter().chain(&self.stops.firsts[1..]).map(|&end| end as u64));
-        batch.extend(
-            self.items.list.chunks(2).map(|items| pair(items[0].0, items.get(1).map_or(0, |item| item.0))),
-        );
-        batch.extend(
-            self.waits
-                .iter()
-                .flat_map(|wait| [wait.ticks.cast_unsigned(), wait.line.into(), wait.cause.encode()]),
-        );
-        batch.extend(self.causes.iter().flat_map(CauseNode::encode));
-        batch.extend(self.stops.list.iter().flat_map(|&(position, next)| {
-            let (kind, place) = match next {
-                Next::Through => (0, 0),
-                Next::Start => (1, 0),
-                Next::Blamed(spot) => (2, spot.encode()),
-                Next::Team(meeting) => (3, meeting.into()),
-            };
-            [pair(position, kind), place]
-        }));
-        for meeting in &self.meetings {
-            batch.push(meeting.len() as u64);
-            batch.extend(meeting.iter().map(|spot| spot.encode()));
-        }
-        batch
-    }
-
-    fn decode(words: &[u64]) -> Graph {
-        let reader = &mut BatchReader::new(words);
-        let [first, has_last, last] = [(); 3].map(|()| reader.word());
-        let last = (has_last == 1).then(|| Spot::decode(last));
-        let [lines, items, waits, causes, stops, meetings] = [(); 6].map(|()| reader.word() as usize);
-        let mut firsts =
-            || [0].into_iter().chain(reader.words(lines).iter().map(|&end| end as usize)).collect();
-        let (item_firsts, stop_firsts) = (firsts(), firsts());
-        let pairs = reader.words(items.div_ceil(2)).iter().map(|&word| halves(word));
-        let mut items: Vec<Item> =
-            pairs.flat_map(|(one, other)| [Item(one), Item(other)]).take(items).collect();
-        items.shrink_to_fit();
-        let wait = |words: &[u64]| WaitNode {
-            ticks: words[0].cast_signed(),
-            line: words[1] as u32,
-            cause: NodeId::decode(words[2]),
-        };
-        let stop = |words: &[u64]| {
-            let (position, kind) = halves(words[0]);
-            let next = match kind {
-                0 => Next::Through,
-                1 => Next::Start,
-                2 => Next::Blamed(Spot::decode(words[1])),
-                _ => Next::Team(words[1] as u32),
-            };
-            (position, next)
-        };
+    fn get(reader: &mut BatchReader<'_>) -> Graph {
+        let (first, (last, count)): (u32, (Option<Spot>, usize)) = Wire::get(reader);
+        let pairs = reader.words(count.div_ceil(2)).iter().map(|&word| halves(word));
+        let mut list = Vec::with_capacity(count);
+        list.extend(pairs.flat_map(|(one, other)| [Item(one), Item(other)]).take(count));
         Graph {
-            first: first as u32,
+            first,
             last,
-            items: ByLine { list: items, firsts: item_firsts },
-            waits: reader.words(waits * WAIT).chunks_exact(WAIT).map(wait).collect(),
-            causes: reader.words(causes * CAUSE).chunks_exact(CAUSE).map(CauseNode::decode).collect(),
-            stops: ByLine {
-                list: reader.words(stops * STOP).chunks_exact(STOP).map(stop).collect(),
-                firsts: stop_firsts,
-            },
-            meetings: (0..meetings)
-                .map(|_| {
-                    let spots = reader.word() as usize;
-                    reader.words(spots).iter().map(|&word| Spot::decode(word)).collect()
-                })
-                .collect(),
+            items: ByLine { list, firsts: Wire::get(reader) },
+            waits: Wire::get(reader),
+            causes: Wire::get(reader),
+            stops: ByLine { list: Wire::get(reader), firsts: Wire::get(reader) },
+            meetings: Wire::get(reader),
         }
     }
 }
 
+/// A position, and where the critical path goes on from there.
+impl Wire for (Position, Next) {
+    fn put(&self, batch: &mut Batch) {
+        let (position, next) = *self;
+        let [kind, place] = match next {
+            Next::Through => [0, 0],
+            Next::Start => [1, 0],
+            Next::Blamed(Spot { location, position: blamed }) => {
+                batch.extend([pair(position, 2), pair(location, blamed)]);
+                return;
+            }
+            Next::Team(meeting) => [3, meeting],
+        };
+        batch.extend([pair(position, kind), place.into()]);
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> (Position, Next) {
+        let Halves(position, kind) = Wire::get(reader);
+        let next = match kind {
+            2_u32 => Next::Blamed(Spot::get(reader)),
+            3 => Next::Team(u32::get(reader)),
+            kind => {
+                let _: u64 = Wire::get(reader);
+                if kind == 1 { Next::Start } else { Next::Through }
+            }
+        };
+        (position, next)
+    }
+}
+
 /// Words before everything else.
-const HEAD: usize = 9;
+const HEAD: usize = 11;
 
 /// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
 fn key(position: Position, kind: Kind, place: usize) -> u64 {
@@ -500,7 +463,8 @@ mod tests {
             time: -7,
             line: 1,
             position: 9,
-            waiting: (u32::MAX, 2),
+            waiting_path: u32::MAX,
+            waiting_location: 2,
             wait,
             class: Class::IdleThreads,
             reach,
@@ -530,9 +494,9 @@ mod tests {
             meetings: vec![vec![], vec![spot(1), spot(2)]],
             last: Some(spot(7)),
         };
-        let batch = graph.encode();
+        let batch = batch_of([&graph]);
         assert_eq!(batch.len(), graph.words());
-        assert_eq!(Graph::decode(&batch), graph);
+        assert_eq!(wire::one::<Graph>(&batch), graph);
         for (item, (kind, number)) in graph.items.of(1).iter().zip(items) {
             assert_eq!((item.kind(), item.number()), (kind, number));
         }

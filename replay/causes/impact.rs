@@ -6,8 +6,7 @@ use model::Ticks;
 
 use super::lines::Lines;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, wide};
-use crate::exchange::{Batch, Exchange, broadcast, reduce};
+use crate::exchange::{Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
@@ -15,6 +14,7 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{LocationProfile, ProcessProfile};
+use crate::wire::{self, batch_of};
 
 /// Waiting, management, and the constructs that are left out with them: what is no work of a location (specification 16.3).
 const NO_WORK: [&str; 14] = [
@@ -56,18 +56,18 @@ impl Sums {
             return Ok(self);
         }
         let count = self.lists.len();
-        let encode = |sums: &Sums| -> Batch {
-            sums.lists.iter().flatten().flat_map(|value| wide(value.cast_unsigned())).collect()
-        };
-        let decode = |words: &[u64]| -> Vec<i128> {
-            words.chunks_exact(2).map(|words| BatchReader::new(words).wide().cast_signed()).collect()
-        };
-        let all = reduce(exchange, self, encode, |sums, words| {
-            for (sum, value) in sums.lists.iter_mut().flatten().zip(decode(words)) {
-                *sum = sum.wrapping_add(value);
-            }
-        })?;
-        let values = decode(&broadcast(exchange, encode(&all))?);
+        let all = reduce(
+            exchange,
+            self,
+            |sums| batch_of(sums.lists.iter().flatten()),
+            |sums, words| {
+                for (sum, value) in sums.lists.iter_mut().flatten().zip(wire::all::<i128>(words)) {
+                    *sum = sum.wrapping_add(value);
+                }
+            },
+        )?;
+        let words = broadcast(exchange, batch_of(all.lists.iter().flatten()))?;
+        let values: Vec<i128> = wire::all(&words).collect();
         let lists = values.chunks((values.len() / count).max(1)).map(<[i128]>::to_vec);
         let mut lists: Vec<Vec<i128>> = lists.collect();
         lists.resize(count, Vec::new());

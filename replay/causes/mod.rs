@@ -42,6 +42,7 @@ use crate::report_paths::ReportPaths;
 use crate::solvers;
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
+use crate::wire::{self, Wire, batch_of};
 use backward::Backward;
 use delay::Notice;
 use lines::Lines;
@@ -101,7 +102,7 @@ pub fn find(
         };
         match worker == exchange.worker() {
             true => own.iter().map(notice).for_each(|&notice| add(notice)),
-            false => batch.chunks_exact(Notice::WORDS).map(Notice::decode).for_each(add),
+            false => wire::all(batch).for_each(add),
         }
     }
     causes.firsts.push(causes.list.len());
@@ -165,7 +166,7 @@ fn tell<'n>(
     for (worker, batch) in outgoing.iter_mut().enumerate().filter(|(worker, _)| *worker != exchange.worker())
     {
         batch.reserve_exact(of_worker(worker).len() * Notice::WORDS);
-        batch.extend(of_worker(worker).iter().flat_map(|at| notice(at).encode()));
+        of_worker(worker).iter().for_each(|at| notice(at).put(batch));
     }
     exchange.exchange(outgoing)
 }
@@ -190,17 +191,14 @@ fn end_of_path(
     });
     // Of equals the first.
     let latest = latest.reduce(|a, b| if b.0 > a.0 { b } else { a });
-    let words = match latest {
-        Some((end, spot)) => vec![u64::from(last.is_some()), end.cast_unsigned(), spot.encode()],
-        None => Batch::new(),
-    };
-    let told = share(exchange, words)?;
-    if told.iter().any(|words| words.first() == Some(&1)) {
+    let told = share(exchange, batch_of([&(last.is_some(), latest)]))?;
+    let told = told.iter().map(|batch| wire::one(batch));
+    let told: Vec<(bool, Option<(Ticks, Spot)>)> = told.collect();
+    if told.iter().any(|&(is_finalize, _)| is_finalize) {
         return Ok(last);
     }
-    let ends = told.iter().enumerate().filter(|(_, words)| !words.is_empty());
-    let ends = ends.map(|(worker, words)| (words[1].cast_signed(), worker, words[2]));
-    let latest: Option<(Ticks, usize, u64)> = ends.reduce(|a, b| if b.0 > a.0 { b } else { a });
-    let mine = latest.filter(|&(_, worker, _)| worker == exchange.worker());
-    Ok(mine.map(|(_, _, spot)| Spot::decode(spot)))
+    let ends = told.into_iter().enumerate().filter_map(|(worker, (_, latest))| Some((worker, latest?)));
+    let latest = ends.reduce(|a, b| if b.1.0 > a.1.0 { b } else { a });
+    let mine = latest.filter(|&(worker, _)| worker == exchange.worker());
+    Ok(mine.map(|(_, (_, spot))| spot))
 }

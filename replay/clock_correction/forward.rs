@@ -7,11 +7,11 @@ use super::meetings::Meetings;
 use super::stations::{Seen, Station, Stations};
 use super::way::{NOTHING, Parts, later, needed};
 use crate::error::Error;
+use crate::exchange::Exchange;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::journal::Spot;
-use crate::relay::{self, Blocked, Recurrence};
+use crate::relay::{Blocked, Recurrence};
 use crate::solvers::{Group, Part};
 use crate::tools::Tools;
 use crate::walk::FARTHEST;
@@ -184,16 +184,5 @@ impl Recurrence for Forward<'_> {
         );
         while self.hear_event(blocked.spot, NOTHING).is_some() {}
         self.ready.push(self.group.at(blocked.spot.location));
-    }
-}
-
-/// Since when an event can have been.
-impl relay::Message for (Side, Ticks) {
-    fn encode(self, batch: &mut Batch) {
-        batch.extend([self.0.encode(), self.1.cast_unsigned()]);
-    }
-
-    fn decode(reader: &mut BatchReader<'_>) -> (Side, Ticks) {
-        (Side::decode(reader.word()), reader.word().cast_signed())
     }
 }

@@ -8,8 +8,8 @@ use super::way::{Least, Way};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
-use crate::relay::Message;
 use crate::tools::Tools;
+use crate::wire::Wire;
 
 /// Tells each send of all locations, from `first` on, its limit, of several the earliest, once all have come to their end.
 ///
@@ -30,7 +30,7 @@ pub(super) fn set(
         for link in way.links.iter().filter(|link| link.role == Role::Receive) {
             let received = way.times[link.spot.position as usize];
             let limit = received.saturating_sub(least.of(link).ceil() as Ticks);
-            (link.other, limit).encode(&mut outgoing[link.other.worker(tools)]);
+            (link.other, limit).put(&mut outgoing[link.other.worker(tools)]);
         }
     }
     hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
@@ -38,7 +38,7 @@ pub(super) fn set(
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     meetings.limits(|spot, limit| {
         let to = Side::Event(spot);
-        (to, limit).encode(&mut outgoing[to.worker(tools)]);
+        (to, limit).put(&mut outgoing[to.worker(tools)]);
     });
     hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
     Ok(())
@@ -48,7 +48,7 @@ fn hear(batches: &[Batch], first: u32, ways: &mut [Way], meetings: &mut Meetings
     for batch in batches {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {
-            match Message::decode(&mut reader) {
+            match Wire::get(&mut reader) {
                 (Side::Event(spot), limit) => {
                     ways[(spot.location - first) as usize].limit(spot.position, limit)
                 }

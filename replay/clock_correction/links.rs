@@ -8,8 +8,10 @@ use patterns::matched::CollectiveClass;
 
 use super::meetings::{Meetings, Member};
 use crate::error::Error;
+use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
+use crate::int::high;
 use crate::journal::{NO_POSITION, Spot};
 use crate::matching::{
     Matches, Operation, Part, SendFacts, Verdict, collect_parts, match_messages, operations,
@@ -17,6 +19,7 @@ use crate::matching::{
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
 use crate::walk::ProcessProfile;
+use crate::wire::{self, Half, Wire, wire};
 
 /// Stands for "not told yet": before all times.
 pub(super) const NOT_YET: Ticks = Ticks::MIN;
@@ -48,20 +51,21 @@ impl Side {
             Side::Seat { .. } => None,
         }
     }
+}
 
-    /// In one word.
-    pub(super) fn encode(self) -> u64 {
-        match self {
-            Side::Event(spot) => spot.encode(),
-            Side::Seat { worker, number } => SEAT | u64::from(worker) << 32 | u64::from(number),
+impl Wire for Side {
+    fn put(&self, batch: &mut Batch) {
+        match *self {
+            Side::Event(spot) => spot.put(batch),
+            Side::Seat { worker, number } => batch.push(SEAT | pair(worker, number)),
         }
     }
 
-    /// What [`encode`](Side::encode) made.
-    pub(super) fn decode(word: u64) -> Side {
-        match word & SEAT {
-            0 => Side::Event(Spot::decode(word)),
-            _ => Side::Seat { worker: ((word & !SEAT) >> 32) as u32, number: word as u32 },
+    fn get(reader: &mut BatchReader<'_>) -> Side {
+        let (worker, number) = halves(reader.word());
+        match pair(worker, 0) & SEAT {
+            0 => Side::Event(Spot { location: worker, position: number }),
+            seat => Side::Seat { worker: worker ^ high(seat), number },
         }
     }
 }
@@ -86,7 +90,25 @@ pub(super) enum Kind {
     Order,
 }
 
-const KINDS: [Kind; 3] = [Kind::Message, Kind::Threads, Kind::Order];
+impl Half for Role {
+    fn to_half(self) -> u32 {
+        self as u32
+    }
+
+    fn of_half(half: u32) -> Role {
+        [Role::Receive, Role::Send][half as usize]
+    }
+}
+
+impl Half for Kind {
+    fn to_half(self) -> u32 {
+        self as u32
+    }
+
+    fn of_half(half: u32) -> Kind {
+        [Kind::Message, Kind::Threads, Kind::Order][half as usize]
+    }
+}
 
 /// One side of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,9 +119,6 @@ pub(super) struct Link {
     pub(super) kind: Kind,
     pub(super) other: Side,
 }
-
-/// Words that a link takes in a batch.
-const WORDS: usize = 3;
 
 impl Link {
     /// The location of the event that comes first; `None` if that is of several.
@@ -117,21 +136,9 @@ impl Link {
             Role::Receive => Some(self.spot.location),
         }
     }
-
-    fn encode(self) -> [u64; WORDS] {
-        let what = u64::from(self.role == Role::Send) | (self.kind as u64) << 1;
-        [self.spot.encode(), what, self.other.encode()]
-    }
-
-    fn decode(words: &[u64]) -> Link {
-        Link {
-            spot: Spot::decode(words[0]),
-            role: if words[1] & 1 == 1 { Role::Send } else { Role::Receive },
-            kind: KINDS[(words[1] >> 1) as usize],
-            other: Side::decode(words[2]),
-        }
-    }
 }
+
+wire!(Link { spot, [role, kind], other });
 
 /// Finds the links of all events of this worker's locations, in the order of events, and the meetings that it holds.
 /// What is odd about operations is not reported: they are matched again once times are right.
@@ -162,8 +169,7 @@ pub(super) fn find(
     }
     drop(parts);
     let told = exchange.exchange(links.outgoing)?;
-    let mut links: Vec<Link> =
-        told.iter().flat_map(|batch| batch.chunks_exact(WORDS)).map(Link::decode).collect();
+    let mut links: Vec<Link> = told.iter().flat_map(|batch| wire::all(batch)).collect();
     links.sort_unstable();
     Ok((links, meetings))
 }
@@ -176,7 +182,7 @@ struct Links<'a> {
 
 impl Links<'_> {
     fn put(&mut self, link: Link) {
-        self.outgoing[self.tools.owner_of(link.spot.location)].extend(link.encode());
+        link.put(&mut self.outgoing[self.tools.owner_of(link.spot.location)]);
     }
 
     /// One event after another.

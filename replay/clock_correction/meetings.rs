@@ -6,8 +6,10 @@ use model::Ticks;
 
 use super::links::{NOT_YET, Side};
 use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
 use crate::journal::Spot;
+use crate::wire::{Halves, Wire, wire};
 
 /// Words of a seat in a batch.
 const SEAT: usize = 3;
@@ -22,6 +24,8 @@ pub(super) struct Member {
     /// It ends after others' begins.
     pub(super) receives: bool,
 }
+
+wire!(Member { begin, end, [sends, receives] });
 
 /// A member's place in a meeting.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,9 +57,32 @@ pub(super) struct Meetings {
     seats: Vec<Seat>,
 }
 
+/// As they are before anybody has begun.
+impl Wire for Meetings {
+    fn put(&self, batch: &mut Batch) {
+        (self.worker, self.meetings.len()).put(batch);
+        for meeting in &self.meetings {
+            let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
+            Halves(to_u32(seats.len()), meeting.in_turn).put(batch);
+            seats.iter().for_each(|seat| seat.member.put(batch));
+        }
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Meetings {
+        let (worker, count): (usize, usize) = Wire::get(reader);
+        let mut meetings = Meetings::new(worker);
+        for _ in 0..count {
+            let Halves(seats, in_turn) = Wire::get(reader);
+            let members: Vec<Member> = (0..seats).map(|_: u32| Member::get(reader)).collect();
+            drop(meetings.add(&members, in_turn));
+        }
+        meetings
+    }
+}
+
 impl Meetings {
     pub(super) fn new(worker: usize) -> Meetings {
-        Meetings { worker: worker as u32, meetings: Vec::new(), seats: Vec::new() }
+        Meetings { worker: to_u32(worker), meetings: Vec::new(), seats: Vec::new() }
     }
 
     /// A new meeting; answers the members' seats.
@@ -69,41 +96,9 @@ impl Meetings {
         seats.map(move |number| Side::Seat { worker, number })
     }
 
-    /// Words of [`encode`](Meetings::encode).
+    /// Words in a batch.
     pub(super) fn words(&self) -> usize {
         2 + self.meetings.len() + SEAT * self.seats.len()
-    }
-
-    /// Appends all of them, before anybody has begun.
-    pub(super) fn encode(&self, batch: &mut Batch) {
-        batch.extend([self.worker.into(), self.meetings.len() as u64]);
-        for meeting in &self.meetings {
-            let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
-            batch.push(pair(seats.len() as u32, meeting.in_turn.into()));
-            batch.extend(seats.iter().flat_map(|Seat { member, .. }| {
-                let does = u64::from(member.sends) | u64::from(member.receives) << 1;
-                [member.begin.encode(), member.end.encode(), does]
-            }));
-        }
-    }
-
-    /// What [`encode`](Meetings::encode) has appended.
-    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Meetings {
-        let (worker, count) = (reader.word() as usize, reader.word());
-        let mut meetings = Meetings::new(worker);
-        for _ in 0..count {
-            let (seats, in_turn) = halves(reader.word());
-            let member = |words: &[u64]| Member {
-                begin: Spot::decode(words[0]),
-                end: Spot::decode(words[1]),
-                sends: words[2] & 1 == 1,
-                receives: words[2] >> 1 == 1,
-            };
-            let members: Vec<Member> =
-                reader.words(seats as usize * SEAT).chunks_exact(SEAT).map(member).collect();
-            drop(meetings.add(&members, in_turn == 1));
-        }
-        meetings
     }
 
     /// A member has begun. Tells those that have waited for it, and for nobody else any more, since when they may end.

@@ -8,17 +8,20 @@ use super::links::{Role, Side};
 use super::meetings::Meetings;
 use super::way::{Drift, Least, Way, rounded};
 use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
 use crate::journal::Position;
 use crate::solvers::Part;
+use crate::wire::{self, Wire, wire};
 
 /// An event with links.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Station {
     /// The number of its record.
     pub(super) position: Position,
-    /// Its links, among those of the part.
-    links: (u32, u32),
+    /// Its first link among those of the part, and the one behind its last.
+    first_link: u32,
+    end_link: u32,
     /// Its recorded time.
     pub(super) time: Ticks,
     /// From the station before, at the first from the begin.
@@ -28,7 +31,7 @@ pub(super) struct Station {
 impl Station {
     /// The numbers of its links among those of the part.
     pub(super) fn links(&self) -> Range<usize> {
-        self.links.0 as usize..self.links.1 as usize
+        self.first_link as usize..self.end_link as usize
     }
 }
 
@@ -60,14 +63,14 @@ impl Stations {
             let before = links.len();
             list.extend(way.drifts(least).into_iter().map(|(of_event, drift)| {
                 let position = way.links[of_event.start].spot.position;
-                let links = ((before + of_event.start) as u32, (before + of_event.end) as u32);
-                Station { position, links, time: way.times[position as usize], drift }
+                let [first_link, end_link] = [of_event.start, of_event.end].map(|at| to_u32(before + at));
+                Station { position, first_link, end_link, time: way.times[position as usize], drift }
             }));
             links.extend(way.links.iter().map(|link| match link.role {
                 Role::Receive => Seen::Receive,
                 Role::Send => Seen::Send(link.other, rounded(least.of(link))),
             }));
-            ends.push(list.len() as u32);
+            ends.push(to_u32(list.len()));
         }
         Stations { first, list, ends, links, meetings }
     }
@@ -110,45 +113,27 @@ impl Part for Stations {
         let lists = LINE * self.ends.len() + STATION * self.list.len() + LINK * self.links.len();
         HEAD + lists + self.meetings.words()
     }
+}
 
-    fn encode(&self) -> Batch {
-        let mut batch = Batch::with_capacity(self.words());
-        let counts = [self.ends.len(), self.list.len(), self.links.len()];
-        batch.push(self.first.into());
-        batch.extend(counts.map(|count| count as u64));
-        batch.extend(self.ends.iter().map(|&end| u64::from(end)));
-        batch.extend(self.list.iter().flat_map(|station| {
-            let Station { position, links, time, drift } = station;
-            let [loss, least, time] = [drift.loss, drift.least, *time].map(i64::cast_unsigned);
-            [(*position).into(), pair(links.0, links.1), time, loss, least]
-        }));
-        batch.extend(self.links.iter().flat_map(|link| match *link {
-            Seen::Receive => [0, RECEIVE],
-            Seen::Send(other, ticks) => [other.encode(), ticks.cast_unsigned()],
-        }));
-        self.meetings.encode(&mut batch);
-        batch
+wire!(Stations { first, ends, list, links, meetings });
+
+wire!(Station { position, [first_link, end_link], time, drift });
+
+impl Wire for Seen {
+    fn put(&self, batch: &mut Batch) {
+        match *self {
+            Seen::Receive => batch.extend([0, RECEIVE]),
+            Seen::Send(other, ticks) => (other, ticks).put(batch),
+        }
     }
 
-    fn decode(words: &[u64]) -> Stations {
-        let reader = &mut BatchReader::new(words);
-        let first = reader.word() as u32;
-        let [lines, stations, links] = [(); 3].map(|()| reader.word() as usize);
-        let station = |words: &[u64]| {
-            let [time, loss, least] = [2, 3, 4].map(|at| words[at].cast_signed());
-            let drift = Drift { loss, least };
-            Station { position: words[0] as Position, links: halves(words[1]), time, drift }
-        };
-        let link = |words: &[u64]| match words[1] {
-            RECEIVE => Seen::Receive,
-            ticks => Seen::Send(Side::decode(words[0]), ticks.cast_signed()),
-        };
-        Stations {
-            first,
-            ends: reader.words(lines * LINE).iter().map(|&end| end as u32).collect(),
-            list: reader.words(stations * STATION).chunks_exact(STATION).map(station).collect(),
-            links: reader.words(links * LINK).chunks_exact(LINK).map(link).collect(),
-            meetings: Meetings::decode(reader),
+    fn get(reader: &mut BatchReader<'_>) -> Seen {
+        match *reader.words(2) {
+            [_, RECEIVE] => Seen::Receive,
+            ref words => {
+                let (other, ticks) = wire::one(words);
+                Seen::Send(other, ticks)
+            }
         }
     }
 }
@@ -160,6 +145,7 @@ mod tests {
     use crate::clock_correction::meetings::Member;
     use crate::journal::Spot;
     use crate::walk::Records;
+    use crate::wire::batch_of;
 
     #[test]
     fn stations_come_back_from_their_words() {
@@ -178,9 +164,9 @@ mod tests {
         drop(meetings.add(&[member(true), member(false)], false));
         drop(meetings.add(&[member(false), member(true)], true));
         let stations = Stations::new(4, &ways, least, meetings);
-        let batch = stations.encode();
+        let batch = batch_of([&stations]);
         assert_eq!(batch.len(), stations.words());
-        let decoded = Stations::decode(&batch);
+        let decoded = wire::one::<Stations>(&batch);
         assert_eq!(decoded, stations);
         let second = decoded.station(0, 1).unwrap();
         assert_eq!((second.position, second.links(), second.time), (3, 2..3, 4000));

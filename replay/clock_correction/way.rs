@@ -10,6 +10,7 @@ use model::Ticks;
 use super::links::{Kind, Link, NOT_YET, Role};
 use crate::journal::Position;
 use crate::walk::{FARTHEST, Records};
+use crate::wire::wire;
 
 /// What is told where nothing is known: before all times.
 pub(super) const NOTHING: Ticks = NOT_YET + 1;
@@ -70,6 +71,8 @@ pub(super) struct Drift {
     pub(super) loss: i64,
     pub(super) least: i64,
 }
+
+wire!(Drift { loss, least });
 
 impl Drift {
     /// At the record to which a drift is.

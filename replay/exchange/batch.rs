@@ -47,6 +47,11 @@ impl<'a> BatchReader<'a> {
         self.words.is_empty()
     }
 
+    /// All words that were not read.
+    pub fn rest(&self) -> &'a [u64] {
+        self.words
+    }
+
     /// The next word.
     ///
     /// # Panics

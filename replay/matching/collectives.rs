@@ -15,18 +15,17 @@ use super::waits::waits;
 use super::{Matches, Membership, Paused};
 use crate::communicators::Participants;
 use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
+use crate::int::to_u64;
 use crate::journal::Position;
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
-use crate::statistics::Instance;
+use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
-
-/// Words that a member tells.
-const TOLD: usize = 11;
+use crate::wire::{self, Half, Halves, Wire, wire};
 
 /// Kinds of answers.
 const UNMATCHED: u64 = 0;
@@ -68,65 +67,37 @@ pub(crate) struct Part {
     was_off: bool,
 }
 
-/// Beside operation and class: recording was switched off.
-const WAS_OFF: u32 = 1 << 16;
+wire!(Part {
+    [communicator, instance],
+    [process, position],
+    place,
+    [root, operation],
+    [class, was_off],
+    enter,
+    begin,
+    end,
+    sent,
+    received,
+    [count, sure],
+    [ended, begun],
+});
 
-const CLASSES: [CollectiveClass; 7] = [
-    CollectiveClass::Init,
-    CollectiveClass::Finalize,
-    CollectiveClass::Barrier,
-    CollectiveClass::OneToAll,
-    CollectiveClass::AllToOne,
-    CollectiveClass::AllToAll,
-    CollectiveClass::Scan,
-];
-
-impl Part {
-    fn encode(&self) -> [u64; TOLD] {
-        let class = self.class.and_then(|class| CLASSES.iter().position(|&c| c == class));
-        let class = class.map_or(u32::from(u8::MAX), |class| class as u32);
-        let was_off = if self.was_off { WAS_OFF } else { 0 };
-        [
-            pair(self.communicator, self.instance),
-            pair(self.process, self.position),
-            self.place.encode(),
-            pair(self.root, was_off | u32::from(self.operation) << 8 | class),
-            self.enter as u64,
-            self.begin as u64,
-            self.end as u64,
-            self.sent,
-            self.received,
-            pair(self.count, self.sure),
-            pair(self.ended, self.begun),
-        ]
+impl Half for Option<CollectiveClass> {
+    fn to_half(self) -> u32 {
+        self.map_or(u32::MAX, |class| class as u32)
     }
 
-    fn decode(words: &[u64]) -> Part {
-        let (communicator, instance) = halves(words[0]);
-        let (process, position) = halves(words[1]);
-        let (root, what) = halves(words[3]);
-        let (count, sure) = halves(words[9]);
-        let (ended, begun) = halves(words[10]);
-        Part {
-            communicator,
-            instance,
-            process,
-            position,
-            place: Place::decode(words[2]),
-            root,
-            operation: (what >> 8) as u8,
-            class: CLASSES.get((what & 0xff) as usize).copied(),
-            enter: words[4] as Ticks,
-            begin: words[5] as Ticks,
-            end: words[6] as Ticks,
-            sent: words[7],
-            received: words[8],
-            count,
-            sure,
-            was_off: what & WAS_OFF != 0,
-            ended,
-            begun,
-        }
+    fn of_half(half: u32) -> Self {
+        const CLASSES: [CollectiveClass; 7] = [
+            CollectiveClass::Init,
+            CollectiveClass::Finalize,
+            CollectiveClass::Barrier,
+            CollectiveClass::OneToAll,
+            CollectiveClass::AllToOne,
+            CollectiveClass::AllToAll,
+            CollectiveClass::Scan,
+        ];
+        CLASSES.into_iter().find(|&class| class as u32 == half)
     }
 }
 
@@ -175,7 +146,7 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             sure,
             was_off: profile.operations.was_off,
         };
-        outgoing[judge_of(part.communicator, instance, workers)].extend(part.encode());
+        part.put(&mut outgoing[judge_of(part.communicator, instance, workers)]);
     }
 }
 
@@ -186,8 +157,7 @@ fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
 
 /// The parts that this worker was told of; those of one operation together, by process.
 pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Part> {
-    let mut parts: Vec<Part> =
-        told.iter().flat_map(|batch| batch.chunks_exact(TOLD)).map(Part::decode).collect();
+    let mut parts: Vec<Part> = told.iter().flat_map(|batch| wire::all(batch)).collect();
     parts.sort_by_key(|part| (operation_of(trace, part), part.process));
     parts
 }
@@ -242,15 +212,10 @@ pub(super) fn judge(
             let flag = if partners.is_some() { WITH_PARTNERS } else { 0 };
             let worker = owners.of(part.process as usize);
             let answer = &mut answers[worker];
-            answer.extend([
-                pair(part.process, part.position),
-                (spoken.clone().count() as u64) << 8 | flag | kind,
-                last_begin as u64,
-                first_end as u64,
-            ]);
+            let what = to_u64(spoken.clone().count()) << 8 | flag | kind;
+            (Halves(part.process, part.position), (what, (last_begin, first_end))).put(answer);
             for wait in spoken {
-                answer.push(wait.subject as u64);
-                answer.extend(wait.instance.encode());
+                (wait.subject, wait.instance).put(answer);
             }
             if let Some(partners) = partners {
                 partners.of(at).encode(&mut lists[worker], answer);
@@ -265,17 +230,19 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     let mut reader = BatchReader::new(batch);
     let mut list = None;
     while !reader.is_empty() {
-        let &[who, what, last_begin, first_end] = reader.words(4) else { return };
-        let (process, position) = halves(who);
+        let (Halves(process, position), (what, (last_begin, first_end))): (
+            Halves<u32, u32>,
+            (u64, (Ticks, Ticks)),
+        ) = Wire::get(&mut reader);
         let matches = &mut matches[process as usize - first];
         matches.collectives[position as usize] = match what & KIND {
             UNMATCHED => Membership::Unmatched,
             INDEPENDENT => Membership::Independent,
-            _ => Membership::Synchronising { last_begin: last_begin as Ticks, first_end: first_end as Ticks },
+            _ => Membership::Synchronising { last_begin, first_end },
         };
         for _ in 0..what >> 8 {
-            let subject = reader.word() as usize;
-            matches.waits.push((position, subject, Instance::decode(reader.words(Instance::WORDS))));
+            let (subject, instance): (SubjectId, Instance) = Wire::get(&mut reader);
+            matches.waits.push((position, subject, instance));
         }
         if what & WITH_PARTNERS != 0 {
             matches.partners.push((position, Synchronised::decode(&mut reader, &mut list)));
@@ -631,7 +598,7 @@ mod tests {
 
     #[test]
     fn parts_survive_the_way_to_the_judge() {
-        for class in CLASSES.into_iter().map(Some).chain([None]) {
+        for class in [Some(CollectiveClass::Init), Some(CollectiveClass::Scan), None] {
             let part = Part {
                 communicator: WORLD_AT_INIT,
                 instance: 7,
@@ -652,7 +619,7 @@ mod tests {
                 sure: 7,
                 was_off: class.is_none(),
             };
-            assert_eq!(Part::decode(&part.encode()), part);
+            assert_eq!(wire::one::<Part>(&wire::batch_of([&part])), part);
         }
     }
 }

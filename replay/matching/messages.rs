@@ -18,6 +18,7 @@ use crate::exchange::batch::BatchReader;
 use crate::operations::Operations;
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
+use crate::wire;
 
 /// Kinds of blocks in a batch.
 const SENDS: u64 = 0;
@@ -70,7 +71,7 @@ fn tell_side<F: Facts>(
         batch.extend([count as u64, sure as u64, runs.len() as u64]);
         batch.extend(runs.iter().flat_map(|run| [run.first.into(), run.missing]));
         for &at in list {
-            F::of(&profile.operations, at).tell(batch);
+            F::of(&profile.operations, at).put(batch);
         }
     }
 }
@@ -200,7 +201,7 @@ impl<'a, F: Facts> Told<'a, F> {
     }
 
     fn get(&self, at: usize) -> F {
-        F::hear(&self.words[F::WORDS * at..][..F::WORDS])
+        wire::one::<F>(&self.words[F::WORDS * at..][..F::WORDS])
     }
 }
 

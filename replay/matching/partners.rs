@@ -11,8 +11,10 @@ use super::waits::cause;
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::int::to_u64;
 use crate::journal::Spot;
 use crate::trace::Trace;
+use crate::wire::Wire;
 
 /// The processes that a process has synchronised with at an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,16 +43,16 @@ const SAME: u64 = u64::MAX - 1;
 impl Synchronised {
     /// `before` is the list that the same worker was told last.
     pub(super) fn encode(&self, before: &mut Option<Rc<[u32]>>, batch: &mut Batch) {
-        batch.push(self.blamed.map_or(u64::MAX, Spot::encode));
+        self.blamed.put(batch);
         match &self.with {
             With::All => batch.push(ALL),
-            With::One(process) => batch.extend([1, u64::from(*process)]),
+            With::One(process) => (1_u64, *process).put(batch),
             With::Some(those) if before.as_ref().is_some_and(|before| Rc::ptr_eq(before, those)) => {
                 batch.push(SAME);
             }
             With::Some(those) => {
-                batch.push(those.len() as u64);
-                batch.extend(those.iter().map(|&process| u64::from(process)));
+                batch.push(to_u64(those.len()));
+                those.iter().for_each(|process| process.put(batch));
                 *before = Some(Rc::clone(those));
             }
         }
@@ -58,13 +60,13 @@ impl Synchronised {
 
     /// `before` is the list that the same worker told last.
     pub(super) fn decode(reader: &mut BatchReader<'_>, before: &mut Option<Rc<[u32]>>) -> Synchronised {
-        let blamed = Some(reader.word()).filter(|&word| word != u64::MAX).map(Spot::decode);
+        let blamed = Wire::get(reader);
         let with = match reader.word() {
             ALL => With::All,
-            1 => With::One(reader.word() as u32),
+            1 => With::One(Wire::get(reader)),
             SAME => With::Some(before.clone().unwrap_or_default()),
             count => {
-                let those = reader.words(count as usize).iter().map(|&word| word as u32).collect();
+                let those = (0..count).map(|_| Wire::get(reader)).collect();
                 With::Some(Rc::clone(before.insert(those)))
             }
         };

@@ -7,8 +7,10 @@ use model::Ticks;
 use patterns::matched::Interval;
 
 use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
 use crate::journal::Position;
 use crate::operations::{Operations, Place};
+use crate::wire::{Wire, wire};
 
 /// What a receiver needs to know of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,19 +40,28 @@ pub struct PostingFacts {
     pub position: Position,
 }
 
+wire!(SendFacts { time, call, bytes, place, position });
+
+wire!(PostingFacts { call, received, place, position });
+
+impl Wire for Interval {
+    fn put(&self, batch: &mut Batch) {
+        (self.enter, self.leave).put(batch);
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Interval {
+        let (enter, leave) = Wire::get(reader);
+        Interval::new(enter, leave)
+    }
+}
+
 /// What one side tells the other.
-pub trait Facts: Copy {
+pub trait Facts: Copy + Wire {
     /// Words that it takes in a batch.
     const WORDS: usize;
 
     /// The facts of an operation, by its position among those of its kind.
     fn of(operations: &Operations, at: u32) -> Self;
-
-    /// Adds the words to a batch.
-    fn tell(&self, batch: &mut Batch);
-
-    /// What [`tell`](Facts::tell) added.
-    fn hear(words: &[u64]) -> Self;
 }
 
 impl Facts for SendFacts {
@@ -65,21 +76,6 @@ impl Facts for SendFacts {
             bytes: send.bytes,
             place: call.site.place(),
             position: send.position,
-        }
-    }
-
-    fn tell(&self, batch: &mut Batch) {
-        let SendFacts { time, call: Interval { enter, leave }, bytes, place, position } = *self;
-        batch.extend([time as u64, enter as u64, leave as u64, bytes, place.encode(), position.into()]);
-    }
-
-    fn hear(words: &[u64]) -> Self {
-        SendFacts {
-            time: words[0] as Ticks,
-            call: Interval::new(words[1] as Ticks, words[2] as Ticks),
-            bytes: words[3],
-            place: Place::decode(words[4]),
-            position: words[5] as Position,
         }
     }
 }
@@ -97,20 +93,6 @@ impl Facts for PostingFacts {
             received: receive.time,
             place: posting.site.place(),
             position: receive.posted_at,
-        }
-    }
-
-    fn tell(&self, batch: &mut Batch) {
-        let PostingFacts { call: Interval { enter, leave }, received, place, position } = *self;
-        batch.extend([enter as u64, leave as u64, received as u64, place.encode(), position.into()]);
-    }
-
-    fn hear(words: &[u64]) -> Self {
-        PostingFacts {
-            call: Interval::new(words[0] as Ticks, words[1] as Ticks),
-            received: words[2] as Ticks,
-            place: Place::decode(words[3]),
-            position: words[4] as Position,
         }
     }
 }
@@ -190,6 +172,7 @@ impl<F: Facts> Sides<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire;
 
     #[test]
     fn facts_come_back_from_a_batch() {
@@ -197,10 +180,10 @@ mod tests {
         let send = SendFacts { time: -5, call: Interval::new(-7, 1 << 40), bytes: 12, place, position: 4 };
         let posting = PostingFacts { call: Interval::new(-1, 2), received: 6, place, position: 8 };
         let mut batch = Batch::new();
-        send.tell(&mut batch);
-        posting.tell(&mut batch);
+        send.put(&mut batch);
+        posting.put(&mut batch);
         let (first, second) = batch.split_at(SendFacts::WORDS);
-        assert_eq!((SendFacts::hear(first), PostingFacts::hear(second)), (send, posting));
+        assert_eq!((wire::one(first), wire::one(second)), (send, posting));
         assert_eq!(second.len(), PostingFacts::WORDS);
     }
 

@@ -11,9 +11,9 @@ use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
 
 use crate::call_tree::PathId;
-use crate::exchange::batch::{halves, pair};
 use crate::journal::{Position, Spot};
 use crate::severity::Row;
+use crate::wire::wire;
 
 pub use calls::{Call, CallId, CallSite, Calls, NO_CALL};
 pub(crate) use flagged::Flagged;
@@ -28,18 +28,7 @@ pub struct Place {
     pub path: PathId,
 }
 
-impl Place {
-    /// Both in one word.
-    pub fn encode(self) -> u64 {
-        pair(self.location, self.path)
-    }
-
-    /// What [`encode`](Place::encode) made.
-    pub fn decode(word: u64) -> Place {
-        let (location, path) = halves(word);
-        Place { location, path }
-    }
-}
+wire!(Place { [location, path] });
 
 /// Stands for the communicator of all processes in `MPI_Init`.
 pub const WORLD_AT_INIT: u32 = u32::MAX;

@@ -7,6 +7,7 @@ use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
 use crate::findings::Findings;
 use crate::walk::ProcessProfile;
+use crate::wire::Wire;
 
 /// What all processes account for besides severities.
 pub(super) struct Accounts {
@@ -33,16 +34,16 @@ impl Accounts {
         }
         let encode = |accounts: &Accounts| {
             let mut batch = Batch::new();
-            accounts.findings.encode(&mut batch);
-            accounts.coverage.encode(&mut batch);
-            accounts.doubtful.encode(&mut batch);
+            accounts.findings.put(&mut batch);
+            accounts.coverage.put(&mut batch);
+            accounts.doubtful.put(&mut batch);
             batch
         };
         reduce(exchange, own, encode, |accounts, words| {
             let mut reader = BatchReader::new(words);
-            accounts.findings.merge(Findings::decode(&mut reader));
-            accounts.coverage.merge(Coverage::decode(&mut reader));
-            accounts.doubtful.merge(&Doubtful::decode(&mut reader));
+            accounts.findings.merge(Wire::get(&mut reader));
+            accounts.coverage.merge(Wire::get(&mut reader));
+            accounts.doubtful.merge(&Wire::get(&mut reader));
         })
     }
 }

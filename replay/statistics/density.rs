@@ -4,6 +4,7 @@
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::wire::Wire;
 
 /// Coefficients.
 const ORDER: usize = 60;
@@ -105,18 +106,16 @@ impl Density {
         }
         quartiles
     }
+}
 
-    pub(super) fn encode(&self, batch: &mut Batch) {
-        batch.push(self.count);
-        batch.extend(self.means.iter().chain(&self.squares).map(|number| number.to_bits()));
+impl Wire for Box<Density> {
+    fn put(&self, batch: &mut Batch) {
+        (self.count, (self.means, self.squares)).put(batch);
     }
 
-    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Density {
-        let mut density = Density { count: reader.word(), ..Density::new() };
-        for number in density.means.iter_mut().chain(&mut density.squares) {
-            *number = f64::from_bits(reader.word());
-        }
-        density
+    fn get(reader: &mut BatchReader<'_>) -> Self {
+        let (count, (means, squares)) = Wire::get(reader);
+        Box::new(Density { count, means, squares })
     }
 }
 
@@ -176,7 +175,7 @@ mod tests {
     fn density_survives_the_way_to_another_worker() {
         let density = of([0.2, 7.0]);
         let mut batch = Batch::new();
-        density.encode(&mut batch);
-        assert_eq!(Density::decode(&mut BatchReader::new(&batch)), density);
+        Box::new(density.clone()).put(&mut batch);
+        assert_eq!(*Box::<Density>::get(&mut BatchReader::new(&batch)), density);
     }
 }

@@ -4,7 +4,7 @@ use model::Ticks;
 
 use super::density::Density;
 use super::{Bounds, Instance, SUBJECTS, Severest, SubjectId};
-use crate::exchange::batch::{BatchReader, wide};
+use crate::wire::wire;
 
 /// Exact sums of samples, in ticks. Absurd ones, of a damaged trace, are cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,9 +28,6 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Words in a batch.
-    pub(super) const WORDS: usize = 7;
-
     fn add(&mut self, sample: u64) {
         let square = u128::from(sample) * u128::from(sample);
         let one =
@@ -62,18 +59,9 @@ impl Moments {
             }
         }
     }
-
-    pub(super) fn encode(&self) -> [u64; Moments::WORDS] {
-        let Moments { count, minimum, maximum, sum, squares } = *self;
-        let [sum, squares] = [wide(sum), wide(squares)];
-        [count, minimum, maximum, sum[0], sum[1], squares[0], squares[1]]
-    }
-
-    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Moments {
-        let (count, minimum, maximum) = (reader.word(), reader.word(), reader.word());
-        Moments { count, minimum, maximum, sum: reader.wide(), squares: reader.wide() }
-    }
 }
+
+wire!(Moments { count, minimum, maximum, sum, squares });
 
 /// What is kept of samples for their quantiles.
 #[derive(Clone, PartialEq, Debug)]
@@ -159,6 +147,7 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire;
 
     fn moments(samples: &[u64]) -> Moments {
         let mut moments = Moments::default();
@@ -181,7 +170,7 @@ mod tests {
     #[test]
     fn moments_survive_the_way_to_another_worker() {
         let moments = moments(&[3, u64::MAX, 8]);
-        assert_eq!(Moments::decode(&mut BatchReader::new(&moments.encode())), moments);
+        assert_eq!(wire::one::<Moments>(&wire::batch_of([&moments])), moments);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use model::Ticks;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::batch::{halves, pair};
 use crate::operations::Place;
+use crate::wire::{Wire, wire};
 
 /// How many are kept.
 const KEPT: usize = 5;
@@ -31,34 +31,17 @@ pub struct Instance {
     pub cause: Place,
 }
 
-impl Instance {
-    /// Words of an instance in a batch.
-    pub const WORDS: usize = 5;
-
-    /// Its words.
-    pub fn encode(&self) -> [u64; Instance::WORDS] {
-        [
-            self.duration.0 as u64,
-            pair(self.process, self.path),
-            self.enter as u64,
-            self.exit as u64,
-            self.cause.encode(),
-        ]
+impl Wire for Reverse<Ticks> {
+    fn put(&self, batch: &mut Batch) {
+        self.0.put(batch);
     }
 
-    /// What [`encode`](Instance::encode) made.
-    pub fn decode(words: &[u64]) -> Instance {
-        let (process, path) = halves(words[1]);
-        Instance {
-            duration: Reverse(words[0] as Ticks),
-            process,
-            enter: words[2] as Ticks,
-            exit: words[3] as Ticks,
-            path,
-            cause: Place::decode(words[4]),
-        }
+    fn get(reader: &mut BatchReader<'_>) -> Self {
+        Reverse(Ticks::get(reader))
     }
 }
+
+wire!(Instance { duration, [process, path], enter, exit, cause });
 
 /// The severest instances so far, the severest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -91,18 +74,9 @@ impl Severest {
     pub fn instances_mut(&mut self) -> &mut [Instance] {
         &mut self.instances
     }
-
-    pub(super) fn encode(&self, batch: &mut Batch) {
-        batch.push(self.instances.len() as u64);
-        batch.extend(self.instances.iter().flat_map(Instance::encode));
-    }
-
-    pub(super) fn decode(reader: &mut BatchReader<'_>) -> Severest {
-        let count = reader.word() as usize;
-        let words = reader.words(count * Instance::WORDS);
-        Severest { instances: words.chunks_exact(Instance::WORDS).map(Instance::decode).collect() }
-    }
 }
+
+wire!(Severest { instances });
 
 #[cfg(test)]
 mod tests {
@@ -152,7 +126,7 @@ mod tests {
     fn instances_survive_the_way_to_another_worker() {
         let severest = of(&[(3, 1), (5, 2)]);
         let mut batch = Batch::new();
-        severest.encode(&mut batch);
-        assert_eq!(Severest::decode(&mut BatchReader::new(&batch)), severest);
+        severest.put(&mut batch);
+        assert_eq!(crate::wire::one::<Severest>(&batch), severest);
     }
 }

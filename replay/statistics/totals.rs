@@ -9,7 +9,9 @@ use crate::call_tree::PathId;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
+use crate::int::to_u64;
 use crate::operations::Place;
+use crate::wire::{self, Wire, batch_of};
 
 /// The estimate of some ranks, if they have samples.
 type Estimate = Option<Box<Density>>;
@@ -147,12 +149,12 @@ impl Statistics {
 fn encode(patterns: &Vec<OfPattern>) -> Batch {
     let mut batch = Batch::new();
     for pattern in patterns {
-        batch.extend(pattern.moments.encode());
-        pattern.severest.encode(&mut batch);
-        batch.push(pattern.estimates.nodes().len() as u64);
+        pattern.moments.put(&mut batch);
+        pattern.severest.put(&mut batch);
+        batch.push(to_u64(pattern.estimates.nodes().len()));
         for Node { first, ranks, value } in pattern.estimates.nodes() {
-            batch.extend([*first, *ranks, u64::from(value.is_some())]);
-            value.iter().for_each(|density| density.encode(&mut batch));
+            batch.extend([*first, *ranks]);
+            value.put(&mut batch);
         }
     }
     batch
@@ -162,14 +164,13 @@ fn encode(patterns: &Vec<OfPattern>) -> Batch {
 fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     let mut reader = BatchReader::new(words);
     for pattern in patterns {
-        pattern.moments.merge(&Moments::decode(&mut reader));
-        for &instance in Severest::decode(&mut reader).instances() {
+        pattern.moments.merge(&Moments::get(&mut reader));
+        for &instance in Severest::get(&mut reader).instances() {
             pattern.severest.offer(instance);
         }
         for _ in 0..reader.word() {
             let (first, ranks) = (reader.word(), reader.word());
-            let value = (reader.word() != 0).then(|| Box::new(Density::decode(&mut reader)));
-            pattern.estimates.push(Node { first, ranks, value }, combine);
+            pattern.estimates.push(Node { first, ranks, value: Wire::get(&mut reader) }, combine);
         }
     }
 }
@@ -186,16 +187,16 @@ fn name_causes(
         true => patterns.iter_mut().flat_map(|pattern| pattern.severest.instances_mut()).collect(),
         false => Vec::new(),
     };
-    let causes = broadcast(exchange, instances.iter().map(|instance| instance.cause.encode()).collect())?;
+    let causes = broadcast(exchange, batch_of(instances.iter().map(|instance| &instance.cause)))?;
     let mut known = Batch::new();
-    for (at, cause) in causes.iter().map(|&word| Place::decode(word)).enumerate() {
+    for (at, cause) in wire::all::<Place>(&causes).enumerate() {
         if let Some(path) = number(process_of(cause.location), cause.path) {
-            known.extend([at as u64, u64::from(path)]);
+            (at, path).put(&mut known);
         }
     }
     for batch in gather(exchange, known)? {
-        for words in batch.chunks_exact(2) {
-            instances[words[0] as usize].cause.path = words[1] as u32;
+        for (at, path) in wire::all::<(usize, u32)>(&batch) {
+            instances[at].cause.path = path;
         }
     }
     Ok(())

@@ -14,13 +14,13 @@ use super::{Culprit, NAMED};
 use crate::causes::delay::Class;
 use crate::causes::lines::Lines;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
 use crate::fraction::whole;
 use crate::functions::Function;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
 use crate::tools::Tools;
+use crate::wire::{self, Halves, Wire, batch_of, wire};
 
 /// Functions whose locations are grouped: those with the largest sums of costs.
 const FUNCTIONS: usize = 16;
@@ -99,6 +99,20 @@ struct Group {
     costs: ByClass,
 }
 
+wire!(Group { locations, costs });
+
+/// A place of a small group: the function, by its number among the costliest, the group, and what the location costs there.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    at: usize,
+    group: usize,
+    location: u32,
+    class: Class,
+    costs: i128,
+}
+
+wire!(Alone { at, group, [location, class], costs });
+
 /// The culprits with the largest costs, the largest first, and their locations. A place stands out if it costs a hundredth of the
 /// run of all locations, or more; `run` is that of this worker's. Time in MPI that is not explained counts half: often it
 /// is waiting for one of the others. Of equals the first function comes first, then the first location. Starting up and
@@ -132,21 +146,16 @@ pub(super) fn choose(
     let is_small = |place: &(usize, usize)| groups.get(place).is_some_and(|group| group.locations <= FEW);
     let alone = accounts.iter().filter_map(|account| {
         let (at, group) = place(account).filter(is_small)?;
-        let [high, low] = wide(account.all().cast_unsigned());
-        let location = lines.location(account.line);
-        Some([pair(at as u32, group as u32), pair(location, largest(&account.costs) as u32), high, low])
+        let (location, class) = (lines.location(account.line), largest(&account.costs));
+        Some(Alone { at, group, location, class, costs: account.all() })
     });
-    let words = std::iter::once(run.cast_unsigned()).chain(alone.flatten()).collect();
+    let told = share(exchange, batch_of([&(run, alone.collect::<Vec<_>>())]))?;
     let mut runs: Ticks = 0;
-    for batch in share(exchange, words)? {
-        let mut reader = BatchReader::new(&batch);
-        runs = runs.saturating_add(reader.word().cast_signed());
-        while !reader.is_empty() {
-            let (at, group) = halves(reader.word());
-            let (location, class) = halves(reader.word());
-            let (class, costs) = (Class::ALL[class as usize], reader.wide().cast_signed());
-            let culprit = Culprit { function: most[at as usize].0, costs, class };
-            found.push((culprit, group as usize, Some(location)));
+    for batch in told {
+        let (run, alone): (Ticks, Vec<Alone>) = wire::one(&batch);
+        runs = runs.saturating_add(run);
+        for Alone { at, group, location, class, costs } in alone {
+            found.push((Culprit { function: most[at].0, costs, class }, group, Some(location)));
         }
     }
     let weight = |culprit: &Culprit| match tools.trace.is_mpi(paths.region(culprit.function)) {
@@ -218,30 +227,22 @@ fn costliest_functions(
     }
     let mut sums = BTreeMap::new();
     accounts.iter().for_each(|account| merge(&mut sums, account.function, [account.all(); 2]));
-    let encode = |sums: &BTreeMap<Function, [i128; 2]>| -> Batch {
-        let words = sums.iter().flat_map(|(&function, numbers)| {
-            let numbers = numbers.iter().flat_map(|number| wide(number.cast_unsigned()));
-            std::iter::once(function.into()).chain(numbers)
-        });
-        words.collect()
-    };
-    let decode = |words: &[u64], with: &mut dyn FnMut(Function, [i128; 2])| {
-        let mut reader = BatchReader::new(words);
-        while !reader.is_empty() {
-            let function = reader.word() as Function;
-            with(function, [reader.wide(), reader.wide()].map(u128::cast_signed));
-        }
-    };
-    let sums = reduce(exchange, sums, encode, |sums, words| {
-        decode(words, &mut |function, numbers| merge(sums, function, numbers));
-    })?;
+    let sums = reduce(
+        exchange,
+        sums,
+        |sums| batch_of([sums]),
+        |sums, words| {
+            let others: BTreeMap<Function, [i128; 2]> = wire::one(words);
+            others.into_iter().for_each(|(function, numbers)| merge(sums, function, numbers));
+        },
+    )?;
     let mut all: Vec<(Function, [i128; 2])> = sums.into_iter().collect();
     all.sort_by_key(|&(function, [all, _])| (-all, function));
     all.truncate(FUNCTIONS);
-    let mut most = Vec::new();
-    let words = broadcast(exchange, encode(&all.into_iter().collect()))?;
-    decode(&words, &mut |function, [_, largest]| most.push((function, largest)));
-    Ok(most)
+    let all: BTreeMap<Function, [i128; 2]> = all.into_iter().collect();
+    let words = broadcast(exchange, batch_of([&all]))?;
+    let all: BTreeMap<Function, [i128; 2]> = wire::one(&words);
+    Ok(all.into_iter().map(|(function, [_, largest])| (function, largest)).collect())
 }
 
 /// The groups of all workers' locations, on every worker.
@@ -255,43 +256,33 @@ fn groups(
         group.locations += 1;
         add(&mut group.costs, &costs);
     }
-    let encode = |groups: &BTreeMap<(usize, usize), Group>| -> Batch {
-        let mut words = Batch::new();
-        for (&(at, group), sums) in groups {
-            words.extend([pair(at as u32, group as u32), sums.locations]);
-            words.extend(sums.costs.iter().flat_map(|costs| wide(costs.cast_unsigned())));
-        }
-        words
-    };
     let merge = |groups: &mut BTreeMap<(usize, usize), Group>, words: &[u64]| {
-        let mut reader = BatchReader::new(words);
-        while !reader.is_empty() {
-            let (at, group) = halves(reader.word());
-            let sums = groups.entry((at as usize, group as usize)).or_default();
-            sums.locations += reader.word();
-            add(&mut sums.costs, &std::array::from_fn(|_| reader.wide().cast_signed()));
+        let others: BTreeMap<(usize, usize), Group> = wire::one(words);
+        for (place, other) in others {
+            let group = groups.entry(place).or_default();
+            group.locations += other.locations;
+            add(&mut group.costs, &other.costs);
         }
     };
-    let groups = reduce(exchange, groups, encode, merge)?;
-    let mut all = BTreeMap::new();
-    merge(&mut all, &broadcast(exchange, encode(&groups))?);
-    Ok(all)
+    let groups = reduce(exchange, groups, |groups| batch_of([groups]), merge)?;
+    let words = broadcast(exchange, batch_of([&groups]))?;
+    Ok(wire::one(&words))
 }
 
 /// Tells all workers which locations belong to each culprit; `own` are this worker's, rising.
 fn members(locations: usize, own: &[Vec<u32>], exchange: &mut dyn Exchange) -> Result<Members, Error> {
     let mut words = Batch::new();
-    for (which, own) in (0..).zip(own) {
+    for (which, own) in own.iter().enumerate() {
         let ranges = own.chunk_by(|one, next| one + 1 == *next);
-        let ranges = ranges.filter_map(|range| Some(pair(*range.first()?, *range.last()?)));
-        words.extend(ranges.flat_map(|range| [which, range]));
+        for range in ranges.filter_map(|range| Some(Halves(*range.first()?, *range.last()?))) {
+            (which, range).put(&mut words);
+        }
     }
     let mut members = Members { culprits: vec![0; locations] };
     for batch in share(exchange, words)? {
-        for words in batch.chunks_exact(2) {
-            let (first, last) = halves(words[1]);
+        for (which, Halves(first, last)) in wire::all::<(usize, Halves<u32, u32>)>(&batch) {
             let range: Range<usize> = first as usize..last as usize + 1;
-            members.culprits[range].iter_mut().for_each(|bits| *bits |= 1 << words[0]);
+            members.culprits[range].iter_mut().for_each(|bits| *bits |= 1 << which);
         }
     }
     Ok(members)

@@ -13,10 +13,11 @@ use crate::causes::previous::Past;
 use crate::causes::sides::{Causes, Wait, Waits};
 use crate::causes::work::bring;
 use crate::error::Error;
-use crate::exchange::batch::pair;
 use crate::exchange::{Batch, Exchange};
+use crate::int::to_u32;
 use crate::journal::Spot;
 use crate::severity::Row;
+use crate::wire::{Halves, Wire};
 
 /// The work of a culprit in a row of its location since both sides of a delay last synchronised, in ticks.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +46,10 @@ impl Excess {
     }
 
     fn add(&mut self, cause: u32, work: impl Iterator<Item = Work>) {
-        let first = self.list.len() as u32;
+        let first = to_u32(self.list.len());
         // Nobody is charged for what it did not do.
         self.list.extend(work.filter(|work| work.more > 0));
-        let end = self.list.len() as u32;
+        let end = to_u32(self.list.len());
         if end > first {
             self.places.insert(cause, (first, end));
         }
@@ -56,12 +57,13 @@ impl Excess {
 
     /// The ticks that exceed the other side's, by cause and culprit, for [`forward`](super::forward).
     pub(super) fn encode(&self) -> Batch {
-        let places = self.places.iter().flat_map(|(&cause, &(first, end))| {
-            self.list[first as usize..end as usize].iter().map(move |work| (cause, work))
-        });
-        places
-            .flat_map(|(cause, work)| [pair(cause, work.culprit as u32), work.more.cast_unsigned()])
-            .collect()
+        let mut batch = Batch::new();
+        for (&cause, &(first, end)) in &self.places {
+            for work in &self.list[first as usize..end as usize] {
+                (Halves(cause, to_u32(work.culprit)), work.more).put(&mut batch);
+            }
+        }
+        batch
     }
 
     /// Compares both sides of all delays that are caused where a culprit is.
@@ -111,7 +113,7 @@ impl Excess {
                 let more = all.saturating_sub(lines.noted(path));
                 Some(Work { culprit: places.culprit(path, spot.location)?, row, all, more })
             };
-            excess.add(number as u32, work.iter().filter_map(compare));
+            excess.add(to_u32(number), work.iter().filter_map(compare));
         })?;
         let is_idle = |number: &usize| causes.list[*number].delay.class == Class::IdleThreads;
         for number in (0..causes.list.len()).filter(is_idle) {
@@ -126,7 +128,7 @@ impl Excess {
                 let culprit = places.culprit(paths[row as usize], spot.location)?;
                 Some(Work { culprit, row, all: ticks, more: ticks })
             };
-            excess.add(number as u32, work.iter().filter_map(alone));
+            excess.add(to_u32(number), work.iter().filter_map(alone));
         }
         Ok(excess)
     }

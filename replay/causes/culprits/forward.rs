@@ -5,18 +5,19 @@
 //! had to do backwards in the opposite order; where costs were told by whoever waited, shares are told to it. The order in
 //! which all went back, turned round, is one in which nobody is held, so nothing is ever released.
 
+use model::Ticks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Culprit, NAMED};
-use crate::causes::backward::Message;
-use crate::causes::delay::{Class, Costs};
-use crate::causes::graph::{Extent, Graph, Item, Kind, Numbers};
+use crate::causes::delay::Class;
+use crate::causes::graph::{Extent, Graph, Item, Kind, NodeId, Numbers};
 use crate::causes::kept::Kept;
 use crate::exchange::Batch;
-use crate::exchange::batch::halves;
 use crate::fraction::fixed;
+use crate::int::to_u32;
 use crate::relay::{Blocked, Recurrence};
 use crate::solvers::Group;
+use crate::wire::{self, Halves, wire};
 
 /// Where someone waits: the report's call path and the location.
 pub(super) type Place = (u32, u32);
@@ -26,6 +27,15 @@ pub(super) type Waiting = FxHashMap<Place, [i128; NAMED]>;
 
 /// Ticks, or parts of them, by culprit.
 type Shares = [f64; NAMED];
+
+/// The culprits' shares of a wait state of another worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    wait: NodeId,
+    shares: Shares,
+}
+
+wire!(Message { wait, shares });
 
 /// A location on its way.
 #[derive(Debug)]
@@ -81,14 +91,13 @@ impl<'a> Forward<'a> {
         let mut excess_of = vec![0; numbers.causes()];
         let mut without = Vec::new();
         for (graph, more) in more.iter().enumerate() {
-            for words in more.chunks_exact(2) {
-                let (cause, culprit) = halves(words[0]);
+            for (Halves(cause, culprit), ticks) in wire::all::<(Halves<u32, u32>, Ticks)>(more) {
                 let place: &mut u32 = &mut excess_of[numbers.cause(graph, cause) as usize];
                 if *place == 0 {
                     excess.push([0.0; NAMED]);
-                    *place = excess.len() as u32;
+                    *place = to_u32(excess.len());
                 }
-                excess[*place as usize - 1][culprit as usize] += words[1].cast_signed() as f64;
+                excess[*place as usize - 1][culprit as usize] += ticks as f64;
             }
             // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
             let causes = (0..).zip(&group.parts[graph].causes);
@@ -141,13 +150,13 @@ impl<'a> Forward<'a> {
         let class = cause.class;
         let is_waiting = |which: usize| passed[which] > 0.0 && self.culprits[which].class == class;
         if (0..self.culprits.len()).any(is_waiting) {
-            let sums = self.waiting.entry(cause.waiting).or_default();
+            let sums = self.waiting.entry((cause.waiting_path, cause.waiting_location)).or_default();
             for which in (0..self.culprits.len()).filter(|&which| is_waiting(which)) {
                 sums[which] = sums[which].saturating_add(fixed(cause.scale * passed[which]));
             }
         }
         if cause.wait.is_some() && !self.released.contains(&place) {
-            let mut shares = [0.0; Class::COUNT];
+            let mut shares = [0.0; NAMED];
             for ((share, &passed), culprit) in shares.iter_mut().zip(&passed).zip(self.culprits) {
                 // What waiting at barriers of threads costs through further ones is not charged to anyone (Q16).
                 let is_known = (culprit.class, class) != (Class::ThreadBarrier, Class::ThreadBarrier);
@@ -160,18 +169,18 @@ impl<'a> Forward<'a> {
     }
 
     /// Tells whoever waits for a cause which shares of its waiting the culprits have.
-    fn tell(&mut self, graph: usize, number: u32, shares: Costs, tell: &mut impl FnMut(usize, Message)) {
+    fn tell(&mut self, graph: usize, number: u32, shares: Shares, tell: &mut impl FnMut(usize, Message)) {
         let Some(wait) = self.group.parts[graph].causes[number as usize].wait else { return };
         match self.group.has(wait.worker as usize) {
-            Some(graph) => self.arrive(graph, wait.number, &shares),
-            None => tell(self.group.solvers.of(wait.worker as usize), Message::Costs(wait, shares)),
+            Some(graph) => self.arrive(graph, wait.number, shares),
+            None => tell(self.group.solvers.of(wait.worker as usize), Message { wait, shares }),
         }
     }
 
     /// The shares of a wait have come.
-    fn arrive(&mut self, graph: usize, number: u32, shares: &Costs) {
+    fn arrive(&mut self, graph: usize, number: u32, shares: Shares) {
         let wait = self.numbers.wait(graph, number);
-        self.shares.insert(wait, std::array::from_fn(|which| shares[which]));
+        self.shares.insert(wait, shares);
         let at = self.group.first_line(graph) + self.group.parts[graph].waits[number as usize].line as usize;
         if self.next(at).is_some_and(|item| item == Item::new(Kind::Wait, number)) {
             self.ready.push(at);
@@ -199,7 +208,7 @@ impl Recurrence for Forward<'_> {
 
     fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
         for (graph, number) in std::mem::take(&mut self.without) {
-            self.tell(graph, number, [0.0; Class::COUNT], tell);
+            self.tell(graph, number, [0.0; NAMED], tell);
         }
         let Some(at) = self.ready.pop() else { return false };
         while let Some(item) = self.next(at) {
@@ -217,11 +226,9 @@ impl Recurrence for Forward<'_> {
         true
     }
 
-    fn hear(&mut self, _: usize, message: Message, _: &mut impl FnMut(usize, Message)) {
-        if let Message::Costs(wait, shares) = message {
-            let graph = self.group.has(wait.worker as usize).expect("shares come to the solver of the wait");
-            self.arrive(graph, wait.number, &shares);
-        }
+    fn hear(&mut self, _: usize, Message { wait, shares }: Message, _: &mut impl FnMut(usize, Message)) {
+        let graph = self.group.has(wait.worker as usize).expect("shares come to the solver of the wait");
+        self.arrive(graph, wait.number, shares);
     }
 
     fn blocked(&self) -> Option<Blocked> {

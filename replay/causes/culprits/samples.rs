@@ -8,10 +8,10 @@ use model::Ticks;
 use super::{Places, Site};
 use crate::causes::lines::Lines;
 use crate::error::Error;
-use crate::exchange::batch::{halves, pair};
-use crate::exchange::{Batch, Exchange, gather};
+use crate::exchange::{Exchange, gather};
 use crate::tools::Tools;
 use crate::walk::LocationProfile;
+use crate::wire::{self, batch_of, wire};
 
 /// The samples of a culprit's locations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct SampleCounts {
     /// The part of it in which no processor was at work there, in ticks.
     pub away: Ticks,
 }
+
+wire!(SampleCounts { here, at_site, all, time, away });
 
 /// Counts the samples of each culprit, on worker 0, which knows the sites; `None` where no sample was taken.
 ///
@@ -65,27 +67,22 @@ pub(super) fn count(
             count.time = count.time.saturating_add(times.get(row).copied().unwrap_or(0));
         }
     }
-    let words = |count: &SampleCounts| {
-        [count.here, count.all, count.time.cast_unsigned(), count.away.cast_unsigned()]
-    };
-    let mut words: Batch = counts.iter().flat_map(words).collect();
-    words.extend(of_paths.iter().flat_map(|(&(which, path), &samples)| [pair(which as u32, path), samples]));
-    let mut sums = vec![SampleCounts::default(); counts.len()];
+    let words = batch_of([&(counts, of_paths)]);
+    let mut sums = vec![SampleCounts::default(); sites.len()];
     let own_path = |site: &Option<Site>| site.map(|site| places.paths.own_path(tools.trace, site.path));
     let own_paths: Vec<Option<u32>> = sites.iter().map(own_path).collect();
-    for batch in gather(exchange, words)? {
-        // The other workers get empty batches.
-        let Some((of_culprits, of_paths)) = batch.split_at_checked(4 * sums.len()) else { continue };
-        for (sum, words) in sums.iter_mut().zip(of_culprits.chunks_exact(4)) {
-            sum.here += words[0];
-            sum.all += words[1];
-            sum.time = sum.time.saturating_add(words[2].cast_signed());
-            sum.away = sum.away.saturating_add(words[3].cast_signed());
+    // The other workers get empty batches.
+    for batch in gather(exchange, words)?.iter().filter(|batch| !batch.is_empty()) {
+        let (counts, of_paths): (Vec<SampleCounts>, BTreeMap<(usize, u32), u64>) = wire::one(batch);
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            sum.here += count.here;
+            sum.all += count.all;
+            sum.time = sum.time.saturating_add(count.time);
+            sum.away = sum.away.saturating_add(count.away);
         }
-        for words in of_paths.chunks_exact(2) {
-            let (which, path) = halves(words[0]);
-            if own_paths[which as usize] == Some(path) {
-                sums[which as usize].at_site += words[1];
+        for ((which, path), samples) in of_paths {
+            if own_paths[which] == Some(path) {
+                sums[which].at_site += samples;
             }
         }
     }

@@ -12,12 +12,12 @@ use super::{Excess, Places};
 use crate::causes::lines::Lines;
 use crate::causes::sides::Causes;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, halves, pair, wide};
-use crate::exchange::{Batch, Exchange, gather};
+use crate::exchange::{Exchange, gather};
 use crate::fraction::fixed;
 use crate::journal::Position;
 use crate::severity::Row;
 use crate::tools::Tools;
+use crate::wire::{self, batch_of};
 
 /// The time between two calls of MPI, wherever these calls follow each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,9 +46,6 @@ type Sides = [Option<u32>; 2];
 
 /// Costs and time, by call path of a culprit's function.
 type ByPath = BTreeMap<u32, (i128, Ticks)>;
-
-/// Stands for "no region".
-const NO_REGION: u32 = u32::MAX;
 
 /// Finds the site of each culprit; on worker 0.
 ///
@@ -93,24 +90,14 @@ pub(super) fn find(
         }
     }
 
-    let mut words = Batch::new();
-    for (&(culprit, [before, after]), by_path) in &stretches {
-        let [before, after] = [before, after].map(|region| region.unwrap_or(NO_REGION));
-        for (&path, &(costs, time)) in by_path {
-            words.extend([pair(culprit as u32, path), pair(before, after), time.cast_unsigned()]);
-            words.extend(wide(costs.cast_unsigned()));
-        }
-    }
+    let told = gather(exchange, batch_of([&stretches]))?;
     stretches.clear();
-    for batch in gather(exchange, words)? {
-        let mut reader = BatchReader::new(&batch);
-        while !reader.is_empty() {
-            let (culprit, path) = halves(reader.word());
-            let (before, after) = halves(reader.word());
-            let sides = [before, after].map(|region| Some(region).filter(|&region| region != NO_REGION));
-            let time = reader.word().cast_signed();
-            let by_path = stretches.entry((culprit as usize, sides)).or_default();
-            add(by_path, path, reader.wide().cast_signed(), time);
+    // The other workers get empty batches.
+    for batch in told.iter().filter(|batch| !batch.is_empty()) {
+        let told: BTreeMap<(usize, Sides), ByPath> = wire::one(batch);
+        for (place, told) in told {
+            let by_path = stretches.entry(place).or_default();
+            told.into_iter().for_each(|(path, (costs, time))| add(by_path, path, costs, time));
         }
     }
     let mut sites = vec![None; places.culprits.len()];

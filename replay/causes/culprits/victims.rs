@@ -6,9 +6,9 @@ use super::forward::Waiting;
 use super::{Culprit, NAMED};
 use crate::call_tree::NO_PATH;
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::exchange::{Batch, Exchange, gather, share};
 use crate::report_paths::ReportPaths;
+use crate::wire::{self, Halves, Wire, batch_of};
 
 /// Who waits for a culprit in the region with most of this waiting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,10 +45,11 @@ pub(super) fn find(
             add(&mut by_location, (which, region, location), ticks);
         }
     }
-    let encode = |(&(which, region), &ticks): (&(u32, u32), &i128)| record(which, region, ticks);
-    let told = share(exchange, by_region.iter().flat_map(encode).collect())?;
     let mut all = BTreeMap::new();
-    each(&told, |which, region, ticks| add(&mut all, (which, region), ticks));
+    for batch in share(exchange, batch_of([&by_region]))? {
+        let told: BTreeMap<(u32, u32), i128> = wire::one(&batch);
+        told.into_iter().for_each(|(place, ticks)| add(&mut all, place, ticks));
+    }
     let mut regions = [None; NAMED];
     for (&(which, region), &ticks) in &all {
         let largest = &mut regions[which as usize];
@@ -59,10 +60,12 @@ pub(super) fn find(
     }
     let regions = regions.map(|largest| largest.map(|largest| largest.0));
 
-    let of_largest =
-        by_location.iter().filter(|((which, region, _), _)| regions[*which as usize] == Some(*region));
-    let words =
-        of_largest.flat_map(|(&(which, _, location), &ticks)| record(which, location, ticks)).collect();
+    let mut words = Batch::new();
+    for (&(which, region, location), ticks) in &by_location {
+        if regions[which as usize] == Some(region) {
+            (Halves(which, location), *ticks).put(&mut words);
+        }
+    }
     let mut victims: Vec<Option<Victims>> = regions[..culprits.len()]
         .iter()
         .map(|region| {
@@ -72,32 +75,17 @@ pub(super) fn find(
             })
         })
         .collect();
-    each(&gather(exchange, words)?, |which, location, ticks| {
-        if let Some(victims) = &mut victims[which as usize] {
-            add(&mut victims.waiting, location, ticks);
+    for batch in gather(exchange, words)? {
+        for (Halves(which, location), ticks) in wire::all::<(Halves<u32, u32>, i128)>(&batch) {
+            if let Some(victims) = &mut victims[which as usize] {
+                add(&mut victims.waiting, location, ticks);
+            }
         }
-    });
+    }
     Ok(victims)
 }
 
 fn add<K: Ord>(sums: &mut BTreeMap<K, i128>, key: K, ticks: i128) {
     let sum = sums.entry(key).or_default();
     *sum = sum.saturating_add(ticks);
-}
-
-/// A culprit, something of it, and ticks, in words.
-fn record(which: u32, of: u32, ticks: i128) -> [u64; 3] {
-    let [high, low] = wide(ticks.cast_unsigned());
-    [pair(which, of), high, low]
-}
-
-/// Reads what [`record`] wrote.
-fn each(batches: &[Batch], mut with: impl FnMut(u32, u32, i128)) {
-    for batch in batches {
-        let mut reader = BatchReader::new(batch);
-        while !reader.is_empty() {
-            let (which, of) = halves(reader.word());
-            with(which, of, reader.wide().cast_signed());
-        }
-    }
 }

@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
+use crate::int::to_u32;
 use crate::wire::{self, batch_of, wire};
 
 /// A call path: position in a [`CallTree`].
@@ -74,11 +75,11 @@ impl CallTree {
         if 2 * self.paths.len() > self.places.len() {
             self.places.clear();
             self.places.resize((4 * self.paths.len()).next_power_of_two().max(64), NO_PATH);
-            (0..self.paths.len()).for_each(|path| self.settle(path as PathId));
+            (0..self.paths.len()).for_each(|path| self.settle(to_u32(path)));
         } else {
-            self.settle((self.paths.len() - 1) as PathId);
+            self.settle(to_u32(self.paths.len() - 1));
         }
-        (self.paths.len() - 1) as PathId
+        to_u32(self.paths.len() - 1)
     }
 
     /// Puts a path into its place.
@@ -127,7 +128,7 @@ impl CallTree {
 
     /// The paths that have no parent.
     pub fn roots(&self) -> impl Iterator<Item = PathId> + '_ {
-        (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| at as PathId)
+        (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| to_u32(at))
     }
 
     /// The same paths below one root, which is number 0: a root of this region, or of the one that it stands for, becomes
@@ -154,7 +155,7 @@ impl CallTree {
         let mut last_root = NO_PATH;
         for (at, path) in self.paths.iter().enumerate() {
             let last = if path.parent == NO_PATH { &mut last_root } else { &mut last[path.parent as usize] };
-            before[at] = std::mem::replace(last, at as PathId);
+            before[at] = std::mem::replace(last, to_u32(at));
         }
         let mut open: Vec<PathId> = Vec::new();
         let open_all = |mut path: PathId, open: &mut Vec<PathId>| {

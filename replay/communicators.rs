@@ -9,6 +9,7 @@ use model::{Definitions, Group, GroupType, Members, Paradigm};
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
+use crate::int::to_u32;
 
 /// `GroupFlag` bit: ranks in events are ranks of the paradigm already.
 const GLOBAL_MEMBERS: u32 = 1;
@@ -34,7 +35,7 @@ impl Participants {
         match self {
             Participants::Myself => (rank == 0).then_some(process),
             Participants::Ranks(ranks) => at(ranks),
-            Participants::Sides(sides) => at(sides.other(process as u32)),
+            Participants::Sides(sides) => at(sides.other(to_u32(process))),
             Participants::NotMpi => None,
         }
     }
@@ -72,8 +73,8 @@ pub fn world(definitions: &Definitions) -> World {
     let group = &definitions.groups[group];
     for (rank, &reference) in group.members.iter().enumerate() {
         let Some(location) = definitions.locations.find(reference) else { continue };
-        world.rank_of_group.entry(location.group).or_insert(rank as u32);
-        world.main_threads.entry(reference).or_insert(rank as u32);
+        world.rank_of_group.entry(location.group).or_insert(to_u32(rank));
+        world.main_threads.entry(reference).or_insert(to_u32(rank));
     }
     world
 }

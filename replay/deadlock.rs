@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use patterns::matched::Completion;
 
 use crate::error::Error;
-use crate::exchange::batch::{BatchReader, put_text};
 use crate::exchange::{Batch, Exchange, gather};
 use crate::findings::{Finding, Findings, cut};
 use crate::matching::Matches;
 use crate::operations::NO_CALL;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
+use crate::wire::{self, Wire, wire};
 
 /// Processes of a circle that are named.
 const NAMED: usize = 16;
@@ -37,6 +37,8 @@ struct Blocked {
     partners: BTreeSet<u32>,
 }
 
+wire!(Blocked { since, location, place, partners });
+
 /// Finds circles of waiting processes; they are findings of worker 0.
 ///
 /// # Errors
@@ -51,22 +53,12 @@ pub fn find(
     let mut batch = Batch::new();
     for (profile, matches) in profiles.iter().zip(matches) {
         if let Some(blocked) = blocked(trace, profile, matches) {
-            batch.extend([profile.process as u64, blocked.since as u64, u64::from(blocked.location)]);
-            put_text(&mut batch, &blocked.place);
-            batch.push(blocked.partners.len() as u64);
-            batch.extend(blocked.partners.into_iter().map(u64::from));
+            (profile.process, blocked).put(&mut batch);
         }
     }
     let mut waiting: BTreeMap<u32, Blocked> = BTreeMap::new();
     for batch in gather(exchange, batch)? {
-        let mut reader = BatchReader::new(&batch);
-        while !reader.is_empty() {
-            let process = reader.word() as u32;
-            let (since, location, place) = (reader.word() as i64, reader.word() as u32, reader.text());
-            let count = reader.word() as usize;
-            let partners = reader.words(count).iter().map(|&partner| partner as u32).collect();
-            waiting.insert(process, Blocked { since, location, place, partners });
-        }
+        waiting.extend(wire::all::<(u32, Blocked)>(&batch));
     }
     for circle in circles(&waiting) {
         let first = &waiting[&circle[0]];

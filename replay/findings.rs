@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
 use crate::wire::{Wire, wire};
 
 /// How much a finding matters.
@@ -188,7 +189,7 @@ impl Findings {
         location: usize,
         text: impl FnOnce() -> T,
     ) {
-        let location = location as u32;
+        let location = to_u32(location);
         let example = || Example { time, location, text: cut(text().to_string(), LONGEST_TEXT) };
         match self.slot(finding) {
             Some(found) => {

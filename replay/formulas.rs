@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use patterns::Source;
 
 use crate::call_tree::CallPath;
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
@@ -62,7 +63,7 @@ impl Formulas {
         let program = trace.artificial(Artificial::Program) as usize;
         let select = |of: MetricId, select: fn(&model::Region) -> bool| {
             let regions: Vec<bool> =
-                (0..trace.region_count() as u32).map(|at| select(trace.region(at))).collect();
+                (0..to_u32(trace.region_count())).map(|at| select(trace.region(at))).collect();
             // Nothing is counted for a metric whose regions the trace does not have.
             match regions.contains(&true) {
                 true => Formula::Selected(of, Selection { regions, program }),

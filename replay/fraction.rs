@@ -2,6 +2,8 @@
 
 use model::Ticks;
 
+use crate::int::{truncated, truncated_wide};
+
 /// Bits behind the point. The rest is for the sums of many locations: whole ticks may be as large as a word.
 pub const FRACTION: u32 = 56;
 
@@ -15,7 +17,7 @@ const WORD: f64 = (1_u64 << 63) as f64;
 pub fn fixed(value: f64) -> i128 {
     // Shares are mostly small, and processors know numbers of one word.
     let scaled = value * ONE;
-    if scaled.abs() < WORD { i128::from(scaled as i64) } else { scaled as i128 }
+    if scaled.abs() < WORD { i128::from(truncated(scaled)) } else { truncated_wide(scaled) }
 }
 
 /// Whole ticks.

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
@@ -43,7 +44,7 @@ impl Functions {
         let mut calls = vec![false; self.of.len()];
         // Parents stand before their children.
         for (path, &parent) in paths.parents().iter().enumerate().rev() {
-            let is_mpi = trace.is_mpi(paths.region(path as u32));
+            let is_mpi = trace.is_mpi(paths.region(to_u32(path)));
             calls[parent as usize] |= (is_mpi || calls[path]) && parent as usize != path;
         }
         let mut of_functions = vec![false; calls.len()];

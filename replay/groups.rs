@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::int::to_u32;
+
 /// Numbers of things by the group that each belongs to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
@@ -26,7 +28,7 @@ impl Groups {
         for (number, group) in of.enumerate() {
             if let Some(group) = group {
                 let next: &mut u32 = &mut ends[group];
-                numbers[*next as usize] = number as u32;
+                numbers[*next as usize] = to_u32(number);
                 *next += 1;
             }
         }

@@ -7,6 +7,7 @@
 //! Nothing is stored: workers times call paths may be too many. Values are made where they are asked for.
 
 use crate::call_tree::{CallPath, NO_PATH, PathId};
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::severity::Severities;
 use crate::trace::Trace;
@@ -33,7 +34,7 @@ pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
     for (at, path) in paths.iter().enumerate() {
         let above = if path.parent == NO_PATH { NO_PATH } else { parallel[path.parent as usize] };
         let is_parallel = trace.kinds.get(path.region as usize).is_some_and(|kind| kind.is_parallel);
-        parallel.push(if above == NO_PATH && is_parallel { at as PathId } else { above });
+        parallel.push(if above == NO_PATH && is_parallel { to_u32(at) } else { above });
     }
     parallel
 }

@@ -40,6 +40,24 @@ pub const fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
+/// The upper and the lower word.
+#[inline(always)]
+pub const fn words(number: u128) -> [u64; 2] {
+    [(number >> 64) as u64, number as u64]
+}
+
+/// A number, or the nearest one of a word.
+#[inline(always)]
+pub fn nearest(number: i128) -> i64 {
+    number.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+/// A number rounded towards zero, in two words.
+#[inline(always)]
+pub const fn truncated_wide(number: f64) -> i128 {
+    number as i128
+}
+
 /// A number rounded towards zero; the nearest possible one for those that are too large, 0 for none.
 #[inline(always)]
 pub const fn truncated(number: f64) -> i64 {
@@ -55,6 +73,7 @@ mod tests {
         let word = 0x0123_4567_89ab_cdef;
         assert_eq!(u64::from(high(word)) << 32 | u64::from(low(word)), word);
         assert_eq!((to_u64(to_usize(word)), to_u32(7)), (word, 7));
+        assert_eq!([1 << 70, -(1 << 70), -7].map(nearest), [i64::MAX, i64::MIN, -7]);
         assert_eq!([-1.9, f64::NAN, 1e30].map(truncated), [-1, 0, i64::MAX]);
     }
 

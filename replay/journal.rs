@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use model::Ticks;
 
+use crate::int::to_u32;
 use crate::severity::Row;
 use crate::wire::wire;
 
@@ -103,7 +104,7 @@ impl Journal {
             let is_short = row < ROWS && ticks <= MOST_TICKS;
             if is_short && ticks > 0 {
                 self.pieces.push(row << TICK_BITS | ticks);
-                *end = self.pieces.len() as Position;
+                *end = to_u32(self.pieces.len());
             }
             return is_short;
         }
@@ -139,7 +140,7 @@ impl Journal {
         match u32::try_from(ticks) {
             Ok(ticks) if row < ROWS && ticks <= MOST_TICKS => row << TICK_BITS | ticks,
             _ => {
-                let at = self.wide.len() as u32;
+                let at = to_u32(self.wide.len());
                 assert!(at < ELSEWHERE, "a location has too many long pieces of time");
                 self.wide.push(Wide { row, ticks });
                 WIDE | at
@@ -214,7 +215,7 @@ impl Journal {
 
     /// The number of pieces.
     pub fn len(&self) -> Position {
-        self.pieces.len() as Position
+        to_u32(self.pieces.len())
     }
 
     /// Whether there is nothing in it.

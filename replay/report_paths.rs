@@ -4,6 +4,7 @@ use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Functions;
+use crate::int::to_u32;
 use crate::trace::{Artificial, Trace};
 use crate::walk::ProcessProfile;
 
@@ -65,7 +66,7 @@ impl ReportPaths {
         let order = tree.preorder();
         let mut positions = vec![0; order.len()];
         for (at, &path) in order.iter().enumerate() {
-            positions[path as usize] = at as u32;
+            positions[path as usize] = to_u32(at);
         }
         numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
         // From here on nobody looks for paths, of which there may be very many.
@@ -104,7 +105,7 @@ impl ReportPaths {
 
     /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
     pub fn parents(&self) -> Vec<u32> {
-        (0..self.order.len() as u32).map(|path| self.parent(path).unwrap_or(path)).collect()
+        (0..to_u32(self.order.len())).map(|path| self.parent(path).unwrap_or(path)).collect()
     }
 
     /// The parent of a call path by the report's numbers; a root has none.

@@ -28,6 +28,7 @@ use rustix::fs::{FallocateFlags, fallocate, fdatasync, fstatfs, fstatvfs};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::Error;
+use crate::int::to_usize;
 
 /// Bytes from which on a list is large. Smaller ones would waste parts of pages, and calls of the system.
 pub const LARGE: usize = 16 << 10;
@@ -136,7 +137,7 @@ pub fn verify() -> Result<(), Error> {
 impl Scratch {
     fn open(directory: &Path, budget: u64) -> Result<Scratch, String> {
         let file = tempfile::tempfile_in(directory).map_err(|error| error.to_string())?;
-        let kind = fstatfs(&file).map_err(|error| error.to_string())?.f_type as u64;
+        let kind = fstatfs(&file).map_err(|error| error.to_string())?.f_type.cast_unsigned();
         if IN_MEMORY.contains(&kind) {
             return Err("it is in memory itself".into());
         }
@@ -144,7 +145,7 @@ impl Scratch {
         fallocate(&file, FallocateFlags::KEEP_SIZE, 0, PAGE)
             .map_err(|error| format!("the file system cannot reserve room: {error}"))?;
         let map = map(&file)?;
-        let lists = vec![0; map.len() / UNIT as usize];
+        let lists = vec![0; map.len() / to_usize(UNIT)];
         Ok(Scratch {
             directory: directory.to_owned(),
             file,
@@ -176,7 +177,7 @@ impl Scratch {
     fn place(&self, layout: Layout) -> Option<*mut u8> {
         let place = (layout.align() as u64 <= PAGE).then(|| self.reserve(layout.size() as u64)).flatten();
         self.is_full.fetch_or(place.is_none(), Ordering::Relaxed);
-        place.map(|place| self.map.as_mut_ptr().wrapping_add(place as usize))
+        place.map(|place| self.map.as_mut_ptr().wrapping_add(to_usize(place)))
     }
 
     fn reserve(&self, bytes: u64) -> Option<u64> {
@@ -203,7 +204,7 @@ impl Scratch {
         let mut freed = units(from, to);
         if kept > 0 {
             // What is kept may lie in the first of them, too.
-            freed.start = from.div_ceil(UNIT) as usize;
+            freed.start = to_usize(from.div_ceil(UNIT));
         }
         for unit in freed {
             places.lists[unit] -= 1;
@@ -226,7 +227,7 @@ impl Scratch {
 
 /// The units that a piece of the file lies in.
 fn units(from: u64, to: u64) -> Range<usize> {
-    (from / UNIT) as usize..to.div_ceil(UNIT) as usize
+    to_usize(from / UNIT)..to_usize(to.div_ceil(UNIT))
 }
 
 /// Maps the file, made as long as the file system allows.

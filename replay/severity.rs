@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use crate::call_tree::PathId;
+use crate::int::to_u32;
 
 /// Position of a metric in [`Metrics`](crate::metrics::Metrics).
 pub type MetricId = usize;
@@ -144,7 +145,7 @@ impl<T: Copy + Default> List<T> {
         }
         let other = self.last[row as usize];
         self.records.push(Record { row, other, first, values: [T::default(); LENGTH] });
-        self.last[row as usize] = self.records.len() as u32;
+        self.last[row as usize] = to_u32(self.records.len());
         self.records.len() - 1
     }
 
@@ -160,7 +161,7 @@ impl<T: Copy + Default> List<T> {
             self.positions.resize(metric + 1, 0);
         }
         self.metrics.push(metric);
-        self.positions[metric] = self.metrics.len() as u16;
+        self.positions[metric] = u16::try_from(self.metrics.len()).expect("there are few metrics");
         self.metrics.len() - 1
     }
 }
@@ -218,7 +219,7 @@ impl Severities {
 
     #[cold]
     fn add_row(&mut self, path: PathId) -> Row {
-        let row = self.paths.len() as Row;
+        let row = to_u32(self.paths.len());
         if self.rows.is_empty() && path != row {
             self.rows.extend(self.paths.iter().map(|&path| (path, path)));
         }

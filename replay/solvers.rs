@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::exchange::shelf::Shelf;
 use crate::exchange::{Batch, Exchange, share};
+use crate::int::to_u32;
 use crate::memory::Memory;
 use crate::relay::{self, Recurrence};
 use crate::tools::Tools;
@@ -126,7 +127,7 @@ impl<P: Part> Group<P> {
 
     /// The location at a number.
     pub fn location(&self, at: usize) -> u32 {
-        self.first + at as u32
+        self.first + to_u32(at)
     }
 
     /// The part that a location is in, by its number here.

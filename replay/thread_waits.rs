@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use model::Ticks;
 use patterns::matched::{Acquisition, BarrierVisit};
 
+use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Barrier, Operations, Place};
 use crate::severity::Row;
@@ -94,7 +95,7 @@ fn offer(
     path: u32,
     cause: Place,
 ) {
-    let process = profile.process as u32;
+    let process = to_u32(profile.process);
     let Some(subject) = pattern.subject else { return };
     profile.samples.offer(subject, Instance { duration: Reverse(ticks), process, enter, exit, path, cause });
 }

@@ -16,6 +16,7 @@ use crate::communicators::{Participants, World, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
 use crate::findings::cut;
+use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
 use crate::walk::GapAttributes;
@@ -207,7 +208,7 @@ impl Trace {
         let periods = self.definitions.interrupt_generators.iter().map(InterruptGenerator::seconds);
         let longest = periods.map(|period| period.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
         match longest > 0.0 {
-            true => ((2.0 * longest + SCHEDULER) * self.definitions.clock.resolution as f64) as Ticks,
+            true => truncated((2.0 * longest + SCHEDULER) * self.definitions.clock.resolution as f64),
             false => Ticks::MAX,
         }
     }
@@ -241,7 +242,7 @@ impl Trace {
 
     /// The position of an artificial region.
     pub fn artificial(&self, region: Artificial) -> u32 {
-        (self.kinds.len() + region as usize) as u32
+        to_u32(self.kinds.len() + region as usize)
     }
 
     /// The position that stands for the program named by a string: two paths with one last part are one program.
@@ -250,7 +251,7 @@ impl Trace {
         let wanted = base_name(&self.definitions.strings[name]);
         let strings = &self.definitions.strings;
         let first = strings.iter().position(|string| base_name(string) == wanted).unwrap_or(name);
-        (self.region_count() + first) as u32
+        to_u32(self.region_count() + first)
     }
 
     /// Whether the region at a position stands for a program.
@@ -524,7 +525,7 @@ fn order(
             last_owner = Some(owner);
         }
         let process = processes.len() - 1;
-        process_of_group[group] = process as u32;
+        process_of_group[group] = to_u32(process);
         let members = &mut locations_of[group];
         members.sort_by_key(|&at| {
             let reference = definitions.locations.reference(at);
@@ -565,7 +566,7 @@ fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>
             None => NO_SITE,
             Some((file, line)) => *known.entry((file, *line)).or_insert_with(|| {
                 sites.push((file.clone(), *line));
-                (sites.len() - 1) as u32
+                to_u32(sites.len() - 1)
             }),
         })
         .collect();

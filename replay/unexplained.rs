@@ -8,6 +8,7 @@ use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use crate::coverage::{Coverage, Fate};
+use crate::int::{to_u32, truncated};
 use crate::operations::{CallId, Operations};
 use crate::options::Semantics;
 use crate::trace::Trace;
@@ -29,7 +30,7 @@ pub(crate) struct LongCalls {
 impl LongCalls {
     /// None yet. The reference knows of no such time.
     pub(crate) fn new(trace: &Trace) -> LongCalls {
-        let overhead = (OVERHEAD * trace.definitions.clock.resolution as f64) as Ticks;
+        let overhead = truncated(OVERHEAD * trace.definitions.clock.resolution as f64);
         let overhead = (trace.semantics == Semantics::Corrected).then_some(overhead);
         LongCalls { overhead, waited: FxHashMap::default() }
     }
@@ -58,7 +59,7 @@ impl LongCalls {
     ) {
         let Some(overhead) = self.overhead else { return };
         let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
-        for at in 0..operations.calls.len() as CallId {
+        for at in 0..to_u32(operations.calls.len()) {
             let call = operations.call(at);
             let is_counted = call.is_analysed && lost.binary_search(&at).is_err();
             if is_counted && self.is_long(operations, at) {
@@ -84,7 +85,7 @@ impl LongCalls {
             add(collective.call, collective.sent.saturating_add(collective.received));
         }
         for (call, bytes) in bytes {
-            let moving = (bytes as f64 / BANDWIDTH * resolution as f64) as Ticks;
+            let moving = truncated(bytes as f64 / BANDWIDTH * resolution as f64);
             let waited = self.waited.get(&call).copied().unwrap_or(0);
             let rest = operations.call(call).interval.length().saturating_sub(waited);
             let unexplained = rest.saturating_sub(overhead).saturating_sub(moving);

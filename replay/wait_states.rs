@@ -11,6 +11,7 @@ use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, Sent
 use crate::call_tree::NO_PATH;
 use crate::coverage::Fate;
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
@@ -131,7 +132,7 @@ impl Finder<'_> {
             call,
             Instance {
                 duration: Reverse(ticks),
-                process: self.profile.process as u32,
+                process: to_u32(self.profile.process),
                 enter: interval.enter,
                 exit: interval.leave,
                 path: NO_PATH,
@@ -256,8 +257,8 @@ impl Finder<'_> {
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
-                    self.waiting.receives.push((at as u32, idle));
-                    remembered.remember(send.time, idle, at as u32);
+                    self.waiting.receives.push((to_u32(at), idle));
+                    remembered.remember(send.time, idle, to_u32(at));
                     continue;
                 }
                 let candidate = Longest { call: receive.call, rule: number, idle, message: at };
@@ -332,8 +333,8 @@ impl Finder<'_> {
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
-                self.waiting.receives.push((known.message as u32, known.idle));
-                remembered.remember(send.time, known.idle, known.message as u32);
+                self.waiting.receives.push((to_u32(known.message), known.idle));
+                remembered.remember(send.time, known.idle, to_u32(known.message));
             }
             false
         });
@@ -377,7 +378,7 @@ impl Finder<'_> {
             };
             let first = &mut firsts[send.completion as usize];
             if *first == NONE {
-                *first = at as u32;
+                *first = to_u32(at);
             }
             let first = *first;
             for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
@@ -389,7 +390,7 @@ impl Finder<'_> {
                     let interval = Interval::new(message.send.enter, exit_of(first));
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);
-                    self.waiting.sends.push((at as u32, idle));
+                    self.waiting.sends.push((to_u32(at), idle));
                 } else if calls_with_late_sender.binary_search(&send.completion).is_err() {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
@@ -405,7 +406,7 @@ impl Finder<'_> {
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;
             self.report_message(pattern, known.call, known.idle, bytes, interval, posting.place);
-            self.waiting.sends.push((known.message as u32, known.idle));
+            self.waiting.sends.push((to_u32(known.message), known.idle));
         }
     }
 

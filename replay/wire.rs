@@ -5,7 +5,7 @@
 //! wire!(Blocked { time, spot });                   two words: a number, and a Spot
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, put_text, wide};
@@ -222,6 +222,19 @@ impl<T: Wire> Wire for Option<T> {
 
 /// The number of values, and the values.
 impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, batch: &mut Batch) {
+        self.len().put(batch);
+        self.iter().for_each(|value| value.put(batch));
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Self {
+        let count = usize::get(reader);
+        (0..count).map(|_| T::get(reader)).collect()
+    }
+}
+
+/// The number of values, and the values.
+impl<T: Wire + Ord> Wire for BTreeSet<T> {
     fn put(&self, batch: &mut Batch) {
         self.len().put(batch);
         self.iter().for_each(|value| value.put(batch));

@@ -8,6 +8,7 @@ use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Class, Delay, Notice};
 use super::points::{Next, Peers, SyncPoint};
+use crate::int::to_u32;
 use crate::journal::{Position, Spot};
 use crate::matching::{Matches, With};
 use crate::operations::{Barrier, NO_CALL, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
@@ -81,7 +82,7 @@ pub fn collect(
     collector.parallel_regions();
     collector.thread_barriers();
     let others = profile.locations.iter().filter(|location| location.is_worker).count();
-    collector.idle(others as u32);
+    collector.idle(to_u32(others));
     collected.last = last.or(collected.last);
 }
 
@@ -182,7 +183,7 @@ impl Collector<'_> {
                 (With::One(process), _) => Peers::One(*process),
                 (With::Some(processes), _) => {
                     self.collected.lists.push(Rc::clone(processes));
-                    Peers::Several((self.collected.lists.len() - 1) as u32)
+                    Peers::Several(to_u32(self.collected.lists.len() - 1))
                 }
             };
             self.add(
@@ -222,7 +223,7 @@ impl Collector<'_> {
             let first_enter = team.iter().map(|region| region.enter).min().unwrap_or(0);
             let spot =
                 |region: &&ParallelRegion| Spot { location: region.location, position: region.position };
-            let meeting = self.collected.meetings.len() as u32;
+            let meeting = to_u32(self.collected.meetings.len());
             let master = team.iter().filter(|region| region.is_master);
             self.collected.meetings.push(master.map(spot).collect());
             for region in team {
@@ -253,7 +254,7 @@ impl Collector<'_> {
                 let Barrier { class, visit, tasks, .. } = *visit;
                 BarrierVisit { class, visit, last_enter: last.visit.enter, tasks }.waiting().max(0)
             };
-            let meeting = self.collected.meetings.len() as u32;
+            let meeting = to_u32(self.collected.meetings.len());
             let ahead = barrier.iter().filter(|visit| waiting(visit) == 0);
             self.collected.meetings.push(ahead.map(|visit| spot(visit)).collect());
             for visit in barrier {
@@ -283,7 +284,7 @@ impl Collector<'_> {
 
     /// `others` are the threads that were in a team, besides the main thread.
     fn idle(&mut self, others: u32) {
-        let location = self.first as u32;
+        let location = to_u32(self.first);
         let mine = self.operations.parallel_regions.iter();
         let forks =
             mine.filter(|region| region.is_outermost && region.is_master && region.location == location);

@@ -8,6 +8,7 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::points::Next;
 use super::previous::Past;
+use crate::int::to_u32;
 use crate::journal::{NO_POSITION, Position, Spot};
 use crate::solvers::{Group, Part};
 use crate::wire::wire;
@@ -76,7 +77,7 @@ pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
         let points = (0..).zip(lines.line(at).points());
         let stops: Vec<usize> =
             points.filter(|(_, point)| point.is_stop()).map(|(number, _)| number).collect();
-        let next = first + stops.len() as u32 + 1;
+        let next = first + to_u32(stops.len()) + 1;
         let (here, later) = rest.split_at(rest.partition_point(|stretch| stretch.number < next));
         let stretches = here.iter().map(|stretch| (stretch.number - first, stretch.end));
         ticks.push(ticks_of(lines, at, &stops, stretches));

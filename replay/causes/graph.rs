@@ -12,6 +12,7 @@ use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
+use crate::int::{low, to_u32};
 use crate::journal::{Position, Spot};
 use crate::solvers::{Group, Part, firsts};
 use crate::wire::{self, Half, Halves, Wire, batch_of, wire};
@@ -228,12 +229,12 @@ impl Numbers {
 
     /// The number of a graph's cause among all.
     pub(super) fn cause(&self, graph: usize, number: u32) -> u32 {
-        self.causes[graph] as u32 + number
+        to_u32(self.causes[graph]) + number
     }
 
     /// The number of a graph's wait among all.
     pub(super) fn wait(&self, graph: usize, number: u32) -> u32 {
-        self.waits[graph] as u32 + number
+        to_u32(self.waits[graph]) + number
     }
 }
 
@@ -263,15 +264,15 @@ impl Graph {
         };
         let mut numbers = vec![0; waits.list.len()];
         for (number, wait) in numbers.iter_mut().zip(&waits.list).filter(|(_, wait)| wait.costly > 0) {
-            *number = graph.waits.len() as u32;
-            let line = lines.at(wait.delay.waiting.location) as u32;
+            *number = to_u32(graph.waits.len());
+            let line = to_u32(lines.at(wait.delay.waiting.location));
             graph.waits.push(WaitNode { ticks: wait.costly, line, cause: NodeId::default() });
         }
         graph.causes.extend(causes.list.iter().map(|cause| CauseNode {
             denominator: cause.denominator,
             scale: cause.scale,
             time: cause.delay.time,
-            line: lines.at(cause.delay.causing.location) as u32,
+            line: to_u32(lines.at(cause.delay.causing.location)),
             position: cause.delay.causing.position,
             waiting_path: cause.waiting_path,
             waiting_location: cause.delay.waiting.location,
@@ -325,7 +326,7 @@ impl Graph {
         }));
         keys.sort();
         self.items.list.extend(keys.drain(..).map(|key| {
-            let item = Item(key as u32);
+            let item = Item(low(key));
             let place = item.number() as usize;
             match item.kind() {
                 Kind::Wait => Item::new(Kind::Wait, numbers[of_waits[place] as usize]),
@@ -339,8 +340,8 @@ impl Graph {
     fn begins<'g>(&'g self, waits: &'g Waits, causes: &'g Causes) -> impl Iterator<Item = Begins> + 'g {
         let mut costly: u32 = 0;
         waits.firsts.windows(2).zip(&causes.firsts).map(move |(ends, &first)| {
-            let begins = Begins { causes: first as u32, waits: costly };
-            costly += waits.list[ends[0]..ends[1]].iter().filter(|wait| wait.costly > 0).count() as u32;
+            let begins = Begins { causes: to_u32(first), waits: costly };
+            costly += to_u32(waits.list[ends[0]..ends[1]].iter().filter(|wait| wait.costly > 0).count());
             begins
         })
     }
@@ -446,7 +447,7 @@ const HEAD: usize = 11;
 
 /// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
 fn key(position: Position, kind: Kind, place: usize) -> u64 {
-    pair(!position, Item::new(kind, place as u32).0)
+    pair(!position, Item::new(kind, to_u32(place)).0)
 }
 
 #[cfg(test)]

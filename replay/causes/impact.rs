@@ -8,9 +8,9 @@ use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float};
+use crate::int::{nearest, to_u32};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
-use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{LocationProfile, ProcessProfile};
@@ -99,7 +99,7 @@ pub(super) fn find(
     let mut sums = Sums::new(2, paths.len() + 1);
     for (at, rows) in critical.iter().enumerate() {
         for (row, &ticks) in rows.iter().enumerate() {
-            sums.add(0, lines.path(at, row as Row), ticks.into());
+            sums.add(0, lines.path(at, to_u32(row)), ticks.into());
         }
     }
     sums.lists[1] = busy;
@@ -126,7 +126,7 @@ pub(super) fn find(
                         impact.add(list, path, fixed(factor * ticks as f64));
                     }
                 }
-                None => impact.add(list, without as u32, 1),
+                None => impact.add(list, to_u32(without), 1),
             }
         }
     }
@@ -159,7 +159,7 @@ pub(super) fn find(
         lines.all_work(at, &mut work);
         let mut activities = vec![0; work.len()];
         for (row, &ticks) in (0..).zip(&work).filter(|(_, ticks)| **ticks > 0) {
-            let on_path = path[lines.path(at, row) as usize].min(i128::from(Ticks::MAX)) as Ticks;
+            let on_path = nearest(path[lines.path(at, row) as usize]);
             activities[row as usize] = on_path.min(ticks).max(0);
             if ticks > on_path {
                 severities.add(metrics.non_critical_path_activities, row, ticks - on_path);
@@ -207,10 +207,10 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
         let ticks = i128::from(ticks);
         time += ticks;
         if on_path > ticks {
-            more.push((at as u32, on_path - ticks));
+            more.push((to_u32(at), on_path - ticks));
         }
         match ticks {
-            0 if on_path > 0 => foreign.push((at as u32, on_path)),
+            0 if on_path > 0 => foreign.push((to_u32(at), on_path)),
             0 => {}
             _ => covered += ticks + (on_path - ticks.min(on_path)),
         }
@@ -233,7 +233,7 @@ fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, length: u
         for &(metric, sign) in &parts {
             let column = tools.formulas.column(metric, &location.severities, &profile.paths);
             for (row, &ticks) in column.iter().enumerate() {
-                busy[lines.path(at, row as Row) as usize] += sign * i128::from(ticks);
+                busy[lines.path(at, to_u32(row)) as usize] += sign * i128::from(ticks);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What is known of numbered things as long as someone needs it: of few of them at a time, mostly.
 
+use crate::int::to_u32;
+
 /// Values by number, in the places of those that are not needed any more.
 #[derive(Clone, Debug)]
 pub(super) struct Kept<T> {
@@ -21,7 +23,7 @@ impl<T: Copy> Kept<T> {
         if *place == 0 {
             *place = self.free.pop().unwrap_or_else(|| {
                 self.values.push(value);
-                self.values.len() as u32
+                to_u32(self.values.len())
             });
         }
         self.values[*place as usize - 1] = value;

@@ -6,6 +6,7 @@ use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
+use crate::int::to_u32;
 use crate::journal::{Journal, Position, Spot};
 use crate::severity::{MetricId, Records, Row};
 
@@ -61,7 +62,7 @@ impl Lines {
 
     /// The location at a number.
     pub(super) fn location(&self, at: usize) -> u32 {
-        (self.first + at) as u32
+        to_u32(self.first + at)
     }
 
     /// The time line of a location.

@@ -12,6 +12,7 @@ use super::sides::{Causes, LongTerm, Waits};
 use super::work::{self, Excess, Told};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
+use crate::int::to_usize;
 use crate::metrics::Metrics;
 use crate::severity::Row;
 
@@ -67,7 +68,7 @@ pub(super) fn settle(
     let asked = exchange.exchange(questions)?;
     let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
     let wait =
-        |worker: usize, number: usize| waits.list[waits.firsts[worker] + asked[worker][number] as usize];
+        |worker: usize, number: usize| waits.list[waits.firsts[worker] + to_usize(asked[worker][number])];
     let mut excess = Excess::default();
     work::bring(
         lines,

@@ -36,6 +36,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::groups::Groups;
+use crate::int::to_u32;
 use crate::journal::Spot;
 use crate::memory::Memory;
 use crate::report_paths::ReportPaths;
@@ -94,7 +95,7 @@ pub fn find(
                     position: delay.causing.position,
                     wait: 0,
                     taken,
-                    peers: Peers::One(tools.process_of(delay.waiting.location) as u32),
+                    peers: Peers::One(to_u32(tools.process_of(delay.waiting.location))),
                     next: Next::Through,
                 });
             }
@@ -186,7 +187,7 @@ fn end_of_path(
     let ends =
         ends.enumerate().filter(|&(at, location)| !lines.line(at).is_empty() && is_thread(location.location));
     let latest = ends.map(|(at, location)| {
-        let spot = Spot { location: location.location as u32, position: lines.line(at).end() };
+        let spot = Spot { location: to_u32(location.location), position: lines.line(at).end() };
         (location.end, spot)
     });
     // Of equals the first.

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::points::{Peers, SyncPoint};
 use crate::communicators::Participants;
 use crate::exchange::batch::{halves, pair};
+use crate::int::{to_u32, to_usize};
 use crate::journal::Position;
 use crate::trace::Trace;
 
@@ -44,7 +45,7 @@ pub(super) struct Past {
 impl Past {
     /// What lies behind a point, or the begin, and ends before a point, or an event in its place.
     pub(super) fn new(after: Option<usize>, end: usize) -> Past {
-        Past { first: after.map_or(0, |at| at as u32 + 1), end: end as u32 }
+        Past { first: after.map_or(0, |at| to_u32(at) + 1), end: to_u32(end) }
     }
 
     /// The number of the last point at which both have synchronised; `None` if they never have.
@@ -132,7 +133,7 @@ pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Member
             Partner::Team(team) => with_team.get(&team).copied(),
             Partner::AnyTeam => with_any_team,
             Partner::Process(process) => {
-                let alone = members.alone[process as usize].checked_sub(looked_at + 1).map(|at| at as usize);
+                let alone = members.alone[process as usize].checked_sub(looked_at + 1).map(to_usize);
                 let later = with_all.iter().rev().take_while(|&&(_, at)| Some(at) > alone);
                 let mut later = later.filter(|&&(communicator, _)| {
                     communicator.is_none_or(|communicator| members.has(communicator, process))

@@ -10,6 +10,7 @@ use super::delay::Delay;
 use super::points::{Peers, SyncPoint};
 use super::previous::{self, Members, Partner, Past, Query};
 use crate::communicators::Participants;
+use crate::int::to_u32;
 use crate::journal::Position;
 use crate::trace::Trace;
 
@@ -22,7 +23,7 @@ pub(super) type Reach = Option<u32>;
 /// What is meant: everything since both sides have synchronised.
 pub(super) fn corrected(past: Past) -> Reach {
     let Range { start, end } = past.points();
-    (start < end).then_some(start as u32)
+    (start < end).then_some(to_u32(start))
 }
 
 /// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
@@ -49,7 +50,7 @@ pub(super) fn reference(
         let mut ends = Vec::new();
         // Each search goes through all points, each query takes memory.
         while let Some((delay, others)) = rest.split_first().filter(|_| queries.len() < QUERIES) {
-            let me = trace.locations[delay.causing.location as usize].process as u32;
+            let me = to_u32(trace.locations[delay.causing.location as usize].process);
             let before = delay.causing.position;
             let others_of = ranks(delay.communicator).iter().filter(|&&process| process != me);
             queries.extend(others_of.map(|&process| Query { before, partner: Partner::Process(process) }));
@@ -85,7 +86,7 @@ pub(super) fn reference(
             return corrected(past);
         }
         let first = firsts.iter().find(|&&first| first > after && Some(&first) != firsts.first())?;
-        first.map(|first| first as u32)
+        first.map(|first| to_u32(first))
     };
     causes.iter().map(reach).collect()
 }
@@ -120,7 +121,7 @@ impl Span {
     /// The points in a past.
     pub(super) fn new(past: Past, weight: f64) -> Span {
         let Range { start, end } = past.points();
-        Span { first: start as u32, end: end as u32, weight }
+        Span { first: to_u32(start), end: to_u32(end), weight }
     }
 }
 

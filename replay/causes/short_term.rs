@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
 use crate::groups::Groups;
+use crate::int::to_u32;
 use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::options::Semantics;
@@ -78,7 +79,7 @@ fn find_previous(
         // A thread may have been in a team of its own meanwhile.
         Class::ThreadBarrier => Partner::Team(delay.communicator),
         Class::IdleThreads => Partner::AnyTeam,
-        _ => Partner::Process(trace.locations[other.location as usize].process as u32),
+        _ => Partner::Process(to_u32(trace.locations[other.location as usize].process)),
     };
     let (of_waits, of_causes) = (waits.of_line.of(line), causes.of_line.of(line));
     let of_wait = of_waits.iter().map(|&at| {
@@ -180,7 +181,7 @@ fn charge(
         let first = causes.shares.len();
         let is_kept = first + excess.len() <= most.min(u32::MAX as usize);
         cause.long_term = match is_kept {
-            true => LongTerm::Kept(first as u32, excess.len() as u32),
+            true => LongTerm::Kept(to_u32(first), to_u32(excess.len())),
             false => LongTerm::Again,
         };
         if is_kept {
@@ -258,7 +259,7 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits,
     let of_waits = waits.of_line.of(line).iter().map(|&at| &waits.list[at as usize]);
     let mut of_waits: Vec<&Wait> = of_waits.filter(|wait| wait.delay.class.is_of_messages()).collect();
     // An event that waits for a message is a point, behind its past.
-    let point = |wait: &Wait| wait.past.points().end as u32;
+    let point = |wait: &Wait| to_u32(wait.past.points().end);
     of_waits.sort_by_key(|wait| Reverse(point(wait)));
     let weights = reach::heaviest(spans, of_waits.iter().map(|wait| point(wait)));
     for (wait, weight) in of_waits.iter().zip(weights) {

@@ -8,6 +8,7 @@ use super::reach::Reach;
 use super::time_line::TimeLine;
 use crate::call_tree::NO_PATH;
 use crate::groups::Groups;
+use crate::int::to_u32;
 use crate::journal::Position;
 use crate::severity::Row;
 use crate::tools::Tools;
@@ -141,5 +142,5 @@ impl Causes {
 /// The worker to whose numbers one in a list belongs, and the number there.
 fn told(firsts: &[usize], number: u32) -> (usize, u32) {
     let worker = firsts.partition_point(|&first| first <= number as usize) - 1;
-    (worker, number - firsts[worker] as u32)
+    (worker, number - to_u32(firsts[worker]))
 }

@@ -10,6 +10,7 @@ use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
 use super::previous::Past;
+use crate::int::to_u32;
 use crate::journal::{Journal, Position};
 use crate::severity::Row;
 
@@ -35,7 +36,7 @@ impl Places {
             match sums.get_mut(*place as usize) {
                 Some((its_row, sum)) if *its_row == row => *sum = ticks.saturating_add(*sum),
                 _ => {
-                    *place = sums.len() as u32;
+                    *place = to_u32(sums.len());
                     sums.push((row, ticks));
                 }
             }
@@ -292,7 +293,7 @@ impl TimeLine {
         for number in 0..self.points.len() {
             let from = self.behind(number);
             if from - before >= distance(self.rows) {
-                self.sums_at.push(number as u32);
+                self.sums_at.push(to_u32(number));
                 self.sums.extend_from_slice(&current);
                 before = from;
             }
@@ -312,7 +313,7 @@ impl TimeLine {
 /// How far apart sums by row are, in pieces of the journal in short. They take half as much memory as that, at most, and a
 /// stretch of time takes about as long to sum up as this distance.
 fn distance(rows: usize) -> Position {
-    (4 * rows).max(32) as Position
+    to_u32((4 * rows).max(32))
 }
 
 #[cfg(test)]

@@ -157,9 +157,9 @@ impl<'b> MapWriter<'b> {
     /// Adds a call path.
     fn push(&mut self, path: u32, ticks: Ticks) {
         let before = self.batch.len();
-        match ticks.cast_unsigned() {
-            short if short < u64::from(LONG) => self.batch.push(pair(path, short as u32)),
-            long => self.batch.extend([pair(path, LONG), long]),
+        match u32::try_from(ticks) {
+            Ok(short) if short != LONG => self.batch.push(pair(path, short)),
+            _ => self.batch.extend([pair(path, LONG), ticks.cast_unsigned()]),
         }
         self.batch[self.head] += (self.batch.len() - before) as u64;
     }

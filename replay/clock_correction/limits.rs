@@ -8,6 +8,7 @@ use super::way::{Least, Way};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
+use crate::int::truncated;
 use crate::tools::Tools;
 use crate::wire::Wire;
 
@@ -29,7 +30,7 @@ pub(super) fn set(
         way.told.fill(Ticks::MAX);
         for link in way.links.iter().filter(|link| link.role == Role::Receive) {
             let received = way.times[link.spot.position as usize];
-            let limit = received.saturating_sub(least.of(link).ceil() as Ticks);
+            let limit = received.saturating_sub(truncated(least.of(link).ceil()));
             (link.other, limit).put(&mut outgoing[link.other.worker(tools)]);
         }
     }

@@ -87,10 +87,10 @@ impl Meetings {
 
     /// A new meeting; answers the members' seats.
     pub(super) fn add(&mut self, members: &[Member], in_turn: bool) -> impl Iterator<Item = Side> + use<> {
-        let (first, meeting) = (self.seats.len() as u32, self.meetings.len() as u32);
-        let seats = first..first + members.len() as u32;
+        let (first, meeting) = (to_u32(self.seats.len()), to_u32(self.meetings.len()));
+        let seats = first..first + to_u32(members.len());
         self.seats.extend(members.iter().map(|&member| Seat { meeting, member, told: NOT_YET }));
-        let missing = members.iter().filter(|member| member.sends).count() as u32;
+        let missing = to_u32(members.iter().filter(|member| member.sends).count());
         self.meetings.push(Meeting { seats: seats.clone(), in_turn, missing, settled: 0, latest: NOT_YET });
         let worker = self.worker;
         seats.map(move |number| Side::Seat { worker, number })

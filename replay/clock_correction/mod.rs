@@ -23,6 +23,7 @@ use model::{ClockProperties, Ticks};
 use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::{Finding, Findings};
+use crate::int::to_u32;
 use crate::memory::Memory;
 use crate::solvers;
 use crate::tools::Tools;
@@ -86,7 +87,7 @@ pub fn correct(
     }
     let (links, meetings) = links::find(tools, &profiles, exchange)?;
     let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
-    let first = first.unwrap_or(0) as u32;
+    let first = to_u32(first.unwrap_or(0));
     let threads: Vec<usize> = profiles.iter().map(|profile| profile.locations.len()).collect();
     let records = profiles.into_iter().flat_map(|profile| profile.locations).map(|location| location.records);
     let mut ways = ways(first, records, links);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use model::Ticks;
 
 use super::links::{Kind, Link, NOT_YET, Role};
+use crate::int::{nearest, to_u32, truncated};
 use crate::journal::Position;
 use crate::walk::{FARTHEST, Records};
 use crate::wire::wire;
@@ -44,7 +45,7 @@ impl Least {
     pub(super) fn new(resolution: u64) -> Least {
         let resolution = resolution as f64;
         Least {
-            step: (1e-9 * resolution * PARTS as f64).round() as i64,
+            step: truncated((1e-9 * resolution * PARTS as f64).round()),
             message: 1e-6 * resolution,
             of_threads: 1e-8 * resolution,
         }
@@ -154,7 +155,7 @@ impl Way {
                 sum = sum.then(Drift::over(time.saturating_sub(before), least.step));
             }
             if has_links {
-                let of_event = self.links_from(next, record as Position);
+                let of_event = self.links_from(next, to_u32(record));
                 next = of_event.end;
                 drifts.push((of_event, std::mem::replace(&mut sum, Drift::NONE)));
             }
@@ -166,7 +167,7 @@ impl Way {
     pub(super) fn go(&mut self, least: Least) {
         let (mut next, mut ahead) = (0, 0);
         while self.record < self.times.len() {
-            let record = self.record as Position;
+            let record = to_u32(self.record);
             let time = self.times[self.record];
             let has_links = self.links.get(next).is_some_and(|link| link.spot.position == record);
             if !has_links && self.is_ignored() {
@@ -220,13 +221,12 @@ pub(super) fn needed(drift: Parts, time: Ticks, told: impl Iterator<Item = Ticks
 /// A time that is put off, to the nearest tick.
 pub(super) fn later(time: Ticks, ahead: Parts) -> Ticks {
     let ticks = (ahead + Parts::from(PARTS / 2)).div_euclid(PARTS.into());
-    let ticks = ticks.clamp((-FARTHEST).into(), FARTHEST.into()) as Ticks;
-    time.saturating_add(ticks).clamp(-FARTHEST, FARTHEST)
+    time.saturating_add(nearest(ticks)).clamp(-FARTHEST, FARTHEST)
 }
 
 /// The nearest number of ticks; not less than none.
 pub(super) fn rounded(ticks: f64) -> Ticks {
-    (ticks + 0.5) as Ticks
+    truncated(ticks + 0.5)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What workers swap: words of 64 bits, written and read in the same order.
 
+use crate::int::{high, low, to_usize, words};
+
 /// A sequence of words for one worker.
 pub type Batch = Vec<u64>;
 
@@ -10,12 +12,12 @@ pub const fn pair(high: u32, low: u32) -> u64 {
 
 /// The numbers that [`pair`] has put into a word.
 pub const fn halves(word: u64) -> (u32, u32) {
-    ((word >> 32) as u32, word as u32)
+    (high(word), low(word))
 }
 
 /// The two words of a number of 128 bits; of one with a sign, its bits.
 pub const fn wide(number: u128) -> [u64; 2] {
-    [(number >> 64) as u64, number as u64]
+    words(number)
 }
 
 /// Appends a text: its length in bytes, then the bytes, eight to a word.
@@ -83,7 +85,7 @@ impl<'a> BatchReader<'a> {
     /// # Panics
     /// If the words are not of a text.
     pub fn text(&mut self) -> String {
-        let length = self.word() as usize;
+        let length = to_usize(self.word());
         let mut bytes: Vec<u8> =
             self.words(length.div_ceil(8)).iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(length);

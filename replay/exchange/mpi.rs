@@ -25,6 +25,7 @@ use super::batch::{halves, pair};
 use super::waiting::{NAP, Patience, Place, Waiting};
 use super::{Batch, Exchange, tree};
 use crate::error::Error;
+use crate::int::{to_u32, to_usize};
 
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
 const PIECE: usize = (64 << 20) / size_of::<u64>();
@@ -126,7 +127,7 @@ impl Processes {
 
     /// Waits for words from a worker.
     fn receive(&self, worker: usize, tag: Tag) -> Batch {
-        let source = self.world.process_at_rank(worker as i32);
+        let source = self.world.process_at_rank(int(worker));
         let mut patience = Patience::default();
         loop {
             match source.immediate_matched_probe_with_tag(tag) {
@@ -138,7 +139,7 @@ impl Processes {
 
     /// Takes a message that has come.
     fn take(&self, message: Message, status: Status) -> Batch {
-        let mut words = vec![0; status.count(u64::equivalent_datatype()) as usize];
+        let mut words = vec![0; number(status.count(u64::equivalent_datatype()))];
         mpi::request::scope(|scope| {
             let request = message.immediate_matched_receive_into(scope, &mut words[..]);
             complete(vec![request], &self.waiting);
@@ -152,7 +153,7 @@ impl Processes {
         let (me, workers) = (self.worker(), self.workers());
         let mut failed = failed;
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        sends.for_each(|worker| *counts.entry(worker as u32).or_default() += 1);
+        sends.for_each(|worker| *counts.entry(to_u32(worker)).or_default() += 1);
         for behind in tree::children(me, workers) {
             let words = self.receive(behind.start, UP);
             failed = failed.min(words[0]);
@@ -161,7 +162,7 @@ impl Processes {
             }
         }
         let encode = |failed, counts: &BTreeMap<u32, u32>, range: Range<usize>| {
-            let counts = counts.range(range.start as u32..range.end as u32);
+            let counts = counts.range(to_u32(range.start)..to_u32(range.end));
             [failed].into_iter().chain(counts.map(|(&worker, &count)| pair(worker, count))).collect()
         };
         if let Some(parent) = tree::parent(me) {
@@ -175,8 +176,8 @@ impl Processes {
             self.send(behind.start, DOWN, encode(failed, &counts, behind));
         }
         match failed {
-            NOBODY => Ok(counts.get(&(me as u32)).copied().unwrap_or(0)),
-            failed => Err(failed as usize),
+            NOBODY => Ok(counts.get(&to_u32(me)).copied().unwrap_or(0)),
+            failed => Err(to_usize(failed)),
         }
     }
 }
@@ -223,7 +224,7 @@ impl Sent {
         let part = &words[part];
         // SAFETY: a null request is a value, which MPI_Isend replaces.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        let (datatype, count) = (u64::equivalent_datatype(), part.len() as i32);
+        let (datatype, count) = (u64::equivalent_datatype(), int(part.len()));
         // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only `is_sent`, which
         // finds that out, lets `settle` drop it. The communicator is the live world, the worker one of its ranks.
         unsafe {
@@ -231,7 +232,7 @@ impl Sent {
                 part.as_ptr().cast::<c_void>(),
                 count,
                 datatype.as_raw(),
-                worker as i32,
+                int(worker),
                 tag,
                 world.as_raw(),
                 &raw mut request,
@@ -261,6 +262,19 @@ impl Processes {
     }
 }
 
+/// A rank or a number of words as MPI has it.
+///
+/// # Panics
+/// If it is more than MPI can count.
+fn int(number: usize) -> i32 {
+    i32::try_from(number).expect("MPI counts in 31 bits")
+}
+
+/// A rank or a number of words from MPI; 0 for the negative ones of errors.
+fn number(int: i32) -> usize {
+    usize::try_from(int).unwrap_or(0)
+}
+
 impl Drop for Processes {
     /// MPI must not end while it still sends; after an error, nobody may be there to receive.
     fn drop(&mut self) {
@@ -277,11 +291,11 @@ impl Drop for Processes {
 
 impl Exchange for Processes {
     fn worker(&self) -> usize {
-        self.world.rank() as usize
+        number(self.world.rank())
     }
 
     fn workers(&self) -> usize {
-        self.world.size() as usize
+        number(self.world.size())
     }
 
     fn exchange(&mut self, mut outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
@@ -313,7 +327,7 @@ impl Exchange for Processes {
                 }
                 continue;
             };
-            let batch = &mut incoming[status.source_rank() as usize];
+            let batch = &mut incoming[number(status.source_rank())];
             let mut words = self.take(message, status);
             match batch.is_empty() {
                 true => *batch = words,
@@ -349,7 +363,7 @@ impl Exchange for Processes {
             look()
         })?;
         self.patience = Patience::default();
-        let worker = status.source_rank() as usize;
+        let worker = number(status.source_rank());
         Some((worker, self.take(message, status)))
     }
 

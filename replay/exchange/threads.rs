@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::batch::BatchReader;
 use super::{Batch, Exchange, lock};
 use crate::error::Error;
+use crate::int::to_usize;
 
 /// How long a thread looks for posted words without sleeping: about as long as an answer takes. Others run in between.
 const AWAKE: Duration = Duration::from_micros(300);
@@ -214,7 +215,7 @@ impl First<'_> {
         let mut idle = idle;
         while let Some((_, mut words)) = self.process.poll(idle) {
             let (Some(from), Some(to)) = (words.pop(), words.pop()) else { continue };
-            self.seat.team.mail[to as usize % threads].put(from as usize, words);
+            self.seat.team.mail[to_usize(to) % threads].put(to_usize(from), words);
             idle = Duration::ZERO;
         }
     }
@@ -254,7 +255,7 @@ fn unpack(incoming: Vec<Batch>, own: Vec<Vec<Batch>>, process: usize) -> Vec<Vec
             if packed.is_empty() { &vec![0; threads * threads] } else { reader.words(threads * threads) };
         for from in lengths.chunks_exact(threads) {
             for (to, &length) in from.iter().enumerate() {
-                by_thread[to].push(reader.words(length as usize).to_vec());
+                by_thread[to].push(reader.words(to_usize(length)).to_vec());
             }
         }
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::pairing::{Extent, Run};
 use crate::findings::{Finding, Findings};
 use crate::groups::Groups;
+use crate::int::to_u32;
 use crate::operations::{CallId, Envelope, Operations};
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
@@ -30,7 +31,7 @@ impl Channel {
 
     /// The same as the process at the other side sees it, which is this one's peer.
     pub(super) fn from(self, process: usize) -> Channel {
-        Channel { peer: process as u32, ..self }
+        Channel { peer: to_u32(process), ..self }
     }
 }
 
@@ -66,7 +67,7 @@ impl ByChannel {
             let channel = Channel::of(envelope);
             *known.entry(channel).or_insert_with(|| {
                 channels.push(channel);
-                (channels.len() - 1) as u32
+                to_u32(channels.len() - 1)
             })
         };
         let numbers: Vec<u32> = envelopes.iter().map(number).collect();

@@ -17,7 +17,7 @@ use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::int::to_u64;
+use crate::int::{to_u32, to_u64};
 use crate::journal::Position;
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
@@ -113,12 +113,12 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
     let mut before: FxHashMap<u32, u64> = FxHashMap::default();
     for (position, collective) in collectives.iter().enumerate() {
         let (next, certain) = extents.entry(collective.communicator).or_default();
-        if let Some(&missing) = missing.get(&(position as u32)) {
+        if let Some(&missing) = missing.get(&to_u32(position)) {
             let before = before.insert(collective.communicator, missing).unwrap_or(0);
-            *next += missing.saturating_sub(before) as u32;
+            *next = next.saturating_add(u32::try_from(missing.saturating_sub(before)).unwrap_or(u32::MAX));
         }
         instances.push(*next);
-        *next += 1;
+        *next = next.saturating_add(1);
         if position < sure {
             *certain = *next;
         }
@@ -129,8 +129,8 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
         let part = Part {
             communicator: collective.communicator,
             instance,
-            process: profile.process as u32,
-            position: position as u32,
+            process: to_u32(profile.process),
+            position: to_u32(position),
             place: call.site.place(),
             ended: collective.position,
             begun: collective.begun,
@@ -338,7 +338,7 @@ impl<'a> Operation<'a> {
         !self.paused.is_empty()
             && match ranks {
                 Some(ranks) => ranks.iter().all(is_paused),
-                None => (0..self.trace.world_size() as u32).all(|process| is_paused(&process)),
+                None => (0..to_u32(self.trace.world_size())).all(|process| is_paused(&process)),
             }
     }
 

@@ -15,10 +15,11 @@ use super::sides::{Facts, PostingFacts, SendFacts};
 use super::{Matches, Owners, Paused};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
 use crate::operations::Operations;
 use crate::options::Semantics;
 use crate::walk::ProcessProfile;
-use crate::wire;
+use crate::wire::{self, Halves, Wire};
 
 /// Kinds of blocks in a batch.
 const SENDS: u64 = 0;
@@ -41,7 +42,7 @@ pub(super) fn tell(
     if profile.operations.pause.is_some() {
         for (worker, batch) in outgoing.iter_mut().enumerate() {
             if !team.contains(&worker) {
-                batch.extend([PAUSED, profile.process as u64]);
+                (PAUSED, profile.process).put(batch);
             }
         }
     }
@@ -63,13 +64,12 @@ fn tell_side<F: Facts>(
         if team.contains(&owner) {
             continue;
         }
-        let (me, other) = (profile.process as u64, u64::from(peer));
         let Extent { count, sure, was_off, was_paused, runs } = extent;
         let flags = u64::from(was_off) * WAS_OFF + u64::from(was_paused) * WAS_PAUSED;
         let batch = &mut outgoing[owner];
-        batch.extend([kind | flags, u64::from(communicator), me, other, u64::from(tag)]);
-        batch.extend([count as u64, sure as u64, runs.len() as u64]);
-        batch.extend(runs.iter().flat_map(|run| [run.first.into(), run.missing]));
+        let me = to_u32(profile.process);
+        (kind | flags, (Halves(communicator, me), Halves(peer, tag))).put(batch);
+        ((count, sure), runs.to_vec()).put(batch);
         for &at in list {
             F::of(&profile.operations, at).put(batch);
         }
@@ -130,7 +130,7 @@ impl Near {
 
     /// Those of these processes that recording has paused in.
     pub(super) fn paused(&self) -> Paused {
-        let all = (self.first as u32..).zip(self.operations.iter());
+        let all = (to_u32(self.first)..).zip(self.operations.iter());
         all.filter(|(_, operations)| operations.pause.is_some()).map(|(process, _)| process).collect()
     }
 
@@ -146,16 +146,15 @@ impl Near {
         while !reader.is_empty() {
             let kind = reader.word();
             if kind == PAUSED {
-                paused.insert(reader.word() as u32);
+                paused.insert(Wire::get(&mut reader));
                 continue;
             }
-            let &[communicator, other, me, tag, count, sure, runs] = reader.words(7) else { return };
-            let runs = reader.words(2 * runs as usize).chunks_exact(2);
-            let runs: Vec<Run> = runs.map(|run| Run { first: run[0] as u32, missing: run[1] }).collect();
-            let (count, sure) = (count as usize, sure as usize);
+            let (Halves(communicator, other), Halves(me, tag)): (Halves<u32, u32>, Halves<u32, u32>) =
+                Wire::get(&mut reader);
+            let ((count, sure), runs): ((usize, usize), Vec<Run>) = Wire::get(&mut reader);
             let (was_off, was_paused) = (kind & WAS_OFF != 0, kind & WAS_PAUSED != 0);
             let theirs = Extent { count, sure, was_off, was_paused, runs: &runs };
-            let channel = Channel { communicator: communicator as u32, peer: other as u32, tag: tag as u32 };
+            let channel = Channel { communicator, peer: other, tag };
             let (matches, me) = (&mut matches[me as usize - first], me as usize - self.first);
             let (mine, operations) = (&self.channels[me], &self.operations[me]);
             if kind & RECEIVES == SENDS {

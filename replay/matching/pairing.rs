@@ -7,6 +7,7 @@
 //! they where somebody had counted before.
 
 use crate::options::Semantics;
+use crate::wire::wire;
 
 /// From a message on, so many of its channel are missing before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Run {
     pub(super) first: u32,
     pub(super) missing: u64,
 }
+
+wire!(Run { first, missing });
 
 /// What one side has recorded of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use super::waits::cause;
 use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::int::to_u64;
+use crate::int::{to_u32, to_u64};
 use crate::journal::Spot;
 use crate::trace::Trace;
 use crate::wire::Wire;
@@ -101,7 +101,7 @@ impl<'a> Partners<'a> {
             Some(Participants::Ranks(ranks)) => ranks,
             // The world in MPI_Init and MPI_Finalize.
             _ => {
-                world = (0..trace.world_size() as u32).collect();
+                world = (0..to_u32(trace.world_size())).collect();
                 &world[..]
             }
         };

@@ -8,6 +8,7 @@ use patterns::matched::Interval;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::int::to_u32;
 use crate::journal::Position;
 use crate::operations::{Operations, Place};
 use crate::wire::{Wire, wire};
@@ -121,12 +122,12 @@ impl<F: Facts> Sides<F> {
 
     /// The other side is an operation of a process nearby.
     pub(super) fn meet(&mut self, at: u32, process: usize, operation: u32) {
-        self.of[at as usize] = (process as u32, operation);
+        self.of[at as usize] = (to_u32(process), operation);
     }
 
     /// Another worker has told of the other side.
     pub(super) fn hear(&mut self, at: u32, facts: F) {
-        self.of[at as usize] = (ELSEWHERE, self.elsewhere.len() as u32);
+        self.of[at as usize] = (ELSEWHERE, to_u32(self.elsewhere.len()));
         self.elsewhere.push(facts);
     }
 

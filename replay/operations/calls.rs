@@ -6,6 +6,7 @@ use patterns::matched::{Completion, Interval};
 use super::Place;
 use super::flagged::Flagged;
 use crate::call_tree::PathId;
+use crate::int::to_u32;
 use crate::severity::Row;
 
 /// Position of a call in [`Calls`].
@@ -94,7 +95,7 @@ impl Calls {
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
         self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
-        (self.kept.len() - 1) as CallId
+        to_u32(self.kept.len() - 1)
     }
 
     #[cold]
@@ -106,7 +107,7 @@ impl Calls {
         if row >= known.len() {
             known.resize(row + 1, NO_SITE);
         }
-        known[row] = self.sites.len() as u32;
+        known[row] = to_u32(self.sites.len());
         self.sites.push(site);
         known[row]
     }
@@ -122,7 +123,7 @@ impl Calls {
         call.length = u32::try_from(ticks).unwrap_or_else(|_| {
             call.what = call.what.with(LONG, true);
             self.long.push(ticks);
-            (self.long.len() - 1) as u32
+            to_u32(self.long.len() - 1)
         });
     }
 

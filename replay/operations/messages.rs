@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::CallId;
 use super::flagged::Flagged;
+use crate::int::to_u32;
 use crate::journal::Position;
 
 /// With whom a process swaps messages, and whatever else decides which of them match (MPI 3.1, section 3.2.3).
@@ -37,7 +38,7 @@ impl Envelopes {
 
     /// Adds an envelope; answers its position.
     pub fn add(&mut self, envelope: Envelope) -> u32 {
-        let position = self.list.len() as u32;
+        let position = to_u32(self.list.len());
         self.known.insert((envelope.communicator, envelope.rank, envelope.tag), position);
         self.list.push(envelope);
         position

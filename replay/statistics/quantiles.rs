@@ -4,7 +4,10 @@
 //! stay where they are, and what travels does not depend on how many there are.
 
 use crate::error::Error;
+use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
+use crate::int::to_usize;
+use crate::wire::Wire;
 
 /// Bits of a digit: 64 numbers for each quantile and round, at most eleven rounds.
 const BITS: u32 = 6;
@@ -38,7 +41,8 @@ pub(super) fn quartiles(
     for (pattern, &(count, _)) in extents.into_iter().flatten().enumerate().filter(|(_, extent)| extent.0 > 0)
     {
         for quarter in 1..=3 {
-            let rank = (u128::from(count) * quarter).div_ceil(4) as u64;
+            // ⌈count * quarter / 4⌉ without overflow.
+            let rank = count / 4 * quarter + (count % 4 * quarter).div_ceil(4);
             searches.push(Search { pattern, known: 0, rank });
         }
     }
@@ -48,20 +52,23 @@ pub(super) fn quartiles(
         let mut question = Batch::new();
         if digits > 0 {
             digits -= 1;
-            question.push(u64::from(digits));
+            digits.put(&mut question);
             question.extend(searches.iter().flat_map(|search| [search.pattern as u64, search.known]));
         }
         // Nothing is asked any more: all digits are known.
         let question = broadcast(exchange, question)?;
-        let Some((&digit, asked)) = question.split_first() else { break };
-        let counts: Batch = asked
-            .chunks_exact(2)
-            .flat_map(|of| counts(&values[of[0] as usize], of[1], digit as u32))
-            .collect();
+        if question.is_empty() {
+            break;
+        }
+        let mut reader = BatchReader::new(&question);
+        let digit: u32 = Wire::get(&mut reader);
+        let asked = reader.rest();
+        let counts: Batch =
+            asked.chunks_exact(2).flat_map(|of| counts(&values[to_usize(of[0])], of[1], digit)).collect();
         let counts = reduce(exchange, counts, Batch::clone, |mine, theirs| {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         })?;
-        for (search, counts) in searches.iter_mut().zip(counts.chunks_exact(VALUES as usize)) {
+        for (search, counts) in searches.iter_mut().zip(counts.chunks_exact(to_usize(VALUES))) {
             search.go_on(counts);
         }
     }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use super::stack::{Frame, NONE};
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::journal::NO_POSITION;
 use crate::operations::Barrier;
 
@@ -44,7 +45,7 @@ impl TeamBarriers {
 impl ProcessWalk<'_> {
     /// A thread enters a barrier; answers the position of its visit in the operations. Outside of teams nobody waits.
     pub(super) fn enter_barrier(&mut self, thread: usize, frame: &Frame, class: BarrierClass) -> u32 {
-        let position = self.operations.barriers.len() as u32;
+        let position = to_u32(self.operations.barriers.len());
         let Some((team, barriers)) = self.barriers(thread) else { return NONE };
         barriers.visit(thread, position);
         self.operations.barriers.push(Barrier {

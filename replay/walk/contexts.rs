@@ -17,6 +17,7 @@ use super::sampling::Record;
 use super::stack::{Frame, NONE};
 use crate::call_tree::PathId;
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::options::Semantics;
 use crate::severity::Row;
 
@@ -62,12 +63,12 @@ impl ProcessWalk<'_> {
             let region = self.trace.definitions.calling_contexts[context].region;
             let trace = self.trace;
             self.find(Finding::LeaveWithoutEnter, thread, || {
-                format!("leaves {}, which is not entered", trace.region_name(region as u32))
+                format!("leaves {}, which is not entered", trace.region_name(to_u32(region)))
             });
             return;
         }
         let frames = self.threads[thread].stack.frames();
-        let at = frames.iter().rposition(|frame| frame.context == context as u32).unwrap_or(0);
+        let at = frames.iter().rposition(|frame| frame.context == to_u32(context)).unwrap_or(0);
         let record = Some((frames[at].row, true));
         self.account_common(thread, at + 1, record, time);
         while self.threads[thread].stack.len() > at {
@@ -113,8 +114,8 @@ impl ProcessWalk<'_> {
         let next = self.threads[thread].stack.frames().get(change.kept);
         let goes_on = next.zip(change.entered.last()).is_some_and(|(frame, &entered)| {
             !frame.is_certain
-                && frame.context != entered as u32
-                && frame.region == contexts[entered].region as u32
+                && frame.context != to_u32(entered)
+                && frame.region == to_u32(contexts[entered].region)
         });
         self.account_common(thread, change.kept + usize::from(goes_on), record, time);
     }
@@ -134,7 +135,7 @@ impl ProcessWalk<'_> {
         }
         let contexts = &self.trace.definitions.calling_contexts;
         let enter = |path: PathId, &context: &usize| {
-            let (region, site) = (contexts[context].region as u32, self.trace.site_of_context[context]);
+            let (region, site) = (to_u32(contexts[context].region), self.trace.site_of_context[context]);
             self.tree.enter(path, region, site)
         };
         let path = change.entered.iter().rev().fold(kept.path, enter);
@@ -165,7 +166,7 @@ impl ProcessWalk<'_> {
             entered.push(at);
             node = contexts[at].parent;
         }
-        let keep = node.map_or(NONE, |at| at as u32);
+        let keep = node.map_or(NONE, |at| to_u32(at));
         let frames = self.threads[thread].stack.frames();
         let kept = frames.iter().rposition(|frame| frame.context == keep).map_or(0, |at| at + 1);
         Change { entered, kept }
@@ -178,13 +179,13 @@ impl ProcessWalk<'_> {
         }
         let contexts = &self.trace.definitions.calling_contexts;
         for (above, &at) in change.entered.iter().enumerate().rev() {
-            let (region, site) = (contexts[at].region as u32, self.trace.site_of_context[at]);
+            let (region, site) = (to_u32(contexts[at].region), self.trace.site_of_context[at]);
             self.enter(thread, region, site, time);
-            self.threads[thread].stack.set_context(at as u32, is_certain && above == 0);
+            self.threads[thread].stack.set_context(to_u32(at), is_certain && above == 0);
         }
     }
 
     fn holds(&self, thread: usize, context: usize) -> bool {
-        self.threads[thread].stack.is_in_context(context as u32)
+        self.threads[thread].stack.is_in_context(to_u32(context))
     }
 }

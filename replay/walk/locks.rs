@@ -8,6 +8,7 @@ use patterns::matched::Interval;
 
 use super::process::ProcessWalk;
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::operations::{Lock, Place, Release};
 
 /// A turn in the order of a lock: paradigm and number of the lock, number of the turn.
@@ -34,7 +35,7 @@ impl ProcessWalk<'_> {
         let position = frame.and_then(|frame| Some((frame, class(frame.region)?))).map(|(frame, class)| {
             let call = Interval::new(frame.enter, time);
             self.operations.locks.push(Lock { location, row: frame.row, class, call, released: None });
-            (self.operations.locks.len() - 1) as u32
+            to_u32(self.operations.locks.len() - 1)
         });
         self.locks.acquired.push(((model.0, lock, order), location, position));
     }

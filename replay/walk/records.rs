@@ -11,6 +11,7 @@ use crate::call_tree::NO_SITE;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::operations::Collective;
 use crate::trace::Artificial;
 
@@ -227,7 +228,7 @@ impl ProcessWalk<'_> {
         if let Some(missing) = self.told.unrecorded
             && self.count_missing(Counted::Collectives(communicator), missing)
         {
-            let at = self.operations.collectives.len() as u32;
+            let at = to_u32(self.operations.collectives.len());
             self.operations.unrecorded.collectives.push((at, missing));
         }
         self.operations.collectives.push(Collective {
@@ -279,7 +280,7 @@ impl ProcessWalk<'_> {
         if position.is_none() {
             self.undefined(thread, "region", reference);
         }
-        position.map(|position| position as u32)
+        position.map(|position| to_u32(position))
     }
 
     #[inline]
@@ -289,7 +290,7 @@ impl ProcessWalk<'_> {
         if position.is_none() {
             self.undefined(thread, "communicator", reference);
         }
-        position.map(|position| position as u32)
+        position.map(|position| to_u32(position))
     }
 
     fn context(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<usize> {

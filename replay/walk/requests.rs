@@ -11,6 +11,7 @@ use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
+use crate::int::to_u32;
 use crate::journal::{NO_POSITION, Position};
 use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
 use crate::options::Semantics;
@@ -84,7 +85,7 @@ impl ProcessWalk<'_> {
         let mut position = NONE;
         let envelope = self.envelope(thread, message, |operations| &mut operations.destinations);
         if let (Some(envelope), Some(call)) = (envelope, self.mpi_call(thread)) {
-            position = self.operations.sends.len() as u32;
+            position = to_u32(self.operations.sends.len());
             if let Some(missing) = self.told.unrecorded
                 && self.count_missing(Counted::Sends(envelope), missing)
             {
@@ -218,7 +219,7 @@ impl ProcessWalk<'_> {
         let (Some(envelope), Some(call)) = (envelope, call) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
         let event = self.mark_operation(thread);
-        let position = self.operations.receives.len() as u32;
+        let position = to_u32(self.operations.receives.len());
         let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));
         if self.trace.gaps.is_some() && self.told != Told::default() {
             posted = self.hear_receive(thread, position, envelope).unwrap_or(posted);
@@ -301,7 +302,7 @@ impl ProcessWalk<'_> {
                 format!("rank {} of communicator {communicator}", message.peer)
             });
         }
-        partner.map(|process| process as u32)
+        partner.map(|process| to_u32(process))
     }
 
     /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.

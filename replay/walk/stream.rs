@@ -9,6 +9,7 @@ use super::run::{PlainRegion, Run};
 use crate::call_tree::NO_SITE;
 use crate::error::Error;
 use crate::findings::Finding;
+use crate::int::to_usize;
 use crate::trace::{Location, Trace};
 
 /// Times are cut to this distance from the trace's begin, so that no difference of two overflows: 146 years in
@@ -120,7 +121,7 @@ impl Scale {
     #[inline(always)]
     fn near(self, time: u64) -> Option<Ticks> {
         let time = time.wrapping_sub(self.origin) as Ticks;
-        let is_near = time.wrapping_add(self.farthest) as u64 <= 2 * self.farthest as u64;
+        let is_near = (time.wrapping_add(self.farthest)).cast_unsigned() <= 2 * self.farthest.cast_unsigned();
         is_near.then(|| time * self.fineness)
     }
 }
@@ -184,7 +185,7 @@ impl<'a> Stream<'a> {
     /// Tells the system what will be needed next. To be called now and then.
     pub(super) fn expect(&mut self) {
         let Some((_, head)) = self.next else { return };
-        let at = head.offset as usize;
+        let at = to_usize(head.offset);
         if at + AHEAD / 2 > self.expected {
             self.expected = self.expected.max(at);
             self.file.expect(self.expected, AHEAD);
@@ -247,7 +248,7 @@ impl<'a> Stream<'a> {
         match self.cursor.head() {
             Ok(Some(head)) => {
                 let recorded = self.ticks(head.time, state);
-                Some((self.times.get(self.read as usize).copied().unwrap_or(recorded), head))
+                Some((self.times.get(to_usize(self.read)).copied().unwrap_or(recorded), head))
             }
             Ok(None) => {
                 self.check_count(state);

@@ -7,6 +7,7 @@ use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
 use super::{Positions, Records};
 use crate::call_tree::{NO_PATH, PathId};
+use crate::int::to_u32;
 use crate::journal::{Journal, NO_POSITION, Position};
 use crate::severity::{MetricId, Row, Severities};
 
@@ -89,7 +90,7 @@ pub(super) struct Thread {
 impl Thread {
     pub(super) fn new(location: usize, positions: Positions) -> Thread {
         Thread {
-            location: location as u32,
+            location: to_u32(location),
             stack: Stack::default(),
             schedule: Schedule::default(),
             member_of: Vec::new(),
@@ -136,7 +137,7 @@ impl Thread {
     #[inline]
     pub(super) fn record(&self) -> Position {
         match &self.numbering {
-            Numbering::Records(records) => (records.times.len() as Position).wrapping_sub(1),
+            Numbering::Records(records) => to_u32(records.times.len()).wrapping_sub(1),
             Numbering::Nothing | Numbering::Journal(_) => NO_POSITION,
         }
     }

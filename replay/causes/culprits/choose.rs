@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
 use crate::fraction::whole;
 use crate::functions::Function;
+use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
 use crate::tools::Tools;
@@ -59,7 +60,7 @@ impl Members {
 
     /// The locations of a culprit, rising.
     pub fn of(&self, culprit: usize) -> impl Iterator<Item = u32> {
-        (0..self.culprits.len() as u32).filter(move |&location| self.has(culprit, location))
+        (0..to_u32(self.culprits.len())).filter(move |&location| self.has(culprit, location))
     }
 }
 
@@ -131,7 +132,7 @@ pub(super) fn choose(
     let most = costliest_functions(&accounts, exchange)?;
     let place = |account: &Account| {
         let at = most.iter().position(|&(function, _)| function == account.function)?;
-        Some((at, (most[at].1 / account.all()).ilog2().min(GROUPS as u32 - 1) as usize))
+        Some((at, (most[at].1 / account.all()).ilog2().min(to_u32(GROUPS) - 1) as usize))
     };
     let groups =
         groups(accounts.iter().filter_map(|account| Some((place(account)?, account.costs))), exchange)?;

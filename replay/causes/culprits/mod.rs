@@ -25,6 +25,7 @@ use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Function;
+use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::solvers::Group;
 use crate::tools::Tools;
@@ -85,7 +86,7 @@ impl<'a> Places<'a> {
             let each = (0..).zip(culprits).filter(|(_, culprit)| is_in(culprit));
             each.fold(0, |bits: u8, (which, _): (u32, _)| bits | 1 << which)
         };
-        Places { culprits, paths, members, of_path: (0..paths.len() as u32).map(bits).collect() }
+        Places { culprits, paths, members, of_path: (0..to_u32(paths.len())).map(bits).collect() }
     }
 
     /// The culprit at a call path and a location.

@@ -17,26 +17,67 @@ use std::ops::Range;
 
 use model::Ticks;
 
+use crate::exchange::Batch;
+use crate::exchange::batch::BatchReader;
+use crate::ids::{EventNumber, JournalPosition, RecordNumber};
 use crate::int::to_u32;
 use crate::severity::Row;
-use crate::wire::wire;
+use crate::wire::{Half, Halves, Wire};
 
-/// A place in a journal. Of two events of a location, the later one has the higher position.
-pub type Position = u32;
-
-/// Stands for "no event".
-pub const NO_POSITION: Position = Position::MAX;
-
-/// An event that others may wait for.
+/// An event that others may have to do with, at its location.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Spot {
+pub struct Spot<P> {
     /// Position of the location in the report.
     pub location: u32,
-    /// Its place in the journal of the location.
-    pub position: Position,
+    /// Which event of the location.
+    pub position: P,
 }
 
-wire!(Spot { [location, position] });
+/// An event in the journal of its location.
+pub type JournalSpot = Spot<JournalPosition>;
+
+/// An event by its record.
+pub type RecordSpot = Spot<RecordNumber>;
+
+/// An event as the walk has numbered it.
+pub type EventSpot = Spot<EventNumber>;
+
+impl<P: Half> Wire for Spot<P> {
+    #[inline]
+    fn put(&self, batch: &mut Batch) {
+        Halves(self.location, self.position).put(batch);
+    }
+
+    #[inline]
+    fn get(reader: &mut BatchReader<'_>) -> Self {
+        let Halves(location, position) = Wire::get(reader);
+        Spot { location, position }
+    }
+}
+
+impl From<JournalSpot> for EventSpot {
+    fn from(spot: JournalSpot) -> EventSpot {
+        Spot { location: spot.location, position: spot.position.into() }
+    }
+}
+
+impl From<RecordSpot> for EventSpot {
+    fn from(spot: RecordSpot) -> EventSpot {
+        Spot { location: spot.location, position: spot.position.into() }
+    }
+}
+
+impl EventSpot {
+    /// The event in the journal.
+    pub fn in_journal(self) -> JournalSpot {
+        Spot { location: self.location, position: self.position.in_journal() }
+    }
+
+    /// The event by its record.
+    pub fn record(self) -> RecordSpot {
+        Spot { location: self.location, position: self.position.record() }
+    }
+}
 
 /// Bits of the ticks in a word, the most that it holds, and the rows that it may have.
 const TICK_BITS: u32 = 19;
@@ -56,9 +97,9 @@ pub struct Journal {
     pieces: Vec<u32>,
     wide: Vec<Wide>,
     /// By row: the position behind its last piece; 0 without one.
-    ends: Vec<Position>,
+    ends: Vec<u32>,
     /// Position behind the last event: pieces from there on can grow.
-    open: Position,
+    open: u32,
 }
 
 /// A piece that does not fit into a word.
@@ -71,8 +112,8 @@ struct Wide {
 
 impl Journal {
     /// Nothing is in it; there is room for so many pieces.
-    pub fn with_room(pieces: Position) -> Journal {
-        Journal { pieces: Vec::with_capacity(pieces as usize), ..Journal::default() }
+    pub fn with_room(pieces: JournalPosition) -> Journal {
+        Journal { pieces: Vec::with_capacity(pieces.index()), ..Journal::default() }
     }
 
     /// Adds time that was spent in a row. A call: the walk has no registers left for what is in here.
@@ -90,7 +131,7 @@ impl Journal {
     }
 
     /// Adds the time of pieces of another journal.
-    pub fn spend_all(&mut self, other: &Journal, pieces: Range<Position>) {
+    pub fn spend_all(&mut self, other: &Journal, pieces: Range<JournalPosition>) {
         for (row, ticks) in other.pieces(pieces).filter(|(_, ticks)| *ticks != 0) {
             self.spend(row, ticks);
         }
@@ -128,12 +169,13 @@ impl Journal {
         }
         let end = self.ends[at];
         if end > self.open {
-            let before = self.piece(end - 1).1;
-            return self.set(end - 1, before.saturating_add(ticks));
+            let last = JournalPosition::new(end as usize - 1);
+            let before = self.piece(last).1;
+            return self.set(last, before.saturating_add(ticks));
         }
         let piece = self.encode(row, ticks);
         self.pieces.push(piece);
-        self.ends[at] = self.len();
+        self.ends[at] = to_u32(self.pieces.len());
     }
 
     fn encode(&mut self, row: Row, ticks: Ticks) -> u32 {
@@ -150,16 +192,16 @@ impl Journal {
 
     /// Marks an event in a row; answers its position.
     #[inline]
-    pub fn mark(&mut self, row: Row) -> Position {
+    pub fn mark(&mut self, row: Row) -> JournalPosition {
         self.pieces.push(MARK | row);
         self.close();
-        self.open - 1
+        JournalPosition::new(self.pieces.len() - 1)
     }
 
     /// What is in there does not grow any more.
     #[inline]
     pub fn close(&mut self) {
-        self.open = self.len();
+        self.open = to_u32(self.pieces.len());
     }
 
     /// Gives back the room that was kept for growing.
@@ -175,11 +217,11 @@ impl Journal {
     ///
     /// # Panics
     /// If there is no such piece.
-    pub fn set(&mut self, position: Position, ticks: Ticks) {
-        match self.pieces[position as usize] {
+    pub fn set(&mut self, position: JournalPosition, ticks: Ticks) {
+        match self.pieces[position.index()] {
             MARK.. => {}
             piece @ WIDE.. => self.wide[(piece & !WIDE) as usize].ticks = ticks,
-            piece => self.pieces[position as usize] = self.encode(piece >> TICK_BITS, ticks),
+            piece => self.pieces[position.index()] = self.encode(piece >> TICK_BITS, ticks),
         }
     }
 
@@ -187,16 +229,16 @@ impl Journal {
     ///
     /// # Panics
     /// If there is no such piece.
-    pub fn piece(&self, position: Position) -> (Row, Ticks) {
-        self.read(self.pieces[position as usize])
+    pub fn piece(&self, position: JournalPosition) -> (Row, Ticks) {
+        self.read(self.pieces[position.index()])
     }
 
     /// The rows and the ticks of some pieces, one after the other.
     ///
     /// # Panics
     /// If there are no such pieces.
-    pub fn pieces(&self, range: Range<Position>) -> impl Iterator<Item = (Row, Ticks)> {
-        self.pieces[range.start as usize..range.end as usize].iter().map(|&piece| self.read(piece))
+    pub fn pieces(&self, range: Range<JournalPosition>) -> impl Iterator<Item = (Row, Ticks)> {
+        self.pieces[range.start.index()..range.end.index()].iter().map(|&piece| self.read(piece))
     }
 
     #[inline(always)]
@@ -214,8 +256,8 @@ impl Journal {
     }
 
     /// The number of pieces.
-    pub fn len(&self) -> Position {
-        to_u32(self.pieces.len())
+    pub fn len(&self) -> JournalPosition {
+        JournalPosition::new(self.pieces.len())
     }
 
     /// Whether there is nothing in it.
@@ -233,6 +275,10 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(number: usize) -> JournalPosition {
+        JournalPosition::new(number)
+    }
 
     #[test]
     fn pieces_of_any_length_come_back_and_no_time_takes_no_place() {
@@ -253,13 +299,13 @@ mod tests {
         let event = journal.mark(1 << 28);
         journal.spend(7, -9);
         let expected: Vec<_> = pieces.into_iter().chain([(1 << 28, 0), (7, -9)]).collect();
-        assert_eq!(journal.pieces(0..journal.len()).collect::<Vec<_>>(), expected);
-        assert_eq!((event, journal.piece(event)), (7, (1 << 28, 0)));
+        assert_eq!(journal.pieces(at(0)..journal.len()).collect::<Vec<_>>(), expected);
+        assert_eq!((event, journal.piece(event)), (at(7), (1 << 28, 0)));
         for (position, ticks) in (0..9).zip([1 << TICK_BITS, 0, 3, -1, Ticks::MAX, 0, 1 << 20, 0, -5]) {
-            journal.set(position, ticks);
-            assert_eq!(journal.piece(position), (expected[position as usize].0, ticks));
+            journal.set(at(position), ticks);
+            assert_eq!(journal.piece(at(position)), (expected[position].0, ticks));
         }
-        assert_eq!(journal.pieces(1..3).collect::<Vec<_>>(), [(5, 0), (8, 3)]);
+        assert_eq!(journal.pieces(at(1)..at(3)).collect::<Vec<_>>(), [(5, 0), (8, 3)]);
     }
 
     #[test]
@@ -269,14 +315,14 @@ mod tests {
             journal.spend(2, ticks);
             journal.spend(1, 5);
         }
-        assert_eq!(journal.mark(2), 2);
+        assert_eq!(journal.mark(2), at(2));
         journal.spend(2, 3);
         journal.spend(0, 1);
         journal.spend(2, 3);
-        let pieces: Vec<_> = journal.pieces(0..journal.len()).collect();
+        let pieces: Vec<_> = journal.pieces(at(0)..journal.len()).collect();
         assert_eq!(pieces, [(2, (1 << 33) + Ticks::from(MOST_TICKS)), (1, 20), (2, 0), (2, 6), (0, 1)]);
         journal.shrink();
         journal.spend(2, 1);
-        assert_eq!(journal.len(), 6);
+        assert_eq!(journal.len(), at(6));
     }
 }

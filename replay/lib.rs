@@ -31,6 +31,7 @@ pub mod fraction;
 pub mod functions;
 mod groups;
 pub mod idle_threads;
+pub mod ids;
 pub mod imbalance;
 pub mod int;
 pub mod journal;

@@ -13,7 +13,7 @@ use model::Ticks;
 
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
-use crate::journal::Spot;
+use crate::journal::EventSpot;
 use crate::wire::{Wire, wire};
 
 /// Words of messages for one worker that are gathered at most: MPI libraries send so many at once without waiting for the
@@ -57,7 +57,7 @@ pub struct Blocked {
     /// The time of the event that it cannot handle.
     pub time: Ticks,
     /// That event.
-    pub spot: Spot,
+    pub spot: EventSpot,
 }
 
 wire!(Blocked { time, spot });

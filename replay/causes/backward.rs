@@ -21,8 +21,9 @@ use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::{Finding, Findings};
 use crate::fraction::{fixed, float};
+use crate::ids::JournalPosition;
 use crate::int::low;
-use crate::journal::{NO_POSITION, Spot};
+use crate::journal::{JournalSpot, Spot};
 use crate::relay::{Blocked, Recurrence};
 use crate::solvers::Group;
 use crate::tools::Tools;
@@ -49,7 +50,7 @@ pub(super) enum Message {
     /// What a cause's waiting costs, by class; forwards, which shares of a wait the culprits have.
     Costs(NodeId, Costs),
     /// The critical path goes on before this event.
-    Path(Spot),
+    Path(JournalSpot),
 }
 
 /// What is known at its owner once all have come back.
@@ -60,7 +61,7 @@ pub(super) struct Returned {
     /// Where the critical path has been.
     pub(super) path: Vec<Stretch>,
     /// Where the critical path has been more than once.
-    again: Vec<Spot>,
+    again: Vec<JournalSpot>,
 }
 
 /// The locations of a group of workers on their way back.
@@ -71,11 +72,11 @@ pub(super) struct Backward<'a> {
     /// Meetings that the critical path has come to: the graph, and the number there.
     met: FxHashSet<(usize, u32)>,
     /// Where the critical path ends, if that is here and nobody has gone back from there yet.
-    last: Option<Spot>,
+    last: Option<JournalSpot>,
     ways: Vec<Way>,
     path: CriticalPath,
     /// Where the critical path has been more than once.
-    again: Vec<Spot>,
+    again: Vec<JournalSpot>,
     /// Locations that can go on.
     ready: Vec<usize>,
     /// What waiting costs, by cause, from when that has come until it is over.
@@ -219,7 +220,7 @@ impl<'a> Backward<'a> {
 
     /// The critical path goes backwards from an event, as long as it stays with the locations here. In a team it may
     /// be at several threads at once (Q12).
-    fn follow(&mut self, spot: Spot, tell: &mut impl FnMut(usize, Message)) {
+    fn follow(&mut self, spot: JournalSpot, tell: &mut impl FnMut(usize, Message)) {
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
@@ -231,7 +232,7 @@ impl<'a> Backward<'a> {
             let graph = self.ways[at].graph;
             let (stop, is_again) = self.path.visit(self.group, at, spot.position);
             if is_again {
-                self.again.push(Spot { position: stop.map_or(NO_POSITION, |stop| stop.0), ..spot });
+                self.again.push(Spot { position: stop.map_or(JournalPosition::NONE, |stop| stop.0), ..spot });
                 continue;
             }
             match stop.map(|stop| stop.1) {
@@ -255,9 +256,9 @@ impl<'a> Backward<'a> {
         let mut paths = self.path.into_stretches();
         let batches = self.costs.into_iter().enumerate().map(|(graph, costs)| {
             let worker = self.group.workers.start + graph;
-            let is_there = |spot: &&Spot| self.tools.owner_of(spot.location) == worker;
+            let is_there = |spot: &&JournalSpot| self.tools.owner_of(spot.location) == worker;
             let path = std::mem::take(&mut paths[graph]);
-            let again: Vec<Spot> = self.again.iter().filter(is_there).copied().collect();
+            let again: Vec<JournalSpot> = self.again.iter().filter(is_there).copied().collect();
             let mut batch = Batch::new();
             path.put(&mut batch);
             again.put(&mut batch);
@@ -290,7 +291,8 @@ impl Returned {
             return;
         }
         for spot in &self.again {
-            let time = if spot.position == NO_POSITION { 0 } else { time_of_cause(lines, waits, *spot) };
+            let time =
+                if spot.position == JournalPosition::NONE { 0 } else { time_of_cause(lines, waits, *spot) };
             findings.add(
                 Finding::CyclicWait,
                 time,
@@ -302,7 +304,7 @@ impl Returned {
 }
 
 /// When that was caused for which an event waits; 0 if it does not wait.
-fn time_of_cause(lines: &Lines, waits: &Waits, waiting: Spot) -> Ticks {
+fn time_of_cause(lines: &Lines, waits: &Waits, waiting: JournalSpot) -> Ticks {
     let of_line = waits.of_line.of(lines.at(waiting.location)).iter();
     let delays = of_line.map(|&wait| &waits.list[wait as usize].delay);
     delays.filter(|delay| delay.waiting == waiting).map(|delay| delay.time).min().unwrap_or(0)
@@ -345,7 +347,7 @@ impl Recurrence for Backward<'_> {
         let cause = |at: usize| {
             let cause = self.cause(self.ways[at].graph, self.next(at)?.number());
             let spot = Spot { location: self.group.location(at), position: cause.position };
-            Some(Blocked { time: cause.time, spot })
+            Some(Blocked { time: cause.time, spot: spot.into() })
         };
         (0..self.ways.len()).filter_map(cause).min()
     }
@@ -403,7 +405,7 @@ impl Wire for Message {
 
     fn get(reader: &mut BatchReader<'_>) -> Message {
         match Wire::get(reader) {
-            PATH => Message::Path(Spot::get(reader)),
+            PATH => Message::Path(JournalSpot::get(reader)),
             worker => {
                 let Numbered { number, costs } = Wire::get(reader);
                 Message::Costs(NodeId { worker: low(worker), number }, costs)

@@ -8,8 +8,9 @@ use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Class, Delay, Notice};
 use super::points::{Next, Peers, SyncPoint};
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::{Position, Spot};
+use crate::journal::{EventSpot, JournalSpot, Spot};
 use crate::matching::{Matches, With};
 use crate::operations::{Barrier, NO_CALL, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
@@ -27,11 +28,11 @@ pub struct Collected {
     /// Whom they waited for.
     pub(super) notices: Vec<Notice>,
     /// For each meeting of a team, where the critical path goes on.
-    pub(super) meetings: Vec<Vec<Spot>>,
+    pub(super) meetings: Vec<Vec<JournalSpot>>,
     /// Where threads idle, in processes that have any besides the main thread.
     pub(super) idle: Vec<Idle>,
     /// Where the critical path ends, if one of the processes was the last one in MPI_Finalize.
-    pub(super) last: Option<Spot>,
+    pub(super) last: Option<JournalSpot>,
 }
 
 /// Where the main thread works alone, while the others idle: before each fork and at the end, since the last join.
@@ -42,9 +43,9 @@ pub(super) struct Idle {
     /// How many others there are.
     pub(super) others: u32,
     /// Where it has begun parallel regions that it forked outside of any other team, rising.
-    pub(super) forks: Vec<Position>,
+    pub(super) forks: Vec<JournalPosition>,
     /// Where it has joined these teams, rising.
-    pub(super) joins: Vec<Position>,
+    pub(super) joins: Vec<JournalPosition>,
 }
 
 /// The time of a call from `leave` on, if that was before its end.
@@ -107,8 +108,8 @@ impl Collector<'_> {
             let call = self.operations.call(receive.call);
             let delay = Delay {
                 class: Class::LateSender,
-                waiting: Spot { location: call.site.location, position: receive.position },
-                causing: Spot { location: send.place.location, position: send.position },
+                waiting: Spot { location: call.site.location, position: receive.position.in_journal() },
+                causing: Spot { location: send.place.location, position: send.position.in_journal() },
                 wait,
                 time: send.call.enter,
                 communicator: source.communicator,
@@ -136,8 +137,8 @@ impl Collector<'_> {
             };
             let delay = Delay {
                 class: Class::LateReceiver,
-                waiting: Spot { location: call.site.location, position: send.completed },
-                causing: Spot { location: posting.place.location, position: posting.position },
+                waiting: Spot { location: call.site.location, position: send.completed.in_journal() },
+                causing: Spot { location: posting.place.location, position: posting.position.in_journal() },
                 wait,
                 time: posting.call.enter,
                 communicator: destination.communicator,
@@ -173,8 +174,10 @@ impl Collector<'_> {
             let is_start = collective.communicator == WORLD_AT_INIT;
             // Nobody waits in MPI_Init (Q20). What is recorded outside of MPI has no severities.
             let wait = if is_start || !call.site.is_mpi { 0 } else { member.waiting() };
-            let here = Spot { location: call.site.location, position: collective.position };
-            if collective.communicator == WORLD_AT_FINALIZE && partners.blamed == Some(here) {
+            let position = collective.position.in_journal();
+            let here = Spot { location: call.site.location, position };
+            let blamed = partners.blamed.map(EventSpot::in_journal);
+            if collective.communicator == WORLD_AT_FINALIZE && blamed == Some(here) {
                 self.collected.last = Some(here);
             }
             let peers = match (&partners.with, collective.communicator) {
@@ -189,18 +192,18 @@ impl Collector<'_> {
             self.add(
                 call.site.location,
                 SyncPoint {
-                    position: collective.position,
+                    position,
                     wait,
                     taken: call.interval.length() - member.completing(),
                     peers,
-                    next: match partners.blamed {
+                    next: match blamed {
                         _ if is_start => Next::Start,
                         Some(blamed) => Next::Blamed(blamed),
                         None => Next::Through,
                     },
                 },
             );
-            let cause = partners.blamed.filter(|&blamed| wait > 0 && blamed != here);
+            let cause = blamed.filter(|&blamed| wait > 0 && blamed != here);
             if let (Some(causing), Some(class)) = (cause, Class::of(class)) {
                 let delay = Delay {
                     class,
@@ -221,15 +224,17 @@ impl Collector<'_> {
         regions.sort_by_key(|region| region.team);
         for team in regions.chunk_by(|a, b| a.team == b.team) {
             let first_enter = team.iter().map(|region| region.enter).min().unwrap_or(0);
-            let spot =
-                |region: &&ParallelRegion| Spot { location: region.location, position: region.position };
+            let spot = |region: &&ParallelRegion| Spot {
+                location: region.location,
+                position: region.position.in_journal(),
+            };
             let meeting = to_u32(self.collected.meetings.len());
             let master = team.iter().filter(|region| region.is_master);
             self.collected.meetings.push(master.map(spot).collect());
             for region in team {
                 let started = (region.enter - region.fork).max(0);
                 let point = SyncPoint {
-                    position: region.position,
+                    position: region.position.in_journal(),
                     wait: 0,
                     taken: started - (region.enter - first_enter),
                     peers: Peers::Region { team: region.team, is_master: region.is_master },
@@ -249,7 +254,8 @@ impl Collector<'_> {
             let Some(last) = barrier[0].last.map(|last| &self.operations.barriers[last as usize]) else {
                 continue;
             };
-            let spot = |visit: &Barrier| Spot { location: visit.location, position: visit.position };
+            let spot =
+                |visit: &Barrier| Spot { location: visit.location, position: visit.position.in_journal() };
             let waiting = |visit: &Barrier| {
                 let Barrier { class, visit, tasks, .. } = *visit;
                 BarrierVisit { class, visit, last_enter: last.visit.enter, tasks }.waiting().max(0)
@@ -259,7 +265,7 @@ impl Collector<'_> {
             self.collected.meetings.push(ahead.map(|visit| spot(visit)).collect());
             for visit in barrier {
                 let point = SyncPoint {
-                    position: visit.position,
+                    position: visit.position.in_journal(),
                     wait: waiting(visit),
                     taken: visit.visit.length(),
                     peers: Peers::Barrier { team: visit.team },
@@ -288,9 +294,9 @@ impl Collector<'_> {
         let mine = self.operations.parallel_regions.iter();
         let forks =
             mine.filter(|region| region.is_outermost && region.is_master && region.location == location);
-        let forks: Vec<_> = forks.map(|region| region.position).collect();
+        let forks: Vec<_> = forks.map(|region| region.position.in_journal()).collect();
         if others > 0 && !forks.is_empty() {
-            let joins = self.operations.joins.clone();
+            let joins = self.operations.joins.iter().map(|join| join.in_journal()).collect();
             self.collected.idle.push(Idle { location, others, forks, joins });
         }
     }

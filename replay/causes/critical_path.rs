@@ -8,8 +8,9 @@ use super::graph::Graph;
 use super::lines::Lines;
 use super::points::Next;
 use super::previous::Past;
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::{NO_POSITION, Position, Spot};
+use crate::journal::Spot;
 use crate::solvers::{Group, Part};
 use crate::wire::wire;
 
@@ -18,7 +19,7 @@ use crate::wire::wire;
 #[derive(Clone, Debug)]
 pub(super) struct CriticalPath {
     /// By graph: the last event that the path came from, by stretch.
-    ends: Vec<Vec<Position>>,
+    ends: Vec<Vec<JournalPosition>>,
 }
 
 /// A stretch of the critical path at the locations of a graph.
@@ -27,7 +28,7 @@ pub(super) struct Stretch {
     /// Its number: the stretches of one location follow those of the one before.
     number: u32,
     /// The event that it ends at.
-    end: Position,
+    end: JournalPosition,
 }
 
 wire!(Stretch { [number, end] });
@@ -36,7 +37,9 @@ impl CriticalPath {
     /// It has not been anywhere.
     pub(super) fn new(graphs: &[Arc<Graph>]) -> CriticalPath {
         let stretches = |graph: &Arc<Graph>| graph.stops.list.len() + graph.lines();
-        CriticalPath { ends: graphs.iter().map(|graph| vec![NO_POSITION; stretches(graph)]).collect() }
+        CriticalPath {
+            ends: graphs.iter().map(|graph| vec![JournalPosition::NONE; stretches(graph)]).collect(),
+        }
     }
 
     /// It comes to an event of a location, and goes backwards. Answers where it stops, none at the begin of everything; and
@@ -45,23 +48,23 @@ impl CriticalPath {
         &mut self,
         group: &Group<Graph>,
         at: usize,
-        position: Position,
-    ) -> (Option<(Position, Next)>, bool) {
+        position: JournalPosition,
+    ) -> (Option<(JournalPosition, Next)>, bool) {
         let number = group.part_of(at);
         let (graph, line) = (&group.parts[number], at - group.first_line(number));
         let stops = graph.stops.of(line);
         let before = stops.partition_point(|&(stop, _)| stop < position);
         let end = &mut self.ends[number][graph.stops.range(line).start + line + before];
-        let is_again = *end != NO_POSITION;
+        let is_again = *end != JournalPosition::NONE;
         *end = if is_again { position.max(*end) } else { position };
         (before.checked_sub(1).map(|before| stops[before]), is_again)
     }
 
     /// Where it has been, by graph.
     pub(super) fn into_stretches(self) -> Vec<Vec<Stretch>> {
-        let of_graph = |ends: Vec<Position>| {
+        let of_graph = |ends: Vec<JournalPosition>| {
             let stretches = (0..).zip(ends).map(|(number, end)| Stretch { number, end });
-            stretches.filter(|stretch| stretch.end != NO_POSITION).collect()
+            stretches.filter(|stretch| stretch.end != JournalPosition::NONE).collect()
         };
         self.ends.into_iter().map(of_graph).collect()
     }
@@ -91,7 +94,7 @@ fn ticks_of(
     lines: &mut Lines,
     at: usize,
     stops: &[usize],
-    stretches: impl Iterator<Item = (u32, Position)>,
+    stretches: impl Iterator<Item = (u32, JournalPosition)>,
 ) -> Vec<Ticks> {
     let location = lines.location(at);
     let mut path = Vec::new();

@@ -3,7 +3,7 @@
 use model::Ticks;
 use patterns::matched::CollectiveClass;
 
-use crate::journal::Spot;
+use crate::journal::JournalSpot;
 use crate::wire::{Half, wire};
 
 /// What kind of wait state a delay causes. Costs are kept apart by it.
@@ -88,9 +88,9 @@ pub(super) struct Delay {
     /// What kind of wait state it is.
     pub(super) class: Class,
     /// The event that waits.
-    pub(super) waiting: Spot,
+    pub(super) waiting: JournalSpot,
     /// The event that it waits for.
-    pub(super) causing: Spot,
+    pub(super) causing: JournalSpot,
     /// How long.
     pub(super) wait: Ticks,
     /// When the call of the causing event was entered.

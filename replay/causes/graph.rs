@@ -12,8 +12,9 @@ use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
+use crate::ids::JournalPosition;
 use crate::int::{low, to_u32};
-use crate::journal::{Position, Spot};
+use crate::journal::JournalSpot;
 use crate::solvers::{Group, Part, firsts};
 use crate::wire::{self, Half, Halves, Wire, batch_of, wire};
 
@@ -110,7 +111,7 @@ pub(super) struct CauseNode {
     pub(super) time: Ticks,
     /// Its location, among those of the graph, and the position of the causing event there.
     pub(super) line: u32,
-    pub(super) position: Position,
+    pub(super) position: JournalPosition,
     /// Where the others wait: the report's call path, none of idle threads, and the location.
     pub(super) waiting_path: u32,
     pub(super) waiting_location: u32,
@@ -185,11 +186,11 @@ pub struct Graph {
     pub(super) waits: Vec<WaitNode>,
     pub(super) causes: Vec<CauseNode>,
     /// Points that the critical path does not go through, by location in the order of positions.
-    pub(super) stops: ByLine<(Position, Next)>,
+    pub(super) stops: ByLine<(JournalPosition, Next)>,
     /// Where the path goes on from meetings of teams.
-    pub(super) meetings: Vec<Vec<Spot>>,
+    pub(super) meetings: Vec<Vec<JournalSpot>>,
     /// Where the path ends, if that is here.
-    pub(super) last: Option<Spot>,
+    pub(super) last: Option<JournalSpot>,
 }
 
 /// What a worker tells another one: where those things begin in its graph that the other has the other side of.
@@ -246,8 +247,8 @@ impl Graph {
     pub(super) fn new(
         lines: &Lines,
         (waits, causes): (&Waits, &Causes),
-        meetings: Vec<Vec<Spot>>,
-        last: Option<Spot>,
+        meetings: Vec<Vec<JournalSpot>>,
+        last: Option<JournalSpot>,
         exchange: &mut dyn Exchange,
     ) -> Result<Graph, Error> {
         let costly = waits.list.iter().filter(|wait| wait.costly > 0).count();
@@ -396,7 +397,7 @@ impl Wire for Graph {
     }
 
     fn get(reader: &mut BatchReader<'_>) -> Graph {
-        let (first, (last, count)): (u32, (Option<Spot>, usize)) = Wire::get(reader);
+        let (first, (last, count)): (u32, (Option<JournalSpot>, usize)) = Wire::get(reader);
         let pairs = reader.words(count.div_ceil(2)).iter().map(|&word| halves(word));
         let mut list = Vec::with_capacity(count);
         list.extend(pairs.flat_map(|(one, other)| [Item(one), Item(other)]).take(count));
@@ -413,25 +414,27 @@ impl Wire for Graph {
 }
 
 /// A position, and where the critical path goes on from there.
-impl Wire for (Position, Next) {
+impl Wire for (JournalPosition, Next) {
     fn put(&self, batch: &mut Batch) {
         let (position, next) = *self;
-        let [kind, place] = match next {
-            Next::Through => [0, 0],
-            Next::Start => [1, 0],
-            Next::Blamed(Spot { location, position: blamed }) => {
-                batch.extend([pair(position, 2), pair(location, blamed)]);
-                return;
-            }
-            Next::Team(meeting) => [3, meeting],
+        let kind: u32 = match next {
+            Next::Through => 0,
+            Next::Start => 1,
+            Next::Blamed(_) => 2,
+            Next::Team(_) => 3,
         };
-        batch.extend([pair(position, kind), place.into()]);
+        Halves(position, kind).put(batch);
+        match next {
+            Next::Through | Next::Start => batch.push(0),
+            Next::Blamed(spot) => spot.put(batch),
+            Next::Team(meeting) => meeting.put(batch),
+        }
     }
 
-    fn get(reader: &mut BatchReader<'_>) -> (Position, Next) {
+    fn get(reader: &mut BatchReader<'_>) -> (JournalPosition, Next) {
         let Halves(position, kind) = Wire::get(reader);
         let next = match kind {
-            2_u32 => Next::Blamed(Spot::get(reader)),
+            2_u32 => Next::Blamed(JournalSpot::get(reader)),
             3 => Next::Team(u32::get(reader)),
             kind => {
                 let _: u64 = Wire::get(reader);
@@ -446,8 +449,8 @@ impl Wire for (Position, Next) {
 const HEAD: usize = 11;
 
 /// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
-fn key(position: Position, kind: Kind, place: usize) -> u64 {
-    pair(!position, Item::new(kind, to_u32(place)).0)
+fn key(position: JournalPosition, kind: Kind, place: usize) -> u64 {
+    pair(!position.to_half(), Item::new(kind, to_u32(place)).0)
 }
 
 #[cfg(test)]
@@ -456,14 +459,15 @@ mod tests {
 
     #[test]
     fn graph_comes_back_from_its_words() {
-        let spot = |position| Spot { location: 5, position };
+        let at = JournalPosition::new;
+        let spot = |position| crate::journal::Spot { location: 5, position: at(position) };
         let link = NodeId { worker: 3, number: u32::MAX };
         let cause = |wait, reach| CauseNode {
             denominator: 0.1,
             scale: 1e-300,
             time: -7,
             line: 1,
-            position: 9,
+            position: at(9),
             waiting_path: u32::MAX,
             waiting_location: 2,
             wait,
@@ -485,10 +489,10 @@ mod tests {
             ],
             stops: ByLine {
                 list: vec![
-                    (1, Next::Start),
-                    (2, Next::Blamed(spot(8))),
-                    (3, Next::Team(6)),
-                    (4, Next::Through),
+                    (at(1), Next::Start),
+                    (at(2), Next::Blamed(spot(8))),
+                    (at(3), Next::Team(6)),
+                    (at(4), Next::Through),
                 ],
                 firsts: vec![0, 4, 4],
             },

@@ -6,8 +6,9 @@ use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::{Journal, Position, Spot};
+use crate::journal::{Journal, JournalSpot};
 use crate::severity::{MetricId, Records, Row};
 
 /// A location of this worker.
@@ -76,7 +77,7 @@ impl Lines {
     }
 
     /// What a location did until an event (see [`TimeLine::pruned`]).
-    pub(super) fn pruned(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
+    pub(super) fn pruned(&mut self, spot: JournalSpot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
         self.lines[at].time.pruned(past, spot.position, &mut self.places, into);
     }
@@ -85,15 +86,15 @@ impl Lines {
     pub(super) fn work_since(
         &mut self,
         at: usize,
-        since: Option<Position>,
-        before: Position,
+        since: Option<JournalPosition>,
+        before: JournalPosition,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         self.lines[at].time.work_since(since, before, &mut self.places, into);
     }
 
     /// What a location did until an event (see [`TimeLine::work`]).
-    pub(super) fn work(&mut self, spot: Spot, past: Past, into: &mut Vec<(Row, Ticks)>) {
+    pub(super) fn work(&mut self, spot: JournalSpot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
         self.lines[at].time.work(past, spot.position, &mut self.places, into);
     }

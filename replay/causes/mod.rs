@@ -37,7 +37,7 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::groups::Groups;
 use crate::int::to_u32;
-use crate::journal::Spot;
+use crate::journal::{JournalSpot, Spot};
 use crate::memory::Memory;
 use crate::report_paths::ReportPaths;
 use crate::solvers;
@@ -178,9 +178,9 @@ fn end_of_path(
     tools: &Tools<'_>,
     profiles: &[ProcessProfile],
     lines: &Lines,
-    last: Option<Spot>,
+    last: Option<JournalSpot>,
     exchange: &mut dyn Exchange,
-) -> Result<Option<Spot>, Error> {
+) -> Result<Option<JournalSpot>, Error> {
     let ends = profiles.iter().flat_map(|profile| &profile.locations);
     // A stream of an accelerator is not where a program ends.
     let is_thread = |location: usize| tools.trace.locations[location].is_thread();
@@ -194,7 +194,7 @@ fn end_of_path(
     let latest = latest.reduce(|a, b| if b.0 > a.0 { b } else { a });
     let told = share(exchange, batch_of([&(last.is_some(), latest)]))?;
     let told = told.iter().map(|batch| wire::one(batch));
-    let told: Vec<(bool, Option<(Ticks, Spot)>)> = told.collect();
+    let told: Vec<(bool, Option<(Ticks, JournalSpot)>)> = told.collect();
     if told.iter().any(|&(is_finalize, _)| is_finalize) {
         return Ok(last);
     }

@@ -2,7 +2,8 @@
 
 use model::Ticks;
 
-use crate::journal::{Position, Spot};
+use crate::ids::JournalPosition;
+use crate::journal::JournalSpot;
 
 /// With whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +38,7 @@ pub(super) enum Next {
     /// It begins here.
     Start,
     /// If the point waits: at the event that it waits for.
-    Blamed(Spot),
+    Blamed(JournalSpot),
     /// At the threads of a team that did not wait there; the number of the team's meeting.
     Team(u32),
 }
@@ -46,7 +47,7 @@ pub(super) enum Next {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SyncPoint {
     /// Its place in the journal.
-    pub(super) position: Position,
+    pub(super) position: JournalPosition,
     /// How long the location waited there; 0 if others waited for it.
     pub(super) wait: Ticks,
     /// The time in the call that belongs to the synchronisation, not to what came after it: the time in the call without

@@ -9,9 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::points::{Peers, SyncPoint};
 use crate::communicators::Participants;
 use crate::exchange::batch::{halves, pair};
+use crate::ids::JournalPosition;
 use crate::int::{to_u32, to_usize};
-use crate::journal::Position;
 use crate::trace::Trace;
+use crate::wire::Half;
 
 /// Whom a location has synchronised with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +29,7 @@ pub(super) enum Partner {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Query {
     /// Points strictly before this event count.
-    pub(super) before: Position,
+    pub(super) before: JournalPosition,
     /// The partner.
     pub(super) partner: Partner,
 }
@@ -96,7 +97,8 @@ impl<'a> Members<'a> {
 /// Answers all queries about a location: the past between the last point that knows the process and the event.
 pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Past> {
     let mut answers = vec![Past::default(); queries.len()];
-    let mut order: Vec<u64> = (0..).zip(queries).map(|(at, query)| pair(query.before, at)).collect();
+    let mut order: Vec<u64> =
+        (0..).zip(queries).map(|(at, query)| pair(query.before.to_half(), at)).collect();
     // They come in few rising runs, which this sort makes use of.
     order.sort();
     let looked_at = members.looked_at;

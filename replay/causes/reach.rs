@@ -10,8 +10,8 @@ use super::delay::Delay;
 use super::points::{Peers, SyncPoint};
 use super::previous::{self, Members, Partner, Past, Query};
 use crate::communicators::Participants;
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::Position;
 use crate::trace::Trace;
 
 /// Members that are asked for at once, about.
@@ -43,7 +43,7 @@ pub(super) fn reference(
     operations.sort_by_key(|delay| delay.causing.position);
     operations.dedup_by_key(|delay| delay.causing.position);
     // The points of all members, for each operation.
-    let mut of_operation: FxHashMap<Position, Vec<Option<usize>>> = FxHashMap::default();
+    let mut of_operation: FxHashMap<JournalPosition, Vec<Option<usize>>> = FxHashMap::default();
     let mut rest = &operations[..];
     while !rest.is_empty() {
         let mut queries = Vec::new();

@@ -21,7 +21,7 @@ use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
 use crate::groups::Groups;
 use crate::int::to_u32;
-use crate::journal::Spot;
+use crate::journal::{JournalSpot, Spot};
 use crate::metrics::Metrics;
 use crate::options::Semantics;
 use crate::severity::Row;
@@ -51,7 +51,7 @@ pub(super) fn evaluate(
     for idle in idle {
         idle_threads(metrics, lines, &idle, &mut members, &mut causes);
     }
-    let line = |spot: Spot| Some(lines.at(spot.location));
+    let line = |spot: JournalSpot| Some(lines.at(spot.location));
     waits.of_line = Groups::new(lines.len(), waits.list.iter().map(|wait| line(wait.delay.waiting)));
     causes.of_line = Groups::new(lines.len(), causes.list.iter().map(|cause| line(cause.delay.causing)));
     for line in 0..lines.len() {
@@ -75,7 +75,7 @@ fn find_previous(
     waits: &mut Waits,
     causes: &mut Causes,
 ) {
-    let partner = |delay: &Delay, other: Spot| match delay.class {
+    let partner = |delay: &Delay, other: JournalSpot| match delay.class {
         // A thread may have been in a team of its own meanwhile.
         Class::ThreadBarrier => Partner::Team(delay.communicator),
         Class::IdleThreads => Partner::AnyTeam,

@@ -8,8 +8,8 @@ use super::reach::Reach;
 use super::time_line::TimeLine;
 use crate::call_tree::NO_PATH;
 use crate::groups::Groups;
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::Position;
 use crate::severity::Row;
 use crate::tools::Tools;
 
@@ -116,7 +116,7 @@ pub(super) struct Causes {
     /// Where those of each worker begin; and the end of all that were told: idle threads follow.
     pub(super) firsts: Vec<usize>,
     /// Since when the main thread worked alone, for each of these.
-    pub(super) alone_since: Vec<Option<Position>>,
+    pub(super) alone_since: Vec<Option<JournalPosition>>,
     /// Their numbers in the list, by causing location.
     pub(super) of_line: Groups,
     /// Excess work by row.
@@ -130,7 +130,7 @@ impl Causes {
     }
 
     /// The event behind which the work of a cause begins that is charged; the begin of the trace without one.
-    pub(super) fn since(&self, cause: usize, line: &TimeLine) -> Option<Position> {
+    pub(super) fn since(&self, cause: usize, line: &TimeLine) -> Option<JournalPosition> {
         let count = self.firsts.last().copied().unwrap_or(0);
         match cause.checked_sub(count) {
             Some(alone) => self.alone_since[alone],

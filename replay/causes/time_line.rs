@@ -10,8 +10,9 @@ use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
 use super::previous::Past;
+use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::{Journal, Position};
+use crate::journal::Journal;
 use crate::severity::Row;
 
 /// Where rows are in a list of sums that is being made. One for all locations of a worker.
@@ -74,7 +75,7 @@ pub(super) struct TimeLine {
 #[derive(Clone, Debug)]
 struct Stop {
     /// Where it would be in the journal in short.
-    place: Position,
+    place: JournalPosition,
     row: Row,
     /// Sum of the waits of all points before.
     waited: Ticks,
@@ -98,20 +99,20 @@ impl TimeLine {
             for (at, end) in begins.chain([(points.len(), journal.len())]) {
                 let before = at.checked_sub(1).map(|before| &points[before]);
                 if let Some(barrier) = before.filter(|point| matches!(point.peers, Peers::Barrier { .. })) {
-                    (barrier.position + 1..end).for_each(|position| journal.set(position, 0));
+                    barrier.position.next().until(end).for_each(|position| journal.set(position, 0));
                 }
             }
         }
         room.reach(rows);
         let mut stops = Vec::with_capacity(points.len() + 1);
         let mut short = Journal::with_room(journal.len());
-        let (mut from, mut waited) = (0, 0);
+        let (mut from, mut waited) = (JournalPosition::default(), 0);
         for point in &points {
             short.spend_all(&journal, from..point.position);
             short.close();
             stops.push(Stop { place: short.len(), row: journal.piece(point.position).0, waited });
             waited = point.wait.max(0).saturating_add(waited);
-            from = point.position + 1;
+            from = point.position.next();
         }
         short.spend_all(&journal, from..journal.len());
         short.shrink();
@@ -128,12 +129,12 @@ impl TimeLine {
     }
 
     /// The event behind a past, if it is a point.
-    pub(super) fn point_behind(&self, past: Past, event: Position) -> Option<&SyncPoint> {
+    pub(super) fn point_behind(&self, past: Past, event: JournalPosition) -> Option<&SyncPoint> {
         self.points.get(past.points().end).filter(|point| point.position == event)
     }
 
     /// The row of the event behind a past.
-    pub(super) fn row(&self, past: Past, event: Position) -> Row {
+    pub(super) fn row(&self, past: Past, event: JournalPosition) -> Row {
         match self.point_behind(past, event) {
             Some(_) => self.stops[past.points().end].row,
             None => self.journal.piece(event).0,
@@ -147,15 +148,19 @@ impl TimeLine {
 
     /// The rows of all pieces, and their ticks without waiting.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Row, Ticks)> {
-        self.pieces_between(0, self.end())
+        self.pieces_between(JournalPosition::default(), self.end())
     }
 
     /// The same from one piece until another one.
-    fn pieces_between(&self, from: Position, to: Position) -> impl Iterator<Item = (Row, Ticks)> {
+    fn pieces_between(
+        &self,
+        from: JournalPosition,
+        to: JournalPosition,
+    ) -> impl Iterator<Item = (Row, Ticks)> {
         let next = self.points.partition_point(|point| point.position < from);
         let mut points = self.points[next..].iter();
         let mut next = points.next();
-        (from..to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| match next {
+        from.until(to).zip(self.journal.pieces(from..to)).map(move |(position, (row, ticks))| match next {
             Some(point) if point.position == position => {
                 next = points.next();
                 (row, -point.wait.max(0))
@@ -170,7 +175,7 @@ impl TimeLine {
     }
 
     /// The position behind everything.
-    pub(super) fn end(&self) -> Position {
+    pub(super) fn end(&self) -> JournalPosition {
         self.journal.len()
     }
 
@@ -184,7 +189,7 @@ impl TimeLine {
     pub(super) fn work(
         &self,
         past: Past,
-        event: Position,
+        event: JournalPosition,
         places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
@@ -195,8 +200,8 @@ impl TimeLine {
     /// The same between two events of any kind, piece by piece.
     pub(super) fn work_since(
         &self,
-        since: Option<Position>,
-        before: Position,
+        since: Option<JournalPosition>,
+        before: JournalPosition,
         places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
@@ -209,7 +214,7 @@ impl TimeLine {
     pub(super) fn pruned(
         &self,
         past: Past,
-        event: Position,
+        event: JournalPosition,
         places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
@@ -221,7 +226,7 @@ impl TimeLine {
     }
 
     /// Sums up the past of an event.
-    fn sum(&self, past: Past, event: Position, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
+    fn sum(&self, past: Past, event: JournalPosition, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
         into.clear();
         let points = past.points();
         let event_of_end = self.points.get(points.end).map_or(self.end(), |point| point.position);
@@ -238,12 +243,12 @@ impl TimeLine {
 
     fn sum_pieces(
         &self,
-        since: Option<Position>,
-        before: Position,
+        since: Option<JournalPosition>,
+        before: JournalPosition,
         places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
-        let first = since.map_or(0, |since| since + 1);
+        let first = since.map_or(JournalPosition::default(), JournalPosition::next);
         let pieces = self.pieces_between(first, before.max(first));
         places.add(pieces, into);
     }
@@ -252,17 +257,17 @@ impl TimeLine {
     fn sum_points(
         &self,
         points: Range<usize>,
-        until: Position,
+        until: JournalPosition,
         places: &mut Places,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         let Range { start, end } = points;
-        let mut directly = |points: Range<usize>, until: Position| {
+        let mut directly = |points: Range<usize>, until: JournalPosition| {
             let pieces = self.short.pieces(self.behind(points.start)..until);
             places.add(pieces, into);
             places.add(points.map(|point| self.point_piece(point)), into);
         };
-        let sums = match until - self.behind(start) > 2 * distance(self.rows) {
+        let sums = match until.index() - self.behind(start).index() > 2 * distance(self.rows) {
             true => {
                 let first = self.sums_at.partition_point(|&at| (at as usize) < start);
                 first..self.sums_at.partition_point(|&at| at as usize <= end)
@@ -282,8 +287,8 @@ impl TimeLine {
     }
 
     /// The place in short behind all points before one.
-    fn behind(&self, point: usize) -> Position {
-        point.checked_sub(1).map_or(0, |last| self.stops[last].place)
+    fn behind(&self, point: usize) -> JournalPosition {
+        point.checked_sub(1).map_or(JournalPosition::default(), |last| self.stops[last].place)
     }
 
     /// Sums up the time by row before some points.
@@ -292,10 +297,10 @@ impl TimeLine {
         let mut before = 0;
         for number in 0..self.points.len() {
             let from = self.behind(number);
-            if from - before >= distance(self.rows) {
+            if from.index() - before >= distance(self.rows) {
                 self.sums_at.push(to_u32(number));
                 self.sums.extend_from_slice(&current);
-                before = from;
+                before = from.index();
             }
             let mut add = |row: Row, ticks: Ticks| {
                 let sum: &mut Ticks = &mut current[row as usize];
@@ -312,8 +317,8 @@ impl TimeLine {
 
 /// How far apart sums by row are, in pieces of the journal in short. They take half as much memory as that, at most, and a
 /// stretch of time takes about as long to sum up as this distance.
-fn distance(rows: usize) -> Position {
-    to_u32((4 * rows).max(32))
+fn distance(rows: usize) -> usize {
+    (4 * rows).max(32)
 }
 
 #[cfg(test)]
@@ -321,7 +326,7 @@ mod tests {
     use super::*;
     use crate::causes::points::Next;
 
-    fn point(position: Position, wait: Ticks, taken: Ticks) -> SyncPoint {
+    fn point(position: JournalPosition, wait: Ticks, taken: Ticks) -> SyncPoint {
         SyncPoint { position, wait, taken, peers: Peers::World, next: Next::Through }
     }
 
@@ -335,16 +340,17 @@ mod tests {
         }
         let (mut places, mut sums) = (Places::default(), Vec::new());
         // Not all marks are points.
-        let points = (0..900).map(|at| point(2 * at + 1, 0, 0)).collect();
+        let at = JournalPosition::new;
+        let points = (0..900).map(|number| point(at(2 * number + 1), 0, 0)).collect();
         let line = TimeLine::new(journal.clone(), points, 5, false, &mut places);
-        for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072] {
+        for end in [0, 1, 15, 16, 17, 700, 701, 2900, 3071, 3072].map(at) {
             let before = line.points().partition_point(|point| point.position < end);
             line.work(Past::new(None, before), end, &mut places, &mut sums);
             sums.sort_unstable();
             let mut expected = [0; 5];
-            journal.pieces(0..end).for_each(|(row, ticks)| expected[row as usize] += ticks);
+            journal.pieces(at(0)..end).for_each(|(row, ticks)| expected[row as usize] += ticks);
             let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
-            assert_eq!(sums, expected, "until {end}");
+            assert_eq!(sums, expected, "until {end:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use super::sides::{Cause, Wait};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
-use crate::journal::Spot;
+use crate::journal::JournalSpot;
 use crate::severity::Row;
 
 /// Words that a worker sends in one round, or gets, about.
@@ -111,7 +111,7 @@ fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut
 /// What a location that makes others wait did more than they. Many may wait for one event, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excess {
-    of: Option<(Spot, Past)>,
+    of: Option<(JournalSpot, Past)>,
     work: Vec<(Row, Ticks)>,
     more: Vec<(Row, Ticks)>,
 }

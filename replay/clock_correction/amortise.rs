@@ -6,7 +6,7 @@
 use model::Ticks;
 
 use super::way::{Jump, rounded};
-use crate::journal::Position;
+use crate::ids::RecordNumber;
 
 /// By how much of the distance to a jump events may move.
 const SLOPE: f64 = 0.01;
@@ -15,7 +15,7 @@ const SLOPE: f64 = 0.01;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Limit {
     /// The number of its record.
-    pub(super) record: Position,
+    pub(super) record: RecordNumber,
     pub(super) latest: Ticks,
 }
 
@@ -41,13 +41,13 @@ pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
         if length <= 0.0 {
             continue;
         }
-        let record = jump.record as usize;
+        let record = jump.record.index();
         let distance = |time: Ticks| jump.from.saturating_sub(time).max(0) as f64;
         corners.clear();
         corners.push(Corner { record, distance: 0.0, height });
-        let before = limits.partition_point(|limit| (limit.record as usize) < record);
+        let before = limits.partition_point(|limit| limit.record.index() < record);
         for limit in limits[..before].iter().rev() {
-            let (record, time) = (limit.record as usize, times[limit.record as usize]);
+            let (record, time) = (limit.record.index(), times[limit.record.index()]);
             let (distance, headroom) = (distance(time), limit.latest.saturating_sub(time).max(0) as f64);
             if distance >= length {
                 break;
@@ -108,11 +108,14 @@ mod tests {
     const NONE: Ticks = Ticks::MAX;
 
     /// Ten events, a thousand ticks apart, of which the last jumps by 30.
-    fn amortised(limits: &[(Position, Ticks)]) -> Vec<Ticks> {
+    fn amortised(limits: &[(usize, Ticks)]) -> Vec<Ticks> {
         let mut times: Vec<Ticks> = (0..10).map(|at| at * 1000).collect();
         times[9] += 30;
-        let limits: Vec<_> = limits.iter().map(|&(record, latest)| Limit { record, latest }).collect();
-        amortise(&mut times, &limits, &[Jump { record: 9, from: 9000, to: 9030 }]);
+        let limits: Vec<_> = limits
+            .iter()
+            .map(|&(record, latest)| Limit { record: RecordNumber::new(record), latest })
+            .collect();
+        amortise(&mut times, &limits, &[Jump { record: RecordNumber::new(9), from: 9000, to: 9030 }]);
         times
     }
 
@@ -133,8 +136,13 @@ mod tests {
 
     #[test]
     fn send_at_the_time_of_the_jump_moves_no_further_than_its_receive_allows() {
-        let sends = |latest| [Limit { record: 1, latest }, Limit { record: 2, latest: 1050 }];
-        let jump = Jump { record: 3, from: 1000, to: 1100 };
+        let sends = |latest| {
+            [
+                Limit { record: RecordNumber::new(1), latest },
+                Limit { record: RecordNumber::new(2), latest: 1050 },
+            ]
+        };
+        let jump = Jump { record: RecordNumber::new(3), from: 1000, to: 1100 };
         for (latest, expected) in [(1020, [0, 1020, 1020, 1100]), (1080, [0, 1050, 1050, 1100])] {
             let mut times = vec![0, 1000, 1000, 1100];
             amortise(&mut times, &sends(latest), &[jump]);
@@ -145,7 +153,7 @@ mod tests {
     #[test]
     fn jump_that_is_long_for_the_time_before_it_moves_all_but_the_first_event() {
         let mut times = vec![0, 500, 2000];
-        amortise(&mut times, &[], &[Jump { record: 2, from: 1000, to: 2000 }]);
+        amortise(&mut times, &[], &[Jump { record: RecordNumber::new(2), from: 1000, to: 2000 }]);
         assert_eq!(times, [0, 1000, 2000]);
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
-use crate::journal::Spot;
+use crate::journal::{RecordSpot, Spot};
 use crate::relay::{Blocked, Recurrence};
 use crate::solvers::{Group, Part};
 use crate::tools::Tools;
@@ -101,7 +101,7 @@ impl<'a> Forward<'a> {
     }
 
     /// An event is told since when it can have been. Answers its location, if that comes to it next.
-    fn hear_event(&mut self, spot: Spot, time: Ticks) -> Option<usize> {
+    fn hear_event(&mut self, spot: RecordSpot, time: Ticks) -> Option<usize> {
         let at = self.group.at(spot.location);
         let Place { part, line, next, .. } = self.places[at];
         let stations = &self.group.parts[part];
@@ -169,7 +169,8 @@ impl Recurrence for Forward<'_> {
     fn blocked(&self) -> Option<Blocked> {
         let blocked = |at: usize| {
             let Station { position, time, .. } = *self.next(at)?;
-            Some(Blocked { time, spot: Spot { location: self.group.location(at), position } })
+            let spot = Spot { location: self.group.location(at), position };
+            Some(Blocked { time, spot: spot.into() })
         };
         (0..self.places.len()).filter_map(blocked).min()
     }
@@ -182,7 +183,7 @@ impl Recurrence for Forward<'_> {
             blocked.spot.location as usize,
             || "what comes after an event is what it waits for",
         );
-        while self.hear_event(blocked.spot, NOTHING).is_some() {}
+        while self.hear_event(blocked.spot.record(), NOTHING).is_some() {}
         self.ready.push(self.group.at(blocked.spot.location));
     }
 }

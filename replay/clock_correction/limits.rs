@@ -29,7 +29,7 @@ pub(super) fn set(
     for way in &mut *ways {
         way.told.fill(Ticks::MAX);
         for link in way.links.iter().filter(|link| link.role == Role::Receive) {
-            let received = way.times[link.spot.position as usize];
+            let received = way.times[link.spot.position.index()];
             let limit = received.saturating_sub(truncated(least.of(link).ceil()));
             (link.other, limit).put(&mut outgoing[link.other.worker(tools)]);
         }

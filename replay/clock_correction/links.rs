@@ -11,8 +11,9 @@ use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
+use crate::ids::{EventNumber, RecordNumber};
 use crate::int::high;
-use crate::journal::{NO_POSITION, Spot};
+use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
     Matches, Operation, Part, SendFacts, Verdict, collect_parts, match_messages, operations,
 };
@@ -28,7 +29,7 @@ pub(super) const NOT_YET: Ticks = Ticks::MIN;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Side {
     /// An event; its position is the number of its record.
-    Event(Spot),
+    Event(RecordSpot),
     /// A place in a meeting.
     Seat { worker: u32, number: u32 },
 }
@@ -64,7 +65,7 @@ impl Wire for Side {
     fn get(reader: &mut BatchReader<'_>) -> Side {
         let (worker, number) = halves(reader.word());
         match pair(worker, 0) & SEAT {
-            0 => Side::Event(Spot { location: worker, position: number }),
+            0 => Side::Event(Spot { location: worker, position: RecordNumber::of_half(number) }),
             seat => Side::Seat { worker: worker ^ high(seat), number },
         }
     }
@@ -114,7 +115,7 @@ impl Half for Kind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Link {
     /// The event at this side.
-    pub(super) spot: Spot,
+    pub(super) spot: RecordSpot,
     pub(super) role: Role,
     pub(super) kind: Kind,
     pub(super) other: Side,
@@ -186,7 +187,7 @@ impl Links<'_> {
     }
 
     /// One event after another.
-    fn pair(&mut self, first: Spot, then: Spot, kind: Kind) {
+    fn pair(&mut self, first: RecordSpot, then: RecordSpot, kind: Kind) {
         self.put(Link { spot: first, role: Role::Send, kind, other: Side::Event(then) });
         self.put(Link { spot: then, role: Role::Receive, kind, other: Side::Event(first) });
     }
@@ -195,9 +196,9 @@ impl Links<'_> {
     fn messages(&mut self, operations: &Operations, matches: &Matches) {
         for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
             let Some(send) = send else { continue };
-            let sent = Spot { location: send.place.location, position: send.position };
-            let received =
-                Spot { location: operations.site(receive.call).location, position: receive.position };
+            let sent = Spot { location: send.place.location, position: send.position.record() };
+            let location = operations.site(receive.call).location;
+            let received = Spot { location, position: receive.position.record() };
             self.pair(sent, received, Kind::Message);
         }
     }
@@ -217,7 +218,7 @@ impl Links<'_> {
             return;
         }
         for pair in operations.order.windows(2).filter(|pair| pair[0].location != pair[1].location) {
-            self.pair(pair[0], pair[1], Kind::Order);
+            self.pair(pair[0].record(), pair[1].record(), Kind::Order);
         }
     }
 
@@ -245,8 +246,8 @@ impl Links<'_> {
         let is_start = |event: &TeamEvent| matches!(event.kind, TeamEventKind::Fork | TeamEventKind::Begin);
         for meeting in events.chunk_by(|a, b| (a.team, is_start(a)) == (b.team, is_start(b))) {
             let member = |event: &TeamEvent| Member {
-                begin: event.spot,
-                end: event.spot,
+                begin: event.spot.record(),
+                end: event.spot.record(),
                 sends: matches!(event.kind, TeamEventKind::Fork | TeamEventKind::End),
                 receives: matches!(event.kind, TeamEventKind::Begin | TeamEventKind::Join),
             };
@@ -257,11 +258,14 @@ impl Links<'_> {
 
     /// The leave of a barrier of threads, after the enter of all.
     fn barriers(&mut self, visits: &[Barrier], meetings: &mut Meetings) {
-        let is_known = |visit: &&Barrier| visit.last.is_some() && visit.position != NO_POSITION;
+        let is_known = |visit: &&Barrier| visit.last.is_some() && visit.position != EventNumber::NONE;
         let mut visits: Vec<&Barrier> = visits.iter().filter(is_known).collect();
         visits.sort_by_key(|visit| (visit.last, visit.location));
         for meeting in visits.chunk_by(|a, b| a.last == b.last) {
-            let spot = |visit: &Barrier, position| Spot { location: visit.location, position };
+            let spot = |visit: &Barrier, position: EventNumber| Spot {
+                location: visit.location,
+                position: position.record(),
+            };
             let member = |visit: &&Barrier| Member {
                 begin: spot(visit, visit.entered),
                 end: spot(visit, visit.position),
@@ -291,7 +295,8 @@ impl Links<'_> {
                 CollectiveClass::AllToOne => (gives, gets && is_root),
                 CollectiveClass::AllToAll | CollectiveClass::Scan => (gives, gets),
             };
-            let spot = |position| Spot { location: part.place.location, position };
+            let location = part.place.location;
+            let spot = |event: EventNumber| Spot { location, position: event.record() };
             Member { begin: spot(part.begun), end: spot(part.ended), sends, receives }
         };
         let mut members: Vec<Member> = operation.members.iter().map(member).collect();

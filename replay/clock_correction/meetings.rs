@@ -8,7 +8,7 @@ use super::links::{NOT_YET, Side};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::int::to_u32;
-use crate::journal::Spot;
+use crate::journal::RecordSpot;
 use crate::wire::{Halves, Wire, wire};
 
 /// Words of a seat in a batch.
@@ -17,8 +17,8 @@ const SEAT: usize = 3;
 /// Who takes part in a meeting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Member {
-    pub(super) begin: Spot,
-    pub(super) end: Spot,
+    pub(super) begin: RecordSpot,
+    pub(super) end: RecordSpot,
     /// Others end after its begin.
     pub(super) sends: bool,
     /// It ends after others' begins.
@@ -102,7 +102,7 @@ impl Meetings {
     }
 
     /// A member has begun. Tells those that have waited for it, and for nobody else any more, since when they may end.
-    pub(super) fn begin(&mut self, seat: u32, time: Ticks, mut tell: impl FnMut(Spot, Ticks)) {
+    pub(super) fn begin(&mut self, seat: u32, time: Ticks, mut tell: impl FnMut(RecordSpot, Ticks)) {
         let Seat { meeting, .. } = self.seats[seat as usize];
         self.seats[seat as usize].told = time;
         let meeting = &mut self.meetings[meeting as usize];
@@ -138,7 +138,7 @@ impl Meetings {
     }
 
     /// Tells each begin the earliest of the ends that are after it.
-    pub(super) fn limits(&self, mut tell: impl FnMut(Spot, Ticks)) {
+    pub(super) fn limits(&self, mut tell: impl FnMut(RecordSpot, Ticks)) {
         for meeting in &self.meetings {
             let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
             let all = seats.iter().map(|seat| seat.told).min().unwrap_or(Ticks::MAX);
@@ -159,10 +159,11 @@ mod tests {
 
     /// Members by what they do, `s`end or `r`eceive; member n begins with record 2n of location 0, and ends with the next.
     fn meeting(members: &[&str], in_turn: bool) -> Meetings {
-        let spot = |position| Spot { location: 0, position };
+        let spot =
+            |record| crate::journal::Spot { location: 0, position: crate::ids::RecordNumber::new(record) };
         let member = |(at, does): (usize, &&str)| Member {
-            begin: spot(2 * at as u32),
-            end: spot(2 * at as u32 + 1),
+            begin: spot(2 * at),
+            end: spot(2 * at + 1),
             sends: does.contains('s'),
             receives: does.contains('r'),
         };
@@ -174,10 +175,10 @@ mod tests {
     }
 
     /// What members learn when others begin at these times, one after the other.
-    fn told(mut meetings: Meetings, begins: &[(u32, Ticks)]) -> Vec<Vec<(u32, Ticks)>> {
+    fn told(mut meetings: Meetings, begins: &[(u32, Ticks)]) -> Vec<Vec<(usize, Ticks)>> {
         let begin = |&(seat, time): &(u32, Ticks)| {
             let mut told = Vec::new();
-            meetings.begin(seat, time, |spot, time| told.push((spot.position, time)));
+            meetings.begin(seat, time, |spot, time| told.push((spot.position.index(), time)));
             told
         };
         begins.iter().map(begin).collect()
@@ -203,7 +204,7 @@ mod tests {
             meetings.turn_back();
             [(1, 90), (2, 95)].into_iter().for_each(|(seat, time)| meetings.end(seat, time));
             let mut limits = Vec::new();
-            meetings.limits(|spot, limit| limits.push((spot.position, limit)));
+            meetings.limits(|spot, limit| limits.push((spot.position.index(), limit)));
             limits.sort_unstable();
             limits
         };

@@ -9,8 +9,8 @@ use super::meetings::Meetings;
 use super::way::{Drift, Least, Way, rounded};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::ids::RecordNumber;
 use crate::int::to_u32;
-use crate::journal::Position;
 use crate::solvers::Part;
 use crate::wire::{self, Wire, wire};
 
@@ -18,7 +18,7 @@ use crate::wire::{self, Wire, wire};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Station {
     /// The number of its record.
-    pub(super) position: Position,
+    pub(super) position: RecordNumber,
     /// Its first link among those of the part, and the one behind its last.
     first_link: u32,
     end_link: u32,
@@ -64,7 +64,7 @@ impl Stations {
             list.extend(way.drifts(least).into_iter().map(|(of_event, drift)| {
                 let position = way.links[of_event.start].spot.position;
                 let [first_link, end_link] = [of_event.start, of_event.end].map(|at| to_u32(before + at));
-                Station { position, first_link, end_link, time: way.times[position as usize], drift }
+                Station { position, first_link, end_link, time: way.times[position.index()], drift }
             }));
             links.extend(way.links.iter().map(|link| match link.role {
                 Role::Receive => Seen::Receive,
@@ -86,7 +86,7 @@ impl Stations {
     }
 
     /// The number of a location's station at an event.
-    pub(super) fn at(&self, line: usize, position: Position) -> Option<usize> {
+    pub(super) fn at(&self, line: usize, position: RecordNumber) -> Option<usize> {
         self.list[self.range(line)].binary_search_by_key(&position, |station| station.position).ok()
     }
 }
@@ -150,14 +150,15 @@ mod tests {
     #[test]
     fn stations_come_back_from_their_words() {
         let least = Least::new(1_000_000_000);
-        let spot = |position| Spot { location: 4, position };
+        let at = |location, record| Spot { location, position: RecordNumber::new(record) };
+        let spot = |record| at(4, record);
         let link = |position, role, other| Link { spot: spot(position), role, kind: Kind::Message, other };
         let links = vec![
-            link(1, Role::Receive, Side::Event(Spot { location: 9, position: 3 })),
+            link(1, Role::Receive, Side::Event(at(9, 3))),
             link(1, Role::Send, Side::Seat { worker: 2, number: 5 }),
-            link(3, Role::Send, Side::Event(Spot { location: 9, position: 3 })),
+            link(3, Role::Send, Side::Event(at(9, 3))),
         ];
-        let records = Records { times: vec![10, 20, 20, 4000], ignored: vec![2] };
+        let records = Records { times: vec![10, 20, 20, 4000], ignored: vec![RecordNumber::new(2)] };
         let ways = [Way::new(records, links), Way::default()];
         let mut meetings = Meetings::new(1);
         let member = |sends| Member { begin: spot(0), end: spot(3), sends, receives: !sends };
@@ -169,7 +170,14 @@ mod tests {
         let decoded = wire::one::<Stations>(&batch);
         assert_eq!(decoded, stations);
         let second = decoded.station(0, 1).unwrap();
-        assert_eq!((second.position, second.links(), second.time), (3, 2..3, 4000));
-        assert_eq!((decoded.at(0, 3), decoded.at(0, 2), decoded.at(1, 3)), (Some(1), None, None));
+        assert_eq!((second.position, second.links(), second.time), (RecordNumber::new(3), 2..3, 4000));
+        assert_eq!(
+            (
+                decoded.at(0, RecordNumber::new(3)),
+                decoded.at(0, RecordNumber::new(2)),
+                decoded.at(1, RecordNumber::new(3))
+            ),
+            (Some(1), None, None)
+        );
     }
 }

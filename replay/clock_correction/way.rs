@@ -8,8 +8,8 @@ use std::ops::Range;
 use model::Ticks;
 
 use super::links::{Kind, Link, NOT_YET, Role};
-use crate::int::{nearest, to_u32, truncated};
-use crate::journal::Position;
+use crate::ids::RecordNumber;
+use crate::int::{nearest, truncated};
 use crate::walk::{FARTHEST, Records};
 use crate::wire::wire;
 
@@ -101,7 +101,7 @@ impl Drift {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Jump {
     /// The number of its record.
-    pub(super) record: Position,
+    pub(super) record: RecordNumber,
     /// When it would have been.
     pub(super) from: Ticks,
     /// When it is.
@@ -118,7 +118,7 @@ pub(super) struct Way {
     pub(super) told: Vec<Ticks>,
     pub(super) jumps: Vec<Jump>,
     /// The records that do not matter, the last first, of those to come.
-    ignored: Vec<Position>,
+    ignored: Vec<RecordNumber>,
     /// The record to come, and the original time of the one before it that matters.
     record: usize,
     before: Option<Ticks>,
@@ -139,7 +139,7 @@ impl Way {
 
     /// Whether the record to come does not matter: it needs no time of its own.
     fn is_ignored(&self) -> bool {
-        self.ignored.last().is_some_and(|&ignored| ignored as usize == self.record)
+        self.ignored.last().is_some_and(|&ignored| ignored.index() == self.record)
     }
 
     /// For each event with links, these, and the drift from the event before it, of the first from the begin.
@@ -147,15 +147,15 @@ impl Way {
         let (mut drifts, mut next, mut sum) = (Vec::new(), 0, Drift::NONE);
         let (mut ignored, mut before) = (self.ignored.iter().rev().peekable(), None);
         for (record, &time) in self.times.iter().enumerate() {
-            let has_links = self.links.get(next).is_some_and(|link| link.spot.position as usize == record);
-            if !has_links && ignored.next_if(|&&ignored| ignored as usize == record).is_some() {
+            let has_links = self.links.get(next).is_some_and(|link| link.spot.position.index() == record);
+            if !has_links && ignored.next_if(|&&ignored| ignored.index() == record).is_some() {
                 continue;
             }
             if let Some(before) = before.replace(time) {
                 sum = sum.then(Drift::over(time.saturating_sub(before), least.step));
             }
             if has_links {
-                let of_event = self.links_from(next, to_u32(record));
+                let of_event = self.links_from(next, RecordNumber::new(record));
                 next = of_event.end;
                 drifts.push((of_event, std::mem::replace(&mut sum, Drift::NONE)));
             }
@@ -167,7 +167,7 @@ impl Way {
     pub(super) fn go(&mut self, least: Least) {
         let (mut next, mut ahead) = (0, 0);
         while self.record < self.times.len() {
-            let record = to_u32(self.record);
+            let record = RecordNumber::new(self.record);
             let time = self.times[self.record];
             let has_links = self.links.get(next).is_some_and(|link| link.spot.position == record);
             if !has_links && self.is_ignored() {
@@ -195,18 +195,18 @@ impl Way {
     }
 
     /// The numbers of the links of an event, of which the first is known.
-    fn links_from(&self, first: usize, position: Position) -> Range<usize> {
+    fn links_from(&self, first: usize, position: RecordNumber) -> Range<usize> {
         let of_event = self.links[first..].iter().take_while(|link| link.spot.position == position);
         first..first + of_event.count()
     }
 
     /// The numbers of the links of an event.
-    fn links_of(&self, position: Position) -> Range<usize> {
+    fn links_of(&self, position: RecordNumber) -> Range<usize> {
         self.links_from(self.links.partition_point(|link| link.spot.position < position), position)
     }
 
     /// A send can have been no later than this.
-    pub(super) fn limit(&mut self, position: Position, latest: Ticks) {
+    pub(super) fn limit(&mut self, position: RecordNumber, latest: Ticks) {
         let of_event = self.links_of(position);
         self.told[of_event].iter_mut().for_each(|told| *told = latest.min(*told));
     }
@@ -239,14 +239,18 @@ mod tests {
     const LEAST: Least = Least { step: 2 * PARTS, message: 100.0, of_threads: 10.0 };
 
     /// A location with records at these times, of which some do not matter, and links of some with what they were told.
-    fn way(times: &[Ticks], ignored: &[Position], links: &[(Position, Role, Ticks)]) -> Way {
-        let link = |&(position, role, _): &(Position, Role, Ticks)| Link {
-            spot: Spot { location: 0, position },
+    fn way(times: &[Ticks], ignored: &[usize], links: &[(usize, Role, Ticks)]) -> Way {
+        let at = |location, record| Spot { location, position: RecordNumber::new(record) };
+        let link = |&(record, role, _): &(usize, Role, Ticks)| Link {
+            spot: at(0, record),
             role,
             kind: Kind::Message,
-            other: Side::Event(Spot { location: 1, position: 7 }),
+            other: Side::Event(at(1, 7)),
         };
-        let records = Records { times: times.to_vec(), ignored: ignored.to_vec() };
+        let records = Records {
+            times: times.to_vec(),
+            ignored: ignored.iter().map(|&record| RecordNumber::new(record)).collect(),
+        };
         let mut way = Way::new(records, links.iter().map(link).collect());
         way.told = links.iter().map(|link| link.2).collect();
         way
@@ -256,7 +260,7 @@ mod tests {
     fn by_drifts(way: &Way) -> Vec<Ticks> {
         let mut ahead = 0;
         let of_event = |(links, drift): (Range<usize>, Drift)| {
-            let time = way.times[way.links[links.start].spot.position as usize];
+            let time = way.times[way.links[links.start].spot.position.index()];
             let receives = links.filter(|&at| way.links[at].role == Role::Receive);
             ahead = needed(drift.of(ahead), time, receives.map(|at| way.told[at]));
             later(time, ahead)
@@ -271,7 +275,7 @@ mod tests {
         assert_eq!(by_drifts(&way), [0, 80, 100_089]);
         way.go(LEAST);
         assert_eq!(way.times, [0, 80, 90, 100_089]);
-        assert_eq!(way.jumps, [Jump { record: 1, from: 50, to: 80 }]);
+        assert_eq!(way.jumps, [Jump { record: RecordNumber::new(1), from: 50, to: 80 }]);
     }
 
     #[test]
@@ -317,7 +321,7 @@ mod tests {
                 .collect();
             let (mut ignored, mut links) = (Vec::new(), Vec::new());
             for record in 0..30 {
-                let from = times[record as usize];
+                let from = times[record];
                 match draw(4) {
                     0 => ignored.push(record),
                     1 => links.push((record, Role::Receive, from - 50 + draw(150) as Ticks)),
@@ -328,7 +332,7 @@ mod tests {
             let mut way = way(&times, &ignored, &links);
             let expected = by_drifts(&way);
             way.go(LEAST);
-            let at_links: Vec<Ticks> = links.iter().map(|link| way.times[link.0 as usize]).collect();
+            let at_links: Vec<Ticks> = links.iter().map(|link| way.times[link.0]).collect();
             assert_eq!(at_links, expected);
         }
     }

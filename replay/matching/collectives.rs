@@ -17,8 +17,8 @@ use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
+use crate::ids::EventNumber;
 use crate::int::{to_u32, to_u64};
-use crate::journal::Position;
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
 use crate::statistics::{Instance, SubjectId};
@@ -47,10 +47,10 @@ pub(crate) struct Part {
     position: u32,
     /// Where the member is.
     pub(crate) place: Place,
-    /// Where its end of the operation is in the journal of its location.
-    pub(crate) ended: Position,
+    /// The event of its end of the operation.
+    pub(crate) ended: EventNumber,
     /// The number of the record of its begin, where records are numbered.
-    pub(crate) begun: Position,
+    pub(crate) begun: EventNumber,
     operation: u8,
     pub(super) class: Option<CollectiveClass>,
     pub(crate) root: u32,
@@ -518,8 +518,8 @@ mod tests {
                 process: rank as u32,
                 position: 0,
                 place: Place { location: rank as u32, path: 0 },
-                ended: 0,
-                begun: 0,
+                ended: EventNumber::new(0),
+                begun: EventNumber::new(0),
                 operation: 0,
                 class: Some(class),
                 root: 0,
@@ -605,8 +605,8 @@ mod tests {
                 process: 3,
                 position: 9,
                 place: Place { location: 4, path: 8 },
-                ended: 11,
-                begun: 12,
+                ended: EventNumber::new(11),
+                begun: EventNumber::new(12),
                 operation: 9,
                 class,
                 root: u32::MAX,

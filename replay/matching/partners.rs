@@ -12,7 +12,7 @@ use crate::communicators::Participants;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::int::{to_u32, to_u64};
-use crate::journal::Spot;
+use crate::journal::{EventSpot, Spot};
 use crate::trace::Trace;
 use crate::wire::Wire;
 
@@ -31,7 +31,7 @@ pub enum With {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Synchronised {
     /// Whom the others had to wait for.
-    pub blamed: Option<Spot>,
+    pub blamed: Option<EventSpot>,
     /// With whom.
     pub with: With,
 }

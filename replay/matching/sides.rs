@@ -8,8 +8,8 @@ use patterns::matched::Interval;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::journal::Position;
 use crate::operations::{Operations, Place};
 use crate::wire::{Wire, wire};
 
@@ -24,8 +24,8 @@ pub struct SendFacts {
     pub bytes: u64,
     /// Where it was sent.
     pub place: Place,
-    /// Where the send is in the journal of its location.
-    pub position: Position,
+    /// The event of the send.
+    pub position: EventNumber,
 }
 
 /// What a sender needs to know of a receive.
@@ -37,8 +37,8 @@ pub struct PostingFacts {
     pub received: Ticks,
     /// Where it was posted.
     pub place: Place,
-    /// Where the posting is in the journal of its location.
-    pub position: Position,
+    /// The event of the posting.
+    pub position: EventNumber,
 }
 
 wire!(SendFacts { time, call, bytes, place, position });
@@ -178,8 +178,15 @@ mod tests {
     #[test]
     fn facts_come_back_from_a_batch() {
         let place = Place { location: 3, path: 9 };
-        let send = SendFacts { time: -5, call: Interval::new(-7, 1 << 40), bytes: 12, place, position: 4 };
-        let posting = PostingFacts { call: Interval::new(-1, 2), received: 6, place, position: 8 };
+        let send = SendFacts {
+            time: -5,
+            call: Interval::new(-7, 1 << 40),
+            bytes: 12,
+            place,
+            position: EventNumber::new(4),
+        };
+        let posting =
+            PostingFacts { call: Interval::new(-1, 2), received: 6, place, position: EventNumber::new(8) };
         let mut batch = Batch::new();
         send.put(&mut batch);
         posting.put(&mut batch);

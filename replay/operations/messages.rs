@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::CallId;
 use super::flagged::Flagged;
+use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::journal::Position;
 
 /// With whom a process swaps messages, and whatever else decides which of them match (MPI 3.1, section 3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,10 +73,10 @@ pub struct Send {
     pub call: CallId,
     /// The call that completed it; [`NO_CALL`](super::NO_CALL) if the trace does not show that.
     pub completion: CallId,
-    /// Where it is in the journal of its location.
-    pub position: Position,
-    /// Where its completion is in the journal of that location.
-    pub completed: Position,
+    /// The event.
+    pub position: EventNumber,
+    /// The event of its completion, at that location.
+    pub completed: EventNumber,
     /// Its envelope, and whether it was [`CANCELLED`].
     pub(crate) envelope: Flagged,
 }
@@ -115,10 +115,10 @@ pub struct Receive {
     pub call: CallId,
     /// The call that posted it; the same as `call` for a blocking receive.
     pub posting: CallId,
-    /// Where its completion is in the journal of that location.
-    pub position: Position,
-    /// Where its posting is in the journal of that location; the same as `position` for a blocking receive.
-    pub posted_at: Position,
+    /// The event of its completion, at that location.
+    pub position: EventNumber,
+    /// The event of its posting, at that location; the same as `position` for a blocking receive.
+    pub posted_at: EventNumber,
     /// Its place in the order in which the process posted receives.
     pub posted: u32,
     /// Its envelope, and what becomes of the longest wait of its call.
@@ -172,7 +172,6 @@ impl Receive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::NO_POSITION;
     use crate::operations::NO_CALL;
 
     #[test]
@@ -192,8 +191,8 @@ mod tests {
             bytes: u64::MAX,
             call: 0,
             posting: NO_CALL,
-            position: 1,
-            posted_at: NO_POSITION,
+            position: EventNumber::new(1),
+            posted_at: EventNumber::NONE,
             posted: 2,
             envelope: Flagged::new(6),
         };

@@ -11,7 +11,8 @@ use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
 
 use crate::call_tree::PathId;
-use crate::journal::{Position, Spot};
+use crate::ids::EventNumber;
+use crate::journal::EventSpot;
 use crate::severity::Row;
 use crate::wire::wire;
 
@@ -46,9 +47,9 @@ pub struct Collective {
     /// The call that did it.
     pub call: CallId,
     /// The number of the record of its begin, where records are numbered.
-    pub begun: Position,
-    /// Where its end is in the journal of its location.
-    pub position: Position,
+    pub begun: EventNumber,
+    /// The event of its end.
+    pub position: EventNumber,
     /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
     pub communicator: u32,
     /// What it does; `None` for operations that are counted only.
@@ -81,9 +82,9 @@ pub struct Barrier {
     /// Time in which the thread ran tasks in there.
     pub tasks: Ticks,
     /// The number of the record that it was entered by, where records are numbered.
-    pub entered: Position,
-    /// Where its end is in the journal of the location.
-    pub position: Position,
+    pub entered: EventNumber,
+    /// The event of its end.
+    pub position: EventNumber,
     /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`]; the same for
     /// all that visit this barrier; `None` if that is not known.
     pub last: Option<u32>,
@@ -104,8 +105,8 @@ pub struct ParallelRegion {
     pub fork: Ticks,
     /// When the member entered the region.
     pub enter: Ticks,
-    /// Where that is in the journal of the location.
-    pub position: Position,
+    /// That event.
+    pub position: EventNumber,
 }
 
 /// What a thread has to do with a team, where records are numbered.
@@ -116,7 +117,7 @@ pub struct TeamEvent {
     /// What happened.
     pub kind: TeamEventKind,
     /// Which record says so.
-    pub spot: Spot,
+    pub spot: EventSpot,
 }
 
 /// What may happen to a team.
@@ -238,13 +239,13 @@ pub struct Operations {
     /// Parallel regions that threads entered, in the order of time.
     pub parallel_regions: Vec<ParallelRegion>,
     /// Where the main thread has joined teams and is in no other, in its journal.
-    pub joins: Vec<Position>,
+    pub joins: Vec<EventNumber>,
     /// Locks that threads got, in the order of time.
     pub locks: Vec<Lock>,
     /// What threads had to do with teams, in the order of time; empty unless records are numbered.
     pub teams: Vec<TeamEvent>,
     /// Where threads communicated, in the order in which they did; empty unless records are numbered and there are several.
-    pub order: Vec<Spot>,
+    pub order: Vec<EventSpot>,
 }
 
 impl Operations {
@@ -310,10 +311,10 @@ impl Operations {
             self.unrecorded.growth(),
             self.barriers.capacity() * size_of::<Barrier>(),
             self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
-            self.joins.capacity() * size_of::<Position>(),
+            self.joins.capacity() * size_of::<EventNumber>(),
             self.locks.capacity() * size_of::<Lock>(),
             self.teams.capacity() * size_of::<TeamEvent>(),
-            self.order.capacity() * size_of::<Spot>(),
+            self.order.capacity() * size_of::<EventSpot>(),
         ];
         lists.into_iter().sum::<usize>() as u64
     }

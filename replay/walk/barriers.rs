@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use super::stack::{Frame, NONE};
 use crate::findings::Finding;
+use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::journal::NO_POSITION;
 use crate::operations::Barrier;
 
 /// The barriers of a team so far.
@@ -57,7 +57,7 @@ impl ProcessWalk<'_> {
             visit: Interval::new(frame.enter, frame.enter),
             tasks: 0,
             entered: frame.entered,
-            position: NO_POSITION,
+            position: EventNumber::NONE,
             last: None,
         });
         position

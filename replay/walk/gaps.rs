@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use crate::call_tree::NO_SITE;
 use crate::findings::Finding;
-use crate::journal::Position;
+use crate::ids::EventNumber;
 use crate::operations::CallId;
 use crate::trace::Artificial;
 
@@ -97,7 +97,7 @@ pub(super) struct Resumed {
     time: Ticks,
     /// The stretch before, in which it was off, as a call.
     off: CallId,
-    position: Position,
+    position: EventNumber,
 }
 
 impl ProcessWalk<'_> {
@@ -137,7 +137,7 @@ impl ProcessWalk<'_> {
 
     /// Where the posting of a receive stands that happened while recording was off: the stretch as a call, and where
     /// recording went on then.
-    pub(super) fn missing_posting(&self, thread: usize, posted: Ticks) -> Option<(CallId, Position)> {
+    pub(super) fn missing_posting(&self, thread: usize, posted: Ticks) -> Option<(CallId, EventNumber)> {
         let all = self.resumed.get(&thread)?;
         let next = all.get(all.partition_point(|resumed| resumed.time < posted))?;
         Some((next.off, next.position))

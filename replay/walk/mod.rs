@@ -32,7 +32,8 @@ use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::findings::Findings;
-use crate::journal::{Journal, Position};
+use crate::ids::RecordNumber;
+use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
@@ -108,13 +109,14 @@ pub struct Records {
     /// The time of each, in ticks.
     pub times: Vec<Ticks>,
     /// The numbers of those that the analysis ignores (specification 2.1), in rising order.
-    pub ignored: Vec<Position>,
+    pub ignored: Vec<RecordNumber>,
 }
 
 impl Records {
     /// The bytes that it takes when it grows next.
     fn growth(&self) -> u64 {
-        (self.times.capacity() * size_of::<Ticks>() + self.ignored.capacity() * size_of::<Position>()) as u64
+        (self.times.capacity() * size_of::<Ticks>() + self.ignored.capacity() * size_of::<RecordNumber>())
+            as u64
     }
 }
 

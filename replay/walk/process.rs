@@ -19,7 +19,8 @@ use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::clock_errors::Doubtful;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
-use crate::journal::{Journal, NO_POSITION, Position, Spot};
+use crate::ids::EventNumber;
+use crate::journal::{Journal, Spot};
 use crate::metrics::Metrics;
 use crate::operations::{
     CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
@@ -237,7 +238,7 @@ impl<'t> ProcessWalk<'t> {
         // Time inside counts as after the event (specification 7.2).
         let position = match is_first_init || is_first_finalize || barrier != NONE {
             true => self.threads[thread].mark_innermost(),
-            false => NO_POSITION,
+            false => EventNumber::NONE,
         };
         let Some(mut frame) = self.threads[thread].pop(time) else { return };
         let interval = Interval::new(frame.enter, time);
@@ -289,9 +290,9 @@ impl<'t> ProcessWalk<'t> {
 
     /// Marks an event in which a thread communicates.
     #[inline(always)]
-    pub(super) fn mark_operation(&mut self, thread: usize) -> Position {
+    pub(super) fn mark_operation(&mut self, thread: usize) -> EventNumber {
         match &self.threads[thread].numbering {
-            Numbering::Nothing => NO_POSITION,
+            Numbering::Nothing => EventNumber::NONE,
             Numbering::Journal(_) => self.threads[thread].mark_innermost(),
             Numbering::Records(_) => self.number_operation(thread),
         }
@@ -299,10 +300,10 @@ impl<'t> ProcessWalk<'t> {
 
     /// The same where records are numbered.
     #[inline(never)]
-    fn number_operation(&mut self, thread: usize) -> Position {
+    fn number_operation(&mut self, thread: usize) -> EventNumber {
         let state = &mut self.threads[thread];
         let position = state.mark_innermost();
-        if position != NO_POSITION && self.threads.len() > 1 {
+        if position != EventNumber::NONE && self.threads.len() > 1 {
             let location = self.threads[thread].location;
             self.operations.order.push(Spot { location, position });
         }

@@ -199,7 +199,7 @@ impl ProcessWalk<'_> {
             self.decide(thread, Fate::OtherCollective);
             self.threads[thread].ignore();
             if let Some((_, begun)) = begin {
-                self.threads[thread].ignore_record(begun);
+                self.threads[thread].ignore_record(begun.record());
             }
             return;
         }

@@ -11,8 +11,8 @@ use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
+use crate::ids::EventNumber;
 use crate::int::to_u32;
-use crate::journal::{NO_POSITION, Position};
 use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
 use crate::options::Semantics;
 
@@ -29,7 +29,7 @@ enum Request {
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     call: CallId,
-    position: Position,
+    position: EventNumber,
     order: u32,
 }
 
@@ -98,7 +98,7 @@ impl ProcessWalk<'_> {
                 call,
                 completion: if request.is_some() { NO_CALL } else { call },
                 position: event,
-                completed: if request.is_some() { NO_POSITION } else { event },
+                completed: if request.is_some() { EventNumber::NONE } else { event },
                 envelope: Flagged::new(envelope),
             });
         }
@@ -246,7 +246,7 @@ impl ProcessWalk<'_> {
 
     /// What is told of a receive besides. Answers where it was posted, if that is missing.
     #[cold]
-    fn hear_receive(&mut self, thread: usize, position: u32, envelope: u32) -> Option<(CallId, Position)> {
+    fn hear_receive(&mut self, thread: usize, position: u32, envelope: u32) -> Option<(CallId, EventNumber)> {
         let Told { unrecorded, posted_at, is_disordered, .. } = self.told;
         if let Some(missing) = unrecorded
             && self.count_missing(Counted::Receives(envelope), missing)

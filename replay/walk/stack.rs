@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
-use crate::journal::{NO_POSITION, Position};
+use crate::ids::EventNumber;
 use crate::operations::{CallId, NO_CALL};
 use crate::severity::Row;
 
@@ -23,11 +23,11 @@ pub(super) struct Frame {
     pub(super) region: u32,
     pub(super) enter: Ticks,
     /// The number of the record that it was entered by, where records are numbered.
-    pub(super) entered: Position,
+    pub(super) entered: EventNumber,
     /// The call in the operations, once something was communicated in it.
     pub(super) call: CallId,
     /// When a collective operation began that has not ended yet, and the number of that record.
-    pub(super) collective_begin: Option<(Ticks, Position)>,
+    pub(super) collective_begin: Option<(Ticks, EventNumber)>,
     /// What becomes of its time, where an operation decides that.
     pub(super) fate: Option<Fate>,
     /// The calling context that it was entered by.
@@ -50,7 +50,7 @@ impl Frame {
             row,
             region,
             enter,
-            entered: NO_POSITION,
+            entered: EventNumber::NONE,
             call: NO_CALL,
             collective_begin: None,
             fate: None,

@@ -8,7 +8,8 @@ use model::Ticks;
 use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
 use crate::call_tree::{NO_PATH, PathId};
-use crate::journal::{NO_POSITION, Spot};
+use crate::ids::EventNumber;
+use crate::journal::Spot;
 use crate::operations::{ParallelRegion, TeamEvent, TeamEventKind};
 use crate::severity::Row;
 
@@ -69,7 +70,7 @@ impl ProcessWalk<'_> {
     /// Notes the current record of a thread as one about a team, if records are numbered.
     fn note(&mut self, thread: usize, team: u32, kind: TeamEventKind) {
         let (location, position) = (self.threads[thread].location, self.threads[thread].record());
-        if position != NO_POSITION {
+        if position != EventNumber::NONE {
             self.operations.teams.push(TeamEvent { team, kind, spot: Spot { location, position } });
         }
     }
@@ -195,7 +196,7 @@ impl ProcessWalk<'_> {
         self.threads[thread].member_of.retain(|&number| number != team.number);
         if thread == 0 && self.threads[thread].member_of.is_empty() {
             let position = self.threads[thread].mark_innermost();
-            self.operations.joins.extend((position != NO_POSITION).then_some(position));
+            self.operations.joins.extend((position != EventNumber::NONE).then_some(position));
         }
     }
 

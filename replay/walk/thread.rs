@@ -7,8 +7,9 @@ use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
 use super::{Positions, Records};
 use crate::call_tree::{NO_PATH, PathId};
+use crate::ids::{EventNumber, RecordNumber};
 use crate::int::to_u32;
-use crate::journal::{Journal, NO_POSITION, Position};
+use crate::journal::Journal;
 use crate::severity::{MetricId, Row, Severities};
 
 /// Ticks of a location that have elapsed.
@@ -123,11 +124,11 @@ impl Thread {
     /// The current record does not matter.
     pub(super) fn ignore(&mut self) {
         let record = self.record();
-        self.ignore_record(record);
+        self.ignore_record(record.record());
     }
 
     /// A record does not matter.
-    pub(super) fn ignore_record(&mut self, record: Position) {
+    pub(super) fn ignore_record(&mut self, record: RecordNumber) {
         if let Numbering::Records(records) = &mut self.numbering {
             records.ignored.push(record);
         }
@@ -135,19 +136,22 @@ impl Thread {
 
     /// The number of the current record, where records are numbered.
     #[inline]
-    pub(super) fn record(&self) -> Position {
+    pub(super) fn record(&self) -> EventNumber {
         match &self.numbering {
-            Numbering::Records(records) => to_u32(records.times.len()).wrapping_sub(1),
-            Numbering::Nothing | Numbering::Journal(_) => NO_POSITION,
+            Numbering::Records(records) => match records.times.len() {
+                0 => EventNumber::NONE,
+                count => RecordNumber::new(count - 1).into(),
+            },
+            Numbering::Nothing | Numbering::Journal(_) => EventNumber::NONE,
         }
     }
 
     /// Marks an event in a row of the journal; answers its position.
     #[inline]
-    pub(super) fn mark(&mut self, row: Row) -> Position {
+    pub(super) fn mark(&mut self, row: Row) -> EventNumber {
         match &mut self.numbering {
-            Numbering::Nothing => NO_POSITION,
-            Numbering::Journal(journal) => journal.mark(row),
+            Numbering::Nothing => EventNumber::NONE,
+            Numbering::Journal(journal) => journal.mark(row).into(),
             Numbering::Records(_) => self.record(),
         }
     }
@@ -163,9 +167,9 @@ impl Thread {
 
     /// Marks an event in the innermost region.
     #[inline]
-    pub(super) fn mark_innermost(&mut self) -> Position {
+    pub(super) fn mark_innermost(&mut self) -> EventNumber {
         match (&self.numbering, self.stack.last()) {
-            (Numbering::Nothing, _) | (_, None) => NO_POSITION,
+            (Numbering::Nothing, _) | (_, None) => EventNumber::NONE,
             (_, Some(&Frame { row, .. })) => self.mark(row),
         }
     }

@@ -15,7 +15,7 @@ use crate::causes::work::bring;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::int::to_u32;
-use crate::journal::Spot;
+use crate::journal::JournalSpot;
 use crate::severity::Row;
 use crate::wire::{Halves, Wire};
 
@@ -78,8 +78,8 @@ impl Excess {
         exchange: &mut dyn Exchange,
     ) -> Result<Excess, Error> {
         // Most delays are caused where no culprit is.
-        let is_named = |spot: Spot| places.members.has_any(spot.location);
-        let named = |ends: &[usize], spot: &dyn Fn(usize) -> Spot| -> Vec<usize> {
+        let is_named = |spot: JournalSpot| places.members.has_any(spot.location);
+        let named = |ends: &[usize], spot: &dyn Fn(usize) -> JournalSpot| -> Vec<usize> {
             (ends[0]..ends[1]).filter(|&at| is_named(spot(at))).collect()
         };
         let of_worker = waits.firsts.windows(2);
@@ -93,7 +93,7 @@ impl Excess {
         let is_asked = |wait: &Wait, path: u32| places.culprit(path, wait.delay.causing.location).is_some();
 
         let mut excess = Excess::default();
-        let mut own: Option<(Spot, Past)> = None;
+        let mut own: Option<(JournalSpot, Past)> = None;
         let mut work: Vec<(Row, Ticks)> = Vec::new();
         bring(lines, &counts, wait, is_asked, exchange, |lines, told| {
             let number = heard[told.worker][told.number];

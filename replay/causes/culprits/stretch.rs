@@ -14,7 +14,7 @@ use crate::causes::sides::Causes;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
 use crate::fraction::fixed;
-use crate::journal::Position;
+use crate::ids::JournalPosition;
 use crate::severity::Row;
 use crate::tools::Tools;
 use crate::wire::{self, batch_of};
@@ -143,7 +143,7 @@ struct RowKind {
 }
 
 /// From a position on, a tick in a row costs so much more, or less.
-type Change = (Position, Row, i128);
+type Change = (JournalPosition, Row, i128);
 
 /// The changes of the costs of a tick in the rows of culprits, in the order of positions.
 fn changes(
@@ -161,7 +161,11 @@ fn changes(
             let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
             if of_tick > 0 && rows[work.row as usize].culprit.is_some() {
                 let since = causes.since(cause, lines.line(line));
-                changes.push((since.map_or(0, |since| since + 1), work.row, of_tick));
+                changes.push((
+                    since.map_or(JournalPosition::default(), JournalPosition::next),
+                    work.row,
+                    of_tick,
+                ));
                 ends.push((causes.list[cause].delay.causing.position, work.row, -of_tick));
             }
         }
@@ -192,7 +196,7 @@ fn sum_up(
             }
         }
     };
-    for (position, (row, ticks)) in (0..).zip(pieces) {
+    for (position, (row, ticks)) in JournalPosition::default().until(JournalPosition::NONE).zip(pieces) {
         while let Some((_, row, change)) = changes.next_if(|change| change.0 <= position) {
             let sum = &mut of_tick[row as usize];
             *sum = sum.saturating_add(change);

@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
-	install bench fuzz coverage clean prerequisites judges
+	files install bench fuzz coverage clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -26,6 +26,7 @@ help:
 	@echo 'make static-library       build the recorder for statically linked programs'
 	@echo 'make install PREFIX=DIR   install them below DIR [$(PREFIX)]'
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
+	@echo 'make files                write docs/files.md, the list of all sources'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
 	@echo 'make clean                remove everything that was built'
@@ -73,6 +74,10 @@ check-without-mpi:
 
 check-documentation:
 	$(IN) RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $$REPLAY_FEATURES $(CARGO_FLAGS)
+
+# The list of files in docs/files.md, from the first lines of all sources.
+files:
+	$(IN) REPLAY_WRITE=1 cargo test -p replay --test integration $$REPLAY_FEATURES $(CARGO_FLAGS) -- list_of_files
 
 install: build
 	$(IN) install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' "$$CARGO_TARGET_DIR/release/replay-analyze" \

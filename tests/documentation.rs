@@ -1,7 +1,7 @@
 //! The documentation is complete: it names every metric, wait state, finding, option and difference, and no file that
 //! does not exist.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use patterns::{PATTERNS, Unit};
@@ -201,24 +201,94 @@ fn files_that_are_named_exist() {
         for name in quoted(text) {
             let is_path = name.contains('/') && (name.ends_with('/') || name.ends_with(".rs"));
             if is_path && !name.contains(['*', '<', ' ', '\n']) && !name.starts_with("target/") {
-                assert!(root.join(name).exists(), "{document} names {name}, which does not exist");
+                // The tour of the analyzer stands in its folder.
+                let exists = root.join(name).exists() || root.join("replay").join(name).exists();
+                assert!(exists, "{document} names {name}, which does not exist");
             }
         }
     }
 }
 
-#[test]
-fn every_file_of_the_analyzer_is_in_the_tour() {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("replay")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
+/// The sentence that a source begins with, as markdown in one line: what the file is for.
+fn purpose(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+    let lines: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let text = lines.join(" ");
+    let sentence = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
+    let sentence = sentence.trim_end_matches(['.', ':']);
+    // Links of rustdoc lead nowhere from here.
+    let mut plain = String::new();
+    let mut rest = sentence;
+    while let Some((before, link)) = rest.split_once('[') {
+        let (name, behind) = link.split_once(']').unwrap_or((link, ""));
+        let behind = match behind.strip_prefix('(') {
+            Some(target) => target.split_once(')').map_or("", |(_, behind)| behind),
+            None => behind,
+        };
+        plain.extend([before, name]);
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain.replace('|', "\\|")
+}
+
+/// All sources in a folder and below it, in order: files before folders.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort_by_key(|path| (path.is_dir(), path.clone()));
+    let below = paths.into_iter().flat_map(|path| match path.is_dir() {
+        true => sources(&path),
+        false => vec![path],
+    });
+    below.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
+}
+
+/// The page that lists all files.
+fn list_of_files() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut page = "# Files\n\nThe first line of each source; `make files` writes this page.\n".to_string();
+    for folder in ["replay", "patterns", "formats", "measurement", "benches", "tests"] {
+        let mut before = None;
+        for path in sources(&root.join(folder)) {
+            let path = path.strip_prefix(root).unwrap();
+            let purpose = purpose(&std::fs::read_to_string(root.join(path)).unwrap());
+            let folder = path.parent().unwrap().to_str().unwrap();
+            if before.as_deref() != Some(folder) {
+                page.push_str(&format!("\n## `{folder}/`\n\n| file | what |\n|---|---|\n"));
+                before = Some(folder.to_string());
             }
-            let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_str().unwrap();
-            assert!(ARCHITECTURE.contains(&format!("| `{name}` |")), "docs/architecture.md: no {name}");
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(
+                !purpose.is_empty(),
+                "{} does not begin with a line //! that says what it is",
+                path.display()
+            );
+            page.push_str(&format!("| `{name}` | {purpose} |\n"));
         }
+    }
+    page
+}
+
+#[test]
+fn list_of_files_is_that_of_the_sources() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/files.md");
+    let list = list_of_files();
+    if std::env::var_os("REPLAY_WRITE").is_some() {
+        std::fs::write(&path, &list).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written == list, "docs/files.md is not that of the sources: make files writes it");
+}
+
+#[test]
+fn tour_names_every_file_and_folder_of_the_analyzer() {
+    let tour = section(ARCHITECTURE, "## Where things are").unwrap();
+    let named: Vec<&str> = quoted(tour).collect();
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("replay")).unwrap() {
+        let entry = entry.unwrap();
+        let slash = if entry.path().is_dir() { "/" } else { "" };
+        let name = format!("{}{slash}", entry.file_name().to_str().unwrap());
+        assert!(named.contains(&name.as_str()), "docs/architecture.md: no `{name}` in \"Where things are\"");
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of the memo of stacks.
+
 use super::*;
 
 /// A stack of made-up words, and a tree of what was read from it.

@@ -1,3 +1,5 @@
+//! Tests of the table of frames.
+
 use super::*;
 use crate::growing::SEGMENT;
 use recording::paths::{FRAME, MPI_FUNCTION, SAMPLE};

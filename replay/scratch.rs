@@ -335,7 +335,7 @@ mod tests {
         match Scratch::open(&std::env::temp_dir(), budget) {
             Ok(scratch) => Some(scratch),
             Err(reason) => {
-                println!("skipped: {reason}");
+                skip::skip(skip::Need::System, format!("{reason}"));
                 None
             }
         }

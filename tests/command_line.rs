@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use skip::{Need, skip};
+
 use crate::support::report::Table;
 use crate::support::run::{analyze, analyze_with, analyzer, mpirun, run};
 use crate::support::{archive, copy, fresh};
@@ -108,7 +110,7 @@ fn launcher_of_another_mpi_is_recognised() {
     };
     for other in ["mpirun.openmpi", "mpirun.mpich"].map(Path::new) {
         if is_hydra(other).is_none_or(|it| Some(it) == is_hydra(launcher)) {
-            eprintln!("skipped: {} is no launcher of another MPI", other.display());
+            skip(Need::System, format!("{} is no launcher of another MPI", other.display()));
             continue;
         }
         let refused = analyze_with(other, 3, [&experiment]);
@@ -262,7 +264,7 @@ fn reader_that_goes_away_is_no_error() {
 fn full() -> Option<fs::File> {
     let full = fs::File::options().write(true).open("/dev/full");
     if full.is_err() {
-        eprintln!("skipped: output that cannot be written: there is no /dev/full");
+        skip(Need::System, "output that cannot be written: there is no /dev/full");
     }
     full.ok()
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use replay::Semantics;
+use skip::{Need, skip};
 
 use crate::support::parse::Case;
 use crate::support::report::Table;
@@ -17,7 +18,10 @@ fn python() -> Option<PathBuf> {
     if probe.is_ok_and(|probe| probe.status.success()) {
         return Some(python);
     }
-    eprintln!("skipped: {} cannot import pycubexr (REPLAY_PYTHON names another one)", python.display());
+    skip(
+        Need::Python,
+        format!("{} cannot import pycubexr (REPLAY_PYTHON names another one)", python.display()),
+    );
     None
 }
 
@@ -80,7 +84,7 @@ fn hexadecimal(text: &str) -> f64 {
 #[test]
 fn otf2_print_accepts_what_scripts_and_random_traces_write() {
     if Command::new("otf2-print").arg("--version").output().is_err() {
-        eprintln!("skipped: archives of scripts: there is no otf2-print");
+        skip(Need::Otf2Print, "archives of scripts: there is no otf2-print");
         return;
     }
     let mut traces: Vec<_> = golden()

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use skip::{Need, skip};
+
 use super::{after, limited};
 use crate::support::report::Table;
 use crate::support::run::{Finished, analyze, mpirun, run};
@@ -39,7 +41,7 @@ impl Disk {
         if mounted.is_ok_and(|mounted| mounted.status.success()) {
             return Some(Disk(place));
         }
-        eprintln!("skipped: {test}: cannot mount a tmpfs here");
+        skip(Need::System, format!("{test}: cannot mount a tmpfs here"));
         None
     }
 

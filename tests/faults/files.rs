@@ -41,6 +41,7 @@ enum Outcome {
     Finding(&'static str),
 }
 use Outcome::{Finding, Message};
+use skip::{Need, skip};
 
 /// The same command without root's power over all files, if there is a program that can take it away.
 fn humble(command: &Command) -> Option<Command> {
@@ -65,7 +66,7 @@ fn expect(file: &str, outcomes: [Outcome; 6]) {
         let mut command = analyzer([directory.path(), Path::new("--strict")]);
         if *what == "forbidden" && File::open(&path).is_ok() {
             let Some(humble) = humble(&command) else {
-                eprintln!("skipped: forbidden {file}: nothing is forbidden to this user");
+                skip(Need::System, format!("forbidden {file}: nothing is forbidden to this user"));
                 continue;
             };
             command = humble;
@@ -224,7 +225,10 @@ fn changes_end_as_documented(file: &str, start: impl Fn(&Path) -> Job) {
                 break;
             }
             if !is_changed {
-                eprintln!("skipped: {file} {what} after {pause:?}: it was read faster than that every time");
+                skip(
+                    Need::System,
+                    format!("{file} {what} after {pause:?}: it was read faster than that every time"),
+                );
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use generate::{Job, Pattern, generate};
+use skip::{Need, skip};
 
 use super::make::{self, INIT, Size};
 use super::{after, limited};
@@ -120,7 +121,7 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     let allowed = enough(&run_with("true", &["--memory=1M", &in_scratch]));
     let done = run_with(few, &[&allowed, &in_scratch]);
     if done.messages().iter().any(|message| message.contains("it is in memory itself")) {
-        println!("skipped: {} is in memory", scratch.display());
+        skip(Need::System, format!("{} is in memory", scratch.display()));
         return;
     }
     done.expect(0);

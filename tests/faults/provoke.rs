@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use skip::{Need, skip};
+
 use crate::support::project;
 
 /// Commands for a shell, after which the program that it becomes meets these faults, in the words of `provoke.c`;
@@ -11,7 +13,7 @@ use crate::support::project;
 pub(super) fn provoked(test: &str, faults: &str) -> Option<String> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     let Some(library) = LIBRARY.get_or_init(library) else {
-        eprintln!("skipped: {test}: there is no C compiler");
+        skip(Need::Compiler, format!("{test}: there is no C compiler"));
         return None;
     };
     // No core dumps of processes that die as they must. UCX, below MPICH, takes SIGHUP for its debugging unless it is told not to.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::process::Signal;
+use skip::{Need, skip};
 
 use super::after;
 use super::disk::names;
@@ -103,7 +104,7 @@ fn has_nameless_files(test: &str) -> bool {
     let flags = OFlags::TMPFILE.bits().cast_signed();
     let opened = OpenOptions::new().write(true).custom_flags(flags).open(fresh().path());
     if opened.is_err() {
-        eprintln!("skipped: {test}: every file has a name on this file system");
+        skip(Need::System, format!("{test}: every file has a name on this file system"));
     }
     opened.is_ok()
 }

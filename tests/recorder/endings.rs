@@ -10,6 +10,7 @@ use crate::support::report::findings;
 use crate::support::turns::Turn;
 use otf2::{Archive, Event, EventCursor, EventRecord};
 use rustix::process::Signal;
+use skip::{Need, skip};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -222,7 +223,7 @@ fn copy_of_a_run_that_hangs_goes_on_until_it_was_made() {
         ranks(running)[1].kill(Signal::KILL);
     });
     if std::fs::metadata(&copied).and_then(|status| status.created()).is_err() {
-        println!("skipped: a copy of a run that hangs: the file system does not know when files were made");
+        skip(Need::System, "a copy of a run that hangs: the file system does not know when files were made");
         return;
     }
     assert_eq!(archive::refusal(&copied), None);
@@ -385,7 +386,7 @@ impl Disk {
         if disk.call("mount", &["-t", "tmpfs", "-o", size, "tmpfs"]) {
             return Some(disk);
         }
-        println!("skipped: a full disk: no file system can be mounted");
+        skip(Need::System, "a full disk: no file system can be mounted");
         None
     }
 

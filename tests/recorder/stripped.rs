@@ -8,6 +8,8 @@ use crate::support::record::{Subject, Way, analyze};
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use skip::{Need, skip};
+
 const PROGRAM: &str = "oddities/changing_paths.c";
 
 /// The lines about files that have no debug information.
@@ -26,7 +28,7 @@ fn functions_of_a_stripped_program_are_named_by_where_they_begin_and_calls_are_t
     let copy = fresh("stripped_program").join("stripped");
     std::fs::copy(&program[0], &copy).unwrap();
     if !Command::new("strip").arg(&copy).status().is_ok_and(|status| status.success()) {
-        println!("skipped: a stripped program: there is no strip");
+        skip(Need::Compiler, "a stripped program: there is no strip");
         return;
     }
     let subject = Subject::any("stripped", 2, vec![copy.clone().into()]).unwrap();

@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use skip::{Need, skip};
+
 /// The longest time for starting and for shutting down.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -43,7 +45,7 @@ impl Cluster {
         static CLUSTER: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mpi = build::mpi(test)?;
         if let Some(reason) = obstacle() {
-            println!("skipped: {test}: {reason}");
+            skip(Need::System, format!("{test}: {reason}"));
             return None;
         }
         let mut shared = CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +55,7 @@ impl Cluster {
         let plugin = cluster.mpi_type();
         let plugins = cluster.run("srun", &["--mpi=list"]);
         if !format!("{}{}", plugins.stdout, plugins.stderr).split_whitespace().any(|name| name == plugin) {
-            println!("skipped: {test}: srun --mpi=list does not name {plugin}");
+            skip(Need::System, format!("{test}: srun --mpi=list does not name {plugin}"));
             return None;
         }
         Some(cluster)

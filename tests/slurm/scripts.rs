@@ -4,6 +4,8 @@ use crate::support::project;
 use std::path::PathBuf;
 use std::process::Command;
 
+use skip::{Need, skip};
+
 /// The scripts, by name.
 fn scripts() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(project("jobscripts")).unwrap().map(|entry| entry.unwrap().path());
@@ -19,7 +21,7 @@ fn scripts_are_clean_for_shellcheck() {
     let shellcheck =
         Command::new("shellcheck").args(scripts()).arg(project("tests/slurm/cluster.sh")).output();
     let Ok(checked) = shellcheck else {
-        println!("skipped: there is no shellcheck (Debian: shellcheck)");
+        skip(Need::System, "there is no shellcheck (Debian: shellcheck)");
         return;
     };
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use skip::{Need, skip};
+
 /// How long a child may run. Far more than any needs, so that only a hang reaches it.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -117,7 +119,7 @@ pub(crate) fn mpirun(test: &str) -> Option<&'static Path> {
     match found {
         Ok(launcher) => Some(launcher),
         Err(reason) => {
-            eprintln!("skipped: {test}: {reason}");
+            skip(Need::Mpi, format!("{test}: {reason}"));
             None
         }
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use skip::{Need, skip};
+
 fn run(directory: &Path, arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_replay-generate"));
     command.args(arguments.split_whitespace()).arg(directory.join("trace")).output().unwrap()
@@ -31,7 +33,7 @@ fn output_that_cannot_be_written_is_told_with_status_1_if_there_is_a_trace() {
         (&["--ranks=1", "--events=100", "--pattern=compute", trace.to_str().unwrap()], 1),
     ] {
         let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
-            println!("skipped: output that cannot be written: there is no /dev/full");
+            skip(Need::System, "output that cannot be written: there is no /dev/full");
             return;
         };
         let mut command = Command::new(env!("CARGO_BIN_EXE_replay-generate"));

@@ -12,13 +12,14 @@ use cubex::{
     Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, Location, LocationId, Metric, MetricId,
     MetricKind, Placed, Region, RegionId, Topology, Writer,
 };
+use skip::{Need, skip};
 
 #[test]
 fn pycubexr_reads_every_value_and_tree() {
     let python = std::env::var_os("REPLAY_PYTHON").unwrap_or_else(|| "python3".into());
     let probe = Command::new(&python).args(["-c", "import pycubexr"]).output();
     if !probe.is_ok_and(|probe| probe.status.success()) {
-        eprintln!("skipped: {} cannot import pycubexr", python.display());
+        skip(Need::Python, format!("{} cannot import pycubexr", python.display()));
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -3,13 +3,14 @@
 
 use crate::fields::{numbers, of_definition, of_event};
 use otf2::{Archive, Definition, Error, Event, MappingType, Timestamp};
+use skip::{Need, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs a program and answers what it prints; `None` if it is not there.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let Ok(output) = command.output() else {
-        eprintln!("skipped: {} cannot be started", command.get_program().display());
+        skip(Need::Otf2Print, format!("{} cannot be started", command.get_program().display()));
         return None;
     };
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -24,7 +25,10 @@ pub(crate) fn python() -> Option<PathBuf> {
     if imports.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    eprintln!("skipped: {} has no package otf2 (choose another Python with REPLAY_PYTHON)", python.display());
+    skip(
+        Need::Python,
+        format!("{} has no package otf2 (choose another Python with REPLAY_PYTHON)", python.display()),
+    );
     None
 }
 

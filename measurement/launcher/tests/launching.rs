@@ -4,6 +4,7 @@ use crate::recordings::{check, fresh, ring};
 use call_paths::GrowingFile;
 use recording::layout;
 use rustix::process::{Pid, Signal, kill_process};
+use skip::{Need, skip};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ fn library() -> Option<PathBuf> {
     let folders = ["/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu", "/lib"];
     let found = folders.iter().map(|folder| Path::new(folder).join("libm.so.6")).find(|path| path.exists());
     if found.is_none() {
-        println!("skipped: there is no library that could be preloaded");
+        skip(Need::System, "there is no library that could be preloaded");
     }
     found
 }
@@ -335,7 +336,7 @@ fn statically_linked_program_is_named_and_runs() {
     fs::write(&source, "int main(void) { return 5; }\n").unwrap();
     let built = Command::new("cc").args(["-static", "-o"]).arg(directory.join("a")).arg(&source).output();
     if !built.is_ok_and(|built| built.status.success()) {
-        println!("skipped: a statically linked program: the compiler cannot make one");
+        skip(Need::Compiler, "a statically linked program: the compiler cannot make one");
         return;
     }
     let Some(output) = run(&directory, &["./a"]) else { return };

@@ -3,6 +3,7 @@
 use crate::recordings::{check, fresh};
 use cubex::{LocationId, MetricId, Report};
 use otf2::{Archive, Event, MappingType};
+use skip::{Need, skip};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ fn program(name: &str) -> Option<PathBuf> {
         .map(|folder| folder.join(name))
         .find(|path| path.exists());
     if found.is_none() {
-        println!("skipped: a real program: there is no {name}");
+        skip(Need::Compiler, format!("a real program: there is no {name}"));
     }
     found
 }
@@ -61,7 +62,7 @@ fn prepare(directory: &Path) -> Option<PathBuf> {
         .unwrap();
     let library = folder.join("debug/libreplay_recorder.so");
     if !built.status.success() || !library.exists() {
-        println!("skipped: a real program: the recorder cannot be built here");
+        skip(Need::Compiler, "a real program: the recorder cannot be built here");
         return None;
     }
     fs::write(directory.join("a.c"), SOURCE).unwrap();
@@ -199,6 +200,6 @@ with CubexParser(sys.argv[1]) as cube:
         Ok(output) if output.status.success() => {
             assert_eq!(String::from_utf8_lossy(&output.stdout).trim().parse::<f64>(), Ok(16_000.0));
         }
-        _ => println!("skipped: what pycubexr thinks: there is none"),
+        _ => skip(Need::Python, "what pycubexr thinks: there is none"),
     }
 }

@@ -6,6 +6,7 @@ use recording::buffer::{HEADER_BYTES, MAGIC};
 use recording::journal::{Calibration, Communicator, Entry, Offset};
 use recording::layout;
 use recording::paths::{self, NO_PARENT, Node};
+use skip::{Need, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -182,7 +183,7 @@ pub(crate) fn check(directory: &Path) -> u64 {
     let count = archive.definitions().unwrap().locations.iter().map(|location| location.events).sum();
     match Command::new("otf2-print").arg("--silent").arg(directory.join(layout::ANCHOR)).output() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-        Err(_) => println!("skipped: what otf2-print thinks: there is none"),
+        Err(_) => skip(Need::Otf2Print, "what otf2-print thinks: there is none"),
     }
     count
 }

@@ -7,6 +7,7 @@ use object::{Object, ObjectSymbol};
 use otf2::Archive;
 use recording::journal::{Entry, Module};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, SAMPLE};
+use skip::{Need, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +29,7 @@ fn build(directory: &Path, compiler: &str, arguments: &[&str], name: &str, sourc
     match built {
         Ok(built) => assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr)),
         Err(_) => {
-            println!("skipped: names of {name}: there is no {compiler}");
+            skip(Need::Compiler, format!("names of {name}: there is no {compiler}"));
             return None;
         }
     }
@@ -168,7 +169,7 @@ fn is_stripped(program: &Path, arguments: &[&str]) -> bool {
     let stripped = Command::new("strip").args(arguments).arg(program).status();
     let is_done = stripped.is_ok_and(|status| status.success());
     if !is_done {
-        println!("skipped: names without symbols: there is no strip");
+        skip(Need::Compiler, "names without symbols: there is no strip");
     }
     is_done
 }
@@ -311,7 +312,7 @@ fn separate_debug_information_is_found() {
         && objcopy(&["--strip-all", "program"])
         && objcopy(&["--add-gnu-debuglink=program.debug", "program"]);
     if !is_split {
-        println!("skipped: separate debug information: there is no objcopy");
+        skip(Need::Compiler, "separate debug information: there is no objcopy");
         return;
     }
     let (definitions, _) = archive(&directory, &program, &[(SAMPLE, outer, NO_PARENT)]);

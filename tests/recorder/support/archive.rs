@@ -4,6 +4,7 @@ use super::laws;
 use crate::lines;
 use model::{CollectiveOp, Definitions, Paradigm};
 use otf2::{Archive, Attributes, Definition, Event};
+use skip::{Need, skip};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +18,7 @@ pub(crate) fn refusal(experiment: &Path) -> Option<String> {
         return Some(law);
     }
     let Ok(output) = Command::new("otf2-print").arg("--silent").arg(experiment.join(ANCHOR)).output() else {
-        println!("skipped: there is no otf2-print");
+        skip(Need::Otf2Print, "there is no otf2-print");
         return None;
     };
     let errors = String::from_utf8_lossy(&output.stderr);

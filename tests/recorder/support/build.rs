@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
+use skip::{Need, skip};
+
 /// The MPI that is tested.
 #[derive(Debug)]
 pub(crate) struct Mpi {
@@ -23,7 +25,7 @@ pub(crate) fn mpi(test: &str) -> Option<&'static Mpi> {
     match MPI.get_or_init(find_mpi) {
         Ok(mpi) => Some(mpi),
         Err(reason) => {
-            println!("skipped: {test}: {reason}");
+            skip(Need::Mpi, format!("{test}: {reason}"));
             None
         }
     }
@@ -116,8 +118,8 @@ pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     };
     let program = folder.join(name);
     match failure {
-        Some(reason) => println!("skipped: {source}: {reason}"),
-        None if !program.exists() => println!("skipped: {source} needs another MPI"),
+        Some(reason) => skip(Need::Compiler, format!("{source}: {reason}")),
+        None if !program.exists() => skip(Need::System, format!("{source} needs another MPI")),
         None => return Some(vec![program.into()]),
     }
     None
@@ -157,7 +159,7 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
 pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<OsString>> {
     static BUILT: Mutex<BTreeMap<(String, String), PathBuf>> = Mutex::new(BTreeMap::new());
     if !Command::new(compiler()).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: {source}: there is no {}", compiler().display());
+        skip(Need::Compiler, format!("{source}: there is no {}", compiler().display()));
         return None;
     }
     let mut built = BUILT.lock().unwrap();
@@ -201,7 +203,7 @@ pub(crate) fn linked(mpi: &Mpi, source: &str, linkage: Linkage) -> Option<Vec<Os
     match result {
         Ok(program) => Some(vec![program.clone().into()]),
         Err(reason) => {
-            println!("skipped: {source}, with all static that must be for {linkage:?}: {reason}");
+            skip(Need::Compiler, format!("{source}, with all static that must be for {linkage:?}: {reason}"));
             None
         }
     }
@@ -281,8 +283,9 @@ fn python(source: &str) -> Option<PathBuf> {
         return Some(python);
     }
     let python = python.display();
-    println!(
-        "skipped: {source}: {python} is none since 3.11 with mpi4py (REPLAY_MPI4PY names another Python)"
+    skip(
+        Need::Python,
+        format!("{source}: {python} is none since 3.11 with mpi4py (REPLAY_MPI4PY names another Python)"),
     );
     None
 }

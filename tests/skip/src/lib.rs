@@ -1,0 +1,60 @@
+//! Tests that are skipped, because this machine lacks what they need: said, and refused where it must not be.
+//!
+//! `REPLAY_REQUIRE=mpi,otf2-print,python` names what a machine is supposed to have: a test that is skipped for want of
+//! that fails. `.ci/run` sets it.
+
+use std::fmt::Display;
+
+/// Kinds of things that tests need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// An MPI library with its launcher and compilers.
+    Mpi,
+    /// The program of Debian's otf2-tools.
+    Otf2Print,
+    /// Python, with packages that read what we write.
+    Python,
+    /// Compilers and the tools beside them.
+    Compiler,
+    /// Something of the operating system: a file system, a right, a batch system.
+    System,
+}
+
+impl Need {
+    /// Its name in `REPLAY_REQUIRE`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Need::Mpi => "mpi",
+            Need::Otf2Print => "otf2-print",
+            Need::Python => "python",
+            Need::Compiler => "compiler",
+            Need::System => "system",
+        }
+    }
+
+    fn is_in(self, list: &str) -> bool {
+        list.split(',').any(|name| name.trim() == self.name())
+    }
+}
+
+/// Says that something is not tested, and why.
+///
+/// # Panics
+/// If `REPLAY_REQUIRE` names what is missing.
+#[track_caller]
+pub fn skip(need: Need, what: impl Display) {
+    let required = std::env::var("REPLAY_REQUIRE").unwrap_or_default();
+    assert!(!need.is_in(&required), "REPLAY_REQUIRE names {}, but: {what}", need.name());
+    println!("skipped: {what}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_is_required() {
+        assert!(Need::Mpi.is_in("python, mpi") && Need::Otf2Print.is_in("otf2-print"));
+        assert!(!Need::Mpi.is_in("") && !Need::Mpi.is_in("mpich"));
+    }
+}

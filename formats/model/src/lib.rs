@@ -1,14 +1,16 @@
 //! The vocabulary of traces, in OTF2's and MPI's terms.
 //!
 //! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms, roles and
-//! operations ([`enumerations`]), the definitions of a trace with all references resolved ([`Definitions`]), the
-//! arithmetic of its clock ([`time`]), and how a trace tells of what is missing in it ([`attributes`]).
+//! operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with all references resolved
+//! ([`Definitions`]), the arithmetic of its clock ([`time`]), and how a trace tells of what is missing in it
+//! ([`attributes`]).
 //!
-//! Deliberately absent: files, byte orders, MPI, threads, and everything that only one analysis needs.
+//! Deliberately absent: files, byte orders, threads, and everything that only one analysis needs.
 
 pub mod attributes;
 pub mod definitions;
 pub mod enumerations;
+pub mod mpi;
 pub mod table;
 pub mod time;
 

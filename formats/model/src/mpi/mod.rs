@@ -1,0 +1,219 @@
+//! The table of MPI functions, `functions.txt`: the one place that says which function is what. The recorder makes its
+//! wrappers from it, the analysis sorts calls by it.
+//!
+//! It has the union of what Open MPI and MPICH export, but for conversions of handles (`*_f2c`, `*_c2f`), clocks
+//! (`MPI_Wtime`, `MPI_Wtick`), addresses (`MPI_Aint_*`) and the tools interface (`MPI_T_*`). A line is a function:
+//!
+//! | column | content |
+//! |---|---|
+//! | name | with a question mark if not every MPI library has the function; lines are in the order of names |
+//! | role | OTF2's, as Score-P gives it |
+//! | class | the [`Class`], `-` if its role or nothing matters |
+//! | the rest | of the recorder only, which reads it itself (`recording::functions`) |
+//!
+//! A class is as fine as anybody needs it: who needs to tell two functions of one class apart divides the class.
+//!
+//! Traces may have functions that are not in the table, of later versions of MPI, and other roles than those in the table:
+//! what follows from a role follows from that in the trace.
+
+use std::sync::LazyLock;
+
+use crate::RegionRole;
+
+/// A line of the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Its name, such as `MPI_Send`.
+    pub name: &'static str,
+    /// Whether some MPI libraries lack it.
+    pub is_optional: bool,
+    /// What OTF2 calls its role.
+    pub role: RegionRole,
+    /// What it is for the analysis.
+    pub class: Class,
+    /// The columns of the recorder.
+    pub recorder: &'static str,
+}
+
+/// Defines the classes, each with its word in the table.
+macro_rules! classes {
+    ($($(#[$doc:meta])* $class:ident = $word:literal;)*) => {
+        /// What MPI functions are where their roles do not tell: classes of time by name (specification 16.3), ways to
+        /// complete messages (specification 3.1), and what calls wait for of which nothing is recorded.
+        ///
+        /// Variants with large counts (`MPI_Put_c`) have the class `Other`, since the names of the specification are
+        /// exact.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+        pub enum Class {
+            $($(#[$doc])* $class,)*
+        }
+
+        impl Class {
+            fn of_word(word: &str) -> Option<Class> {
+                match word {
+                    $($word => Some(Class::$class),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+classes! {
+    /// None of these.
+    #[default]
+    Other = "-";
+    /// Begins MPI.
+    Init = "init";
+    /// Ends MPI.
+    Finalize = "finalize";
+    /// Asks whether MPI has begun or ended.
+    Initialized = "initialized";
+    /// Management of communicators, topologies, ports and names that others are not known to be needed for.
+    CommunicatorAlone = "communicator_alone";
+    /// Makes or ends a communicator, and waits for others in doing so.
+    CommunicatorTogether = "communicator_together";
+    /// Management of a file that is one process's own.
+    FileAlone = "file_alone";
+    /// Management of a file that all take part in.
+    FileTogether = "file_together";
+    /// Reads from a file by itself.
+    FileRead = "file_read";
+    /// Writes to a file by itself.
+    FileWrite = "file_write";
+    /// Reads from a file together with others.
+    FileReadTogether = "file_read_together";
+    /// Writes to a file together with others.
+    FileWriteTogether = "file_write_together";
+    /// Management of windows.
+    Window = "window";
+    /// Synchronisation of a window that the target takes part in.
+    ActiveTarget = "active_target";
+    /// Synchronisation of a window that the target takes no part in.
+    PassiveTarget = "passive_target";
+    /// One-sided: sends data.
+    Put = "put";
+    /// One-sided: fetches data.
+    Get = "get";
+    /// Sends a message, and may block until the receive is there.
+    BlockingSend = "blocking_send";
+    /// Completes requests that are done, and waits for none.
+    Test = "test";
+    /// Waits for one request.
+    WaitOne = "wait_one";
+    /// Waits for several requests.
+    WaitMany = "wait_many";
+    /// Waits for a message without receiving it.
+    Probe = "probe";
+}
+
+/// All functions in the order of the table: a function's position is its number.
+///
+/// # Panics
+/// If the table, which is part of the program, is wrong.
+pub fn functions() -> &'static [Function] {
+    static FUNCTIONS: LazyLock<Vec<Function>> =
+        LazyLock::new(|| include_str!("functions.txt").lines().map(parse).collect());
+    &FUNCTIONS
+}
+
+/// The class of the function with exactly this name.
+pub fn class(name: &str) -> Class {
+    class_at(functions().binary_search_by_key(&name, |function| function.name))
+}
+
+/// The class of the function with this plain name.
+pub fn class_of_plain(name: &str) -> Class {
+    let lower = |name: &'static str| name.bytes().skip(PREFIX.len()).map(|byte| byte.to_ascii_lowercase());
+    class_at(functions().binary_search_by(|function| lower(function.name).cmp(name.bytes())))
+}
+
+/// A name in lower case and without `MPI_` in front, whatever the language (specification 3.1).
+pub fn plain(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    name.strip_prefix("mpi_").map(str::to_owned).unwrap_or(name)
+}
+
+/// What all names in the table begin with.
+const PREFIX: &str = "MPI_";
+
+fn class_at(found: Result<usize, usize>) -> Class {
+    found.map_or(Class::Other, |at| functions()[at].class)
+}
+
+fn parse(line: &'static str) -> Function {
+    let wrong = || -> ! { panic!("functions.txt: {line:?}") };
+    let mut columns = line.splitn(4, ' ');
+    let mut column = || columns.next().unwrap_or_else(|| wrong());
+    let (name, role, class, recorder) = (column(), column(), column(), column());
+    let (name, is_optional) = name.strip_suffix('?').map_or((name, false), |name| (name, true));
+    let role = self::role(role).unwrap_or_else(|| wrong());
+    let class = Class::of_word(class).unwrap_or_else(|| wrong());
+    Function { name, is_optional, role, class, recorder }
+}
+
+/// OTF2's name of a role that MPI functions have.
+fn role(name: &str) -> Option<RegionRole> {
+    Some(match name {
+        "FUNCTION" => RegionRole::FUNCTION,
+        "POINT2POINT" => RegionRole::POINT2POINT,
+        "BARRIER" => RegionRole::BARRIER,
+        "COLL_ONE2ALL" => RegionRole::COLL_ONE2ALL,
+        "COLL_ALL2ONE" => RegionRole::COLL_ALL2ONE,
+        "COLL_ALL2ALL" => RegionRole::COLL_ALL2ALL,
+        "COLL_OTHER" => RegionRole::COLL_OTHER,
+        "RMA" => RegionRole::RMA,
+        "ATOMIC" => RegionRole::ATOMIC,
+        "FILE_IO" => RegionRole::FILE_IO,
+        "FILE_IO_METADATA" => RegionRole::FILE_IO_METADATA,
+        "ALLOCATE" => RegionRole::ALLOCATE,
+        "DEALLOCATE" => RegionRole::DEALLOCATE,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_in_the_order_of_names_and_of_plain_names() {
+        let functions = functions();
+        assert!(functions.len() > 500);
+        assert!(functions.iter().all(|function| function.name.starts_with(PREFIX)));
+        for pair in functions.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{}", pair[1].name);
+            assert!(plain(pair[0].name) < plain(pair[1].name), "{}", pair[1].name);
+        }
+    }
+
+    #[test]
+    fn every_function_is_found_by_both_names() {
+        for function in functions() {
+            assert_eq!(class(function.name), function.class);
+            assert_eq!(class_of_plain(&plain(function.name)), function.class);
+        }
+    }
+
+    #[test]
+    fn line_of_the_table_is_what_it_says() {
+        let line = "MPI_Put_c? RMA - rma one_sided::put origin_addr:p origin_count:n";
+        let recorder = "rma one_sided::put origin_addr:p origin_count:n";
+        let (role, class) = (RegionRole::RMA, Class::Other);
+        assert_eq!(parse(line), Function { name: "MPI_Put_c", is_optional: true, role, class, recorder });
+    }
+
+    #[test]
+    fn name_is_exact_and_a_plain_one_is_of_any_language() {
+        assert_eq!(class("MPI_Waitall"), Class::WaitMany);
+        for name in ["mpi_waitall", "Waitall", "MPI_Waitall_", "PMPI_Waitall", ""] {
+            assert_eq!(class(name), Class::Other, "{name}");
+        }
+        for name in ["mpi_waitall", "MPI_WAITALL", "Waitall", "waitall"] {
+            assert_eq!(class_of_plain(&plain(name)), Class::WaitMany, "{name}");
+        }
+        for name in ["PMPI_Waitall", "MPI_MPI_Waitall", "MPI_", "", "wäit"] {
+            assert_eq!(class_of_plain(&plain(name)), Class::Other, "{name}");
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use model::mpi::{self, Class};
 use model::{
     Definitions, InterruptGenerator, LocationGroupType, LocationType, Paradigm, Region, RegionRole, Ticks,
 };
@@ -423,71 +424,48 @@ fn kind(region: &Region) -> RegionKind {
         return RegionKind { is_parallel, barrier, lock, ..RegionKind::default() };
     }
     let name = if region.canonical_name.is_empty() { &region.name } else { &region.canonical_name };
-    let name = name.to_ascii_lowercase();
-    let name = name.strip_prefix("mpi_").unwrap_or(&name);
+    let name = mpi::plain(name);
+    let class = mpi::class_of_plain(&name);
     RegionKind {
         is_mpi: true,
-        is_init: matches!(name, "init" | "init_thread"),
-        is_finalize: name == "finalize",
+        is_init: class == Class::Init,
+        is_finalize: class == Class::Finalize,
         is_parallel,
         barrier: None,
         lock: None,
-        fate: fate(region, name),
-        completion: match name {
-            "send" | "ssend" => Completion::BlockingSend,
-            "wait" | "waitany" => Completion::WaitOne,
-            "waitall" | "waitsome" => Completion::WaitMany,
-            "test" | "testany" | "testall" | "testsome" => Completion::Test,
+        fate: fate(region.role, &name, class),
+        completion: match class {
+            Class::BlockingSend => Completion::BlockingSend,
+            Class::WaitOne => Completion::WaitOne,
+            Class::WaitMany => Completion::WaitMany,
+            Class::Test => Completion::Test,
             _ => Completion::Other,
         },
     }
 }
 
 /// What becomes of the time of an MPI call that recorded no operation: calls that cannot wait for others count as
-/// analysed.
-fn fate(region: &Region, name: &str) -> Fate {
-    match region.role {
-        RegionRole::RMA => Fate::OneSided,
+/// analysed. Names of functions on windows and files, also of those to come, begin with it (MPI 4.0, 2.2).
+fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
+    match (role, class) {
+        (RegionRole::RMA, _) => Fate::OneSided,
         _ if name.starts_with("win_") => Fate::OneSided,
-        RegionRole::FILE_IO | RegionRole::FILE_IO_METADATA => Fate::FileAccess,
+        (RegionRole::FILE_IO | RegionRole::FILE_IO_METADATA, _) => Fate::FileAccess,
         _ if name.starts_with("file_") => Fate::FileAccess,
-        RegionRole::BARRIER
-        | RegionRole::COLL_ONE2ALL
-        | RegionRole::COLL_ALL2ONE
-        | RegionRole::COLL_ALL2ALL
-        | RegionRole::COLL_OTHER => Fate::OtherCollective,
-        _ if matches!(name, "probe" | "mprobe") => Fate::Probe,
-        _ if makes_communicator(name) => Fate::OtherCollective,
+        (
+            RegionRole::BARRIER
+            | RegionRole::COLL_ONE2ALL
+            | RegionRole::COLL_ALL2ONE
+            | RegionRole::COLL_ALL2ALL
+            | RegionRole::COLL_OTHER,
+            _,
+        ) => Fate::OtherCollective,
+        (_, Class::Probe) => Fate::Probe,
+        (_, Class::CommunicatorTogether) => Fate::OtherCollective,
         // Score-P gives accumulate and its relatives OTF2's role for atomic operations.
-        RegionRole::ATOMIC => Fate::OneSided,
+        (RegionRole::ATOMIC, _) => Fate::OneSided,
         _ => Fate::Analysed,
     }
-}
-
-/// Calls that make or end communicators and wait for others in doing so.
-fn makes_communicator(name: &str) -> bool {
-    matches!(
-        name,
-        "comm_accept"
-            | "comm_connect"
-            | "comm_create"
-            | "comm_create_group"
-            | "comm_disconnect"
-            | "comm_dup"
-            | "comm_dup_with_info"
-            | "comm_join"
-            | "comm_spawn"
-            | "comm_spawn_multiple"
-            | "comm_split"
-            | "comm_split_type"
-            | "cart_create"
-            | "cart_sub"
-            | "graph_create"
-            | "dist_graph_create"
-            | "dist_graph_create_adjacent"
-            | "intercomm_create"
-            | "intercomm_merge"
-    )
 }
 
 /// Orders location groups by (rank of the process, accelerators behind their process, definition), and locations by

@@ -1,8 +1,10 @@
-//! Which regions belong to which class of time: predicates over a region's paradigm, role and name.
+//! Which regions belong to which class of time: predicates over a region's paradigm, role and name (specification 16.3).
+//! Which function of MPI is what by its name, its table says ([`model::mpi`]).
 //!
 //! The classes are those of the reference's report, so that numbers can be compared; MPI's chapters are behind most of
 //! them (MPI 3.1: point-to-point 3, collective 5, communicators 6 and 7, environment 8, one-sided 11, files 13).
 
+use model::mpi::Class;
 use model::{Paradigm, Region, RegionRole};
 
 /// Time that the recorder itself took. Recording switched off (`MEASUREMENT OFF`) is time of the program.
@@ -24,9 +26,9 @@ pub(crate) fn mpi(region: &Region) -> bool {
     region.paradigm == Paradigm::MPI && region.name != "PARALLEL"
 }
 
-/// The name behind `prefix`, for a region of MPI.
-fn mpi_name<'a>(region: &'a Region, prefix: &str) -> Option<&'a str> {
-    if mpi(region) { region.name.strip_prefix(prefix) } else { None }
+/// The class of a region of MPI, by its name.
+fn class(region: &Region) -> Class {
+    if mpi(region) { model::mpi::class(&region.name) } else { Class::Other }
 }
 
 fn mpi_role(region: &Region, roles: &[RegionRole]) -> bool {
@@ -34,135 +36,19 @@ fn mpi_role(region: &Region, roles: &[RegionRole]) -> bool {
 }
 
 pub(crate) fn init_exit(region: &Region) -> bool {
-    matches!(
-        mpi_name(region, "MPI_"),
-        Some("Init" | "Init_thread" | "Initialized" | "Finalize" | "Finalized")
-    )
+    matches!(class(region), Class::Init | Class::Finalize | Class::Initialized)
 }
 
 pub(crate) fn communicator_management(region: &Region) -> bool {
-    let Some(name) = mpi_name(region, "MPI_") else { return false };
-    if let Some(name) = name.strip_prefix("Comm_") {
-        return matches!(
-            name,
-            "accept"
-                | "compare"
-                | "connect"
-                | "create"
-                | "create_group"
-                | "create_keyval"
-                | "delete_attr"
-                | "disconnect"
-                | "dup"
-                | "dup_with_info"
-                | "free"
-                | "free_keyval"
-                | "get_attr"
-                | "get_info"
-                | "get_name"
-                | "get_parent"
-                | "group"
-                | "idup"
-                | "join"
-                | "rank"
-                | "remote_group"
-                | "remote_size"
-                | "set_attr"
-                | "set_info"
-                | "set_name"
-                | "size"
-                | "spawn"
-                | "spawn_multiple"
-                | "split"
-                | "split_type"
-                | "test_inter"
-        );
-    }
-    matches!(
-        name,
-        "Cart_coords"
-            | "Cart_create"
-            | "Cart_get"
-            | "Cart_map"
-            | "Cart_rank"
-            | "Cart_shift"
-            | "Cart_sub"
-            | "Cartdim_get"
-            | "Dims_create"
-            | "Dist_graph_create"
-            | "Dist_graph_create_adjacent"
-            | "Dist_graph_neighbors"
-            | "Dist_graph_neighbors_count"
-            | "Graph_create"
-            | "Graph_get"
-            | "Graph_map"
-            | "Graph_neighbors"
-            | "Graph_neighbors_count"
-            | "Graphdims_get"
-            | "Intercomm_create"
-            | "Intercomm_merge"
-            | "Topo_test"
-            | "Close_port"
-            | "Open_port"
-            | "Lookup_name"
-            | "Publish_name"
-            | "Unpublish_name"
-    )
+    matches!(class(region), Class::CommunicatorAlone | Class::CommunicatorTogether)
 }
 
 pub(crate) fn file_management(region: &Region) -> bool {
-    matches!(
-        mpi_name(region, "MPI_File_"),
-        Some(
-            "close"
-                | "delete"
-                | "get_amode"
-                | "get_atomicity"
-                | "get_byte_offset"
-                | "get_group"
-                | "get_info"
-                | "get_position"
-                | "get_position_shared"
-                | "get_size"
-                | "get_type_extent"
-                | "get_view"
-                | "open"
-                | "preallocate"
-                | "seek"
-                | "seek_shared"
-                | "set_atomicity"
-                | "set_info"
-                | "set_size"
-                | "set_view"
-                | "sync"
-        )
-    )
+    matches!(class(region), Class::FileAlone | Class::FileTogether)
 }
 
 pub(crate) fn window_management(region: &Region) -> bool {
-    matches!(
-        mpi_name(region, "MPI_Win_"),
-        Some(
-            "allocate"
-                | "allocate_shared"
-                | "attach"
-                | "create"
-                | "create_dynamic"
-                | "create_keyval"
-                | "delete_attr"
-                | "detach"
-                | "free"
-                | "free_keyval"
-                | "get_attr"
-                | "get_group"
-                | "get_info"
-                | "get_name"
-                | "set_attr"
-                | "set_info"
-                | "set_name"
-                | "shared_query"
-        )
-    )
+    class(region) == Class::Window
 }
 
 pub(crate) fn barrier(region: &Region) -> bool {
@@ -170,32 +56,16 @@ pub(crate) fn barrier(region: &Region) -> bool {
 }
 
 pub(crate) fn active_target(region: &Region) -> bool {
-    matches!(mpi_name(region, "MPI_Win_"), Some("complete" | "fence" | "post" | "start" | "test" | "wait"))
+    class(region) == Class::ActiveTarget
 }
 
 pub(crate) fn passive_target(region: &Region) -> bool {
-    matches!(
-        mpi_name(region, "MPI_Win_"),
-        Some(
-            "flush"
-                | "flush_all"
-                | "flush_local"
-                | "flush_local_all"
-                | "lock"
-                | "lock_all"
-                | "unlock"
-                | "unlock_all"
-                | "sync"
-        )
-    )
+    class(region) == Class::PassiveTarget
 }
 
 pub(crate) fn point_to_point(region: &Region) -> bool {
     mpi_role(region, &[RegionRole::POINT2POINT])
-        || matches!(
-            mpi_name(region, "MPI_"),
-            Some("Test" | "Testall" | "Testany" | "Testsome" | "Wait" | "Waitall" | "Waitany" | "Waitsome")
-        )
+        || matches!(class(region), Class::Test | Class::WaitOne | Class::WaitMany)
 }
 
 pub(crate) fn collective(region: &Region) -> bool {
@@ -215,79 +85,47 @@ pub(crate) fn one_sided(region: &Region) -> bool {
 }
 
 pub(crate) fn put(region: &Region) -> bool {
-    matches!(mpi_name(region, "MPI_"), Some("Put" | "Rput"))
+    class(region) == Class::Put
 }
 
 pub(crate) fn get(region: &Region) -> bool {
-    matches!(mpi_name(region, "MPI_"), Some("Get" | "Rget"))
+    class(region) == Class::Get
 }
 
 pub(crate) fn atomic(region: &Region) -> bool {
     mpi_role(region, &[RegionRole::ATOMIC])
 }
 
-/// `MPI_File_[i]{read,write}[_at,_shared]`: (is a read, is collective), or `None` for other functions.
-fn file_access(region: &Region) -> Option<(bool, bool)> {
-    let name = mpi_name(region, "MPI_File_")?;
-    let (name, immediate) = match name {
-        "iread" | "iwrite" => (&name[1..], true),
-        _ if name.starts_with("iread_") || name.starts_with("iwrite_") => (&name[1..], true),
-        _ => (name, false),
-    };
-    let (kind, is_read) = match (name.strip_prefix("read"), name.strip_prefix("write")) {
-        (Some(rest), _) => (rest, true),
-        (_, Some(rest)) => (rest, false),
-        _ => return None,
-    };
-    let is_collective = match kind {
-        "" | "_at" | "_shared" => false,
-        "_all" | "_at_all" => true,
-        "_ordered" | "_all_begin" | "_all_end" | "_at_all_begin" | "_at_all_end" | "_ordered_begin"
-        | "_ordered_end"
-            if !immediate =>
-        {
-            true
-        }
-        _ => return None,
-    };
-    Some((is_read, is_collective))
-}
-
 pub(crate) fn file_individual(region: &Region) -> bool {
-    matches!(file_access(region), Some((_, false)))
+    file_individual_reads(region) || file_individual_writes(region)
 }
 
 pub(crate) fn file_collective(region: &Region) -> bool {
-    matches!(file_access(region), Some((_, true)))
+    file_collective_reads(region) || file_collective_writes(region)
 }
 
 pub(crate) fn file_individual_reads(region: &Region) -> bool {
-    file_access(region) == Some((true, false))
+    class(region) == Class::FileRead
 }
 
 pub(crate) fn file_individual_writes(region: &Region) -> bool {
-    file_access(region) == Some((false, false))
+    class(region) == Class::FileWrite
 }
 
 pub(crate) fn file_collective_reads(region: &Region) -> bool {
-    file_access(region) == Some((true, true))
+    class(region) == Class::FileReadTogether
 }
 
 pub(crate) fn file_collective_writes(region: &Region) -> bool {
-    file_access(region) == Some((false, true))
-}
-
-/// File management that one process does by itself.
-fn file_management_individual(region: &Region) -> bool {
-    file_management(region) && ["delete", "get", "seek"].iter().any(|part| region.name.contains(part))
+    class(region) == Class::FileWriteTogether
 }
 
 pub(crate) fn file_individual_operations(region: &Region) -> bool {
-    file_individual(region) || file_management_individual(region)
+    file_individual(region) || class(region) == Class::FileAlone
 }
 
 pub(crate) fn file_collective_operations(region: &Region) -> bool {
-    file_collective(region) || (file_management(region) && !file_management_individual(region))
+    file_collective(region) || class(region) == Class::FileTogether
 }
 
 fn openmp_role(region: &Region, roles: &[RegionRole]) -> bool {
@@ -399,13 +237,22 @@ mod tests {
 
     #[test]
     fn file_functions_are_sorted_by_access_and_participation() {
-        let access = |name| file_access(&mpi_function(name));
-        assert_eq!(access("MPI_File_read"), Some((true, false)));
-        assert_eq!(access("MPI_File_iwrite_shared"), Some((false, false)));
-        assert_eq!(access("MPI_File_iread_at_all"), Some((true, true)));
-        assert_eq!(access("MPI_File_write_ordered_begin"), Some((false, true)));
-        assert_eq!(access("MPI_File_iread_ordered"), None);
-        assert_eq!(access("MPI_File_open"), None);
+        type Predicate = fn(&Region) -> bool;
+        let of = |name| {
+            let access: [Predicate; 4] = [
+                file_individual_reads,
+                file_individual_writes,
+                file_collective_reads,
+                file_collective_writes,
+            ];
+            access.map(|is_so| is_so(&mpi_function(name)))
+        };
+        assert_eq!(of("MPI_File_read"), [true, false, false, false]);
+        assert_eq!(of("MPI_File_iwrite_shared"), [false, true, false, false]);
+        assert_eq!(of("MPI_File_iread_at_all"), [false, false, true, false]);
+        assert_eq!(of("MPI_File_write_ordered_begin"), [false, false, false, true]);
+        assert_eq!(of("MPI_File_iread_ordered"), [false; 4]);
+        assert_eq!(of("MPI_File_open"), [false; 4]);
         assert!(file_individual_operations(&mpi_function("MPI_File_seek_shared")));
         assert!(file_collective_operations(&mpi_function("MPI_File_set_view")));
     }

@@ -14,6 +14,7 @@ mod generated;
 mod golden;
 mod interop;
 mod laws;
+mod masks;
 mod oracle;
 mod pauses;
 mod reference;

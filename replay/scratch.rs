@@ -12,7 +12,7 @@
 //! the process. It makes pages ready in groups, aligned to their size, of up to 2 MiB; so room is reserved, and holes are made, in
 //! units of that size.
 //!
-//! With [`map`](otf2::FileBytes) and MPI this is one of three places with unsafe code: an allocator cannot do without.
+//! With [`files`](otf2::FileBytes) and MPI this is one of three places with unsafe code: an allocator cannot do without.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -8,8 +8,9 @@ use crate::anchor::Anchor;
 use crate::cursor::EventCursor;
 use crate::definition_cursor::DefinitionCursor;
 use crate::local::LocalDefinitions;
-use crate::map::{FileBytes, Io};
+use files::{FileBytes, Io};
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// An archive that can be read: its anchor has been checked.
@@ -34,11 +35,11 @@ impl Archive {
             stay_inside(path, &anchor_path)?;
         }
         let file = FileBytes::open(&anchor_path).map_err(|error| {
-            if error.is_not_found() && anchor_path == path {
+            if error.cause.kind() == ErrorKind::NotFound && anchor_path == path {
                 let advice = "name an experiment directory, or the anchor file (*.otf2) in it";
                 return Error::file(path, format!("there is no such file or directory: {advice}"));
             }
-            error
+            error.into()
         })?;
         let anchor = Anchor::parse(&file, &anchor_path)?;
         anchor.check(&anchor_path)?;
@@ -170,7 +171,7 @@ impl Archive {
     /// Opens a file of the archive.
     fn open_inside(&self, path: PathBuf, io: Io) -> Result<FileBytes, Error> {
         stay_inside(&self.directory, &path)?;
-        FileBytes::open_by(path, io)
+        Ok(FileBytes::open_by(path, io)?)
     }
 
     /// The events of [`event_file`](Archive::event_file).

@@ -83,6 +83,13 @@ impl Error {
     }
 }
 
+impl From<files::Error> for Error {
+    #[cold]
+    fn from(error: files::Error) -> Self {
+        Error::io(&error.path, "read the file", error.cause)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.0.path.display())?;

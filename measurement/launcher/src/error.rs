@@ -35,6 +35,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<files::Error> for Error {
+    fn from(error: files::Error) -> Self {
+        Error(error.to_string())
+    }
+}
+
 impl From<otf2::Error> for Error {
     fn from(error: otf2::Error) -> Self {
         Error(error.to_string())

@@ -3,8 +3,8 @@
 use crate::File;
 use crate::debug_info::Sections;
 use crate::resolver::Resolver;
+use files::{FileBytes, Io};
 use object::Object;
-use otf2::{FileBytes, Io};
 use std::path::{Path, PathBuf};
 
 /// Where systems keep debug information that is not in the programs themselves.

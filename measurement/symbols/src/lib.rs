@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), String> {
 //! let path = std::env::current_exe().map_err(|cause| cause.to_string())?;
 //! let file = File { path: path.to_string_lossy().into_owned(), build_id: None };
-//! let contents = Contents::open(&file, otf2::Io::Map)?;
+//! let contents = Contents::open(&file, files::Io::Map)?;
 //! let tables = contents.tables()?;
 //! let resolver = tables.resolver();
 //! println!("{}", resolver.frames(0x1234)[0].name);
@@ -107,7 +107,7 @@ pub fn resolve(file: &File, addresses: &[u64]) -> Resolved {
 }
 
 fn resolve_in(file: &File, addresses: &[u64]) -> Result<Resolved, String> {
-    let contents = Contents::open(file, otf2::Io::Map)?;
+    let contents = Contents::open(file, files::Io::Map)?;
     let tables = contents.tables()?;
     let resolver = tables.resolver();
     let frames = |&address: &u64| {

@@ -1,12 +1,31 @@
-//! The bytes of a file of the archive. The only file of this crate with unsafe code.
+//! The bytes of a file, read or mapped.
 //!
 //! Small files are read, large ones mapped: private, read-only, announced as read from front to back. A mapped file may
 //! be shortened by someone else while it is read, on a parallel file system also by a failing server. The kernel then
 //! sends SIGBUS to whoever touches the missing part, which would end a whole parallel job; a handler puts zeros there
-//! instead, and readers find that the file ends without its end mark.
+//! instead, and readers find that the file ends too early.
+//!
+//! # The handler is the process's
+//!
+//! Signals belong to a process, not to a library: the first large file that is opened with [`Io::Map`] installs a handler
+//! of SIGBUS for the whole process, which stays until its end.
+//!
+//! * A handler that was there before is replaced. It is not called any more, for other causes of SIGBUS either: those end
+//!   the process, as by default.
+//! * If the program installs a handler of its own later, nobody puts zeros anywhere, and reading a file that was shortened
+//!   is that handler's affair.
+//!
+//! Who cannot have that, such as a library inside of somebody else's program, opens with [`Io::Read`], which touches no
+//! signals.
+//!
+//! Deliberately absent: writing, and what the bytes mean.
 #![allow(unsafe_code)]
 
-use crate::Error;
+mod error;
+mod guard;
+
+pub use error::Error;
+
 use memmap2::{Advice, Mmap};
 use std::fmt;
 use std::fs::File;
@@ -23,7 +42,8 @@ const READ_AHEAD: usize = 128 << 10;
 /// How large files come into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Io {
-    /// They are mapped: memory that the system can take back.
+    /// They are mapped: memory that the system can take back. The first one installs a [handler](crate) of SIGBUS for the
+    /// whole process.
     #[default]
     Map,
     /// They are read, in one piece: for file systems that are slow with mappings, as parallel ones can be, and for processes
@@ -45,11 +65,10 @@ enum Content {
 }
 
 impl FileBytes {
-    /// Opens a file and reads all of it, or maps it if it is large.
+    /// Opens a file and reads all of it, or maps it if it is large: [`Io::Map`], with a [handler](crate) of SIGBUS.
     ///
     /// # Errors
-    /// If the file cannot be opened, read or mapped, or is not a regular file. [`Error::is_not_found`] tells a missing
-    /// file from other reasons.
+    /// If the file cannot be opened, read or mapped, or is not a regular file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         Self::open_by(path, Io::Map)
     }
@@ -62,7 +81,7 @@ impl FileBytes {
         let path = path.into();
         match content(&path, io) {
             Ok(content) => Ok(FileBytes { path, content }),
-            Err(cause) => Err(Error::io(&path, "read the file", cause)),
+            Err(cause) => Err(Error { path, cause }),
         }
     }
 
@@ -138,106 +157,21 @@ impl fmt::Debug for FileBytes {
     }
 }
 
-/// Survives that a mapped file is shortened.
-///
-/// A table of all mappings, which a signal handler can read: plain atomic numbers, no locks, no allocation.
-mod guard {
-    use std::ptr;
-    use std::sync::Once;
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-    /// Mappings at a time; further files are read. A process has far fewer locations per worker.
-    const SLOTS: usize = 1024;
-
-    struct Range {
-        taken: AtomicBool,
-        begin: AtomicUsize,
-        end: AtomicUsize,
-    }
-
-    static RANGES: [Range; SLOTS] = [const {
-        Range { taken: AtomicBool::new(false), begin: AtomicUsize::new(0), end: AtomicUsize::new(0) }
-    }; SLOTS];
-
-    /// A place in the table.
-    pub(super) struct Slot(&'static Range);
-
-    /// Takes a place in the table, if there is one; installs the handler at first.
-    pub(super) fn free_slot() -> Option<Slot> {
-        static INSTALL: Once = Once::new();
-        INSTALL.call_once(install);
-        let is_free = |range: &&Range| !range.taken.swap(true, Ordering::AcqRel);
-        RANGES.iter().find(is_free).map(Slot)
-    }
-
-    impl Slot {
-        pub(super) fn guard(&self, bytes: &[u8]) {
-            let begin = bytes.as_ptr().addr();
-            self.0.end.store(begin + bytes.len(), Ordering::Release);
-            self.0.begin.store(begin, Ordering::Release);
-        }
-    }
-
-    impl Drop for Slot {
-        fn drop(&mut self) {
-            self.0.begin.store(0, Ordering::Release);
-            self.0.end.store(0, Ordering::Release);
-            self.0.taken.store(false, Ordering::Release);
-        }
-    }
-
-    fn install() {
-        // SAFETY: the action is complete: a handler that takes three arguments, as SA_SIGINFO announces, an empty mask, and
-        // no other fields that this system knows. A failure leaves everything as it was.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;
-            action.sa_flags = libc::SA_SIGINFO;
-            libc::sigemptyset(&raw mut action.sa_mask);
-            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
-        }
-    }
-
-    /// Puts zeros from the page that was touched to the end of its mapping. Elsewhere the signal is what it always was.
-    extern "C" fn handle(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-        // SAFETY: the kernel calls this with a valid `info`. Everything called here may be called in a signal handler:
-        // atomic loads, sysconf's page size, mmap and sigaction. The fixed mapping covers pages of a mapping of ours only,
-        // which cannot be unmapped meanwhile: the thread that was stopped here is reading from it.
-        unsafe {
-            let touched = (*info).si_addr().addr();
-            let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
-            for range in &RANGES {
-                let (begin, end) = (range.begin.load(Ordering::Acquire), range.end.load(Ordering::Acquire));
-                if begin == 0 || !(begin..end).contains(&touched) {
-                    continue;
-                }
-                let from = touched - touched % page;
-                let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-                let address = ptr::with_exposed_provenance_mut(from);
-                let mapped = libc::mmap(address, end - from, libc::PROT_READ, flags, -1, 0);
-                if mapped != libc::MAP_FAILED {
-                    return;
-                }
-            }
-            // Not ours: the same instruction will be tried again, and end the process.
-            libc::signal(libc::SIGBUS, libc::SIG_DFL);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::ErrorKind;
 
     #[test]
     fn directory_is_refused_missing_file_is_not_found() {
-        assert!(!FileBytes::open(std::env::temp_dir()).unwrap_err().is_not_found());
-        assert!(FileBytes::open("no/such/file").unwrap_err().is_not_found());
+        let error = |path: &Path| FileBytes::open(path).unwrap_err();
+        assert_ne!(error(&std::env::temp_dir()).cause.kind(), ErrorKind::NotFound);
+        assert_eq!(error(Path::new("no/such/file")).cause.kind(), ErrorKind::NotFound);
     }
 
     #[test]
     fn what_is_shown_of_a_file_is_its_path_and_size() {
-        let path = std::env::temp_dir().join(format!("otf2-shown-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("files-shown-{}", std::process::id()));
         std::fs::write(&path, [7; 1000]).unwrap();
         let shown = format!("{:?}", FileBytes::open(&path).unwrap());
         assert_eq!(shown, format!("FileBytes({}, 1000 bytes)", path.display()));
@@ -246,7 +180,7 @@ mod tests {
 
     #[test]
     fn large_file_is_mapped_and_has_the_same_bytes() {
-        let path = std::env::temp_dir().join(format!("otf2-map-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("files-map-{}", std::process::id()));
         for size in [0, 10, 1 << 20, (1 << 20) + 7] {
             let bytes: Vec<u8> = (0..size).map(|at: u32| at.to_le_bytes()[0]).collect();
             std::fs::write(&path, &bytes).unwrap();
@@ -263,7 +197,7 @@ mod tests {
 
     #[test]
     fn file_that_is_shortened_while_mapped_ends_in_zeros() {
-        let path = std::env::temp_dir().join(format!("otf2-shrink-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("files-shrink-{}", std::process::id()));
         std::fs::write(&path, vec![7; 3 << 20]).unwrap();
         let file = FileBytes::open(&path).unwrap();
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 20).unwrap();

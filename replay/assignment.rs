@@ -25,6 +25,31 @@ pub fn blocks(weights: &[u64], workers: usize) -> Vec<Range<usize>> {
     blocks
 }
 
+/// Who works for which process.
+#[derive(Clone, Debug)]
+pub struct Owners {
+    /// First process of each worker, in rising order.
+    firsts: Vec<usize>,
+}
+
+impl Owners {
+    /// The owners of consecutive blocks of processes.
+    pub fn new(blocks: &[Range<usize>]) -> Owners {
+        Owners { firsts: blocks.iter().map(|block| block.start).collect() }
+    }
+
+    /// The first process of a worker.
+    pub fn first(&self, worker: usize) -> usize {
+        self.firsts[worker]
+    }
+
+    /// The worker that owns a process.
+    pub fn of(&self, process: usize) -> usize {
+        // Of workers with equal firsts all but the last have no process.
+        self.firsts.partition_point(|&first| first <= process) - 1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +63,12 @@ mod tests {
     #[test]
     fn heavy_process_stands_alone() {
         assert_eq!(blocks(&[1000, 10, 10, 10], 2), [0..1, 1..4]);
+    }
+
+    #[test]
+    fn worker_without_processes_owns_none() {
+        let owners = Owners::new(&[0..2, 2..2, 2..3]);
+        assert_eq!([owners.of(0), owners.of(1), owners.of(2)], [0, 0, 2]);
     }
 
     #[test]

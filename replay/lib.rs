@@ -75,6 +75,7 @@ pub use options::{MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
+use assignment::Owners;
 use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
@@ -83,7 +84,6 @@ use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
 use findings::{Finding, Findings};
 use formulas::Formulas;
-use matching::Owners;
 use memory::{Memory, mebibytes};
 use metrics::Metrics;
 use progress::Progress;

@@ -1,7 +1,7 @@
 //! What every step after the walk looks things up in.
 
+use crate::assignment::Owners;
 use crate::formulas::Formulas;
-use crate::matching::Owners;
 use crate::metrics::Metrics;
 use crate::shared::Shared;
 use crate::trace::Trace;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use model::Ticks;
 use otf2::Archive;
+use replay::assignment::Owners;
 use replay::clock_correction::{correct, fineness};
 use replay::exchange::Solo;
 use replay::findings::{Finding, Findings};
 use replay::formulas::Formulas;
-use replay::matching::Owners;
 use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;

@@ -83,31 +83,6 @@ impl Membership {
     }
 }
 
-/// Who works for which process.
-#[derive(Clone, Debug)]
-pub struct Owners {
-    /// First process of each worker, in rising order.
-    firsts: Vec<usize>,
-}
-
-impl Owners {
-    /// The owners of consecutive blocks of processes.
-    pub fn new(blocks: &[std::ops::Range<usize>]) -> Owners {
-        Owners { firsts: blocks.iter().map(|block| block.start).collect() }
-    }
-
-    /// The first process of a worker.
-    fn first(&self, worker: usize) -> usize {
-        self.firsts[worker]
-    }
-
-    /// The worker that owns a process.
-    pub fn of(&self, process: usize) -> usize {
-        // Of workers with equal firsts all but the last have no process.
-        self.firsts.partition_point(|&first| first <= process) - 1
-    }
-}
-
 /// Bytes of a message: its place in its channel, and where its other side is.
 const OF_MESSAGE: u64 = 4 + 4 + 8;
 
@@ -231,16 +206,5 @@ impl Matches {
             waits: Vec::new(),
             partners: Vec::new(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn worker_without_processes_owns_none() {
-        let owners = Owners::new(&[0..2, 2..2, 2..3]);
-        assert_eq!([owners.of(0), owners.of(1), owners.of(2)], [0, 0, 2]);
     }
 }

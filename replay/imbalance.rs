@@ -44,11 +44,6 @@ impl Part {
             Part::Singularity => "imbalance_below_singularity",
         }
     }
-
-    /// Whether it matters who comes to a call path.
-    pub fn depends_on_visits(self) -> bool {
-        matches!(self, Part::Single | Part::Bypass | Part::Singularity)
-    }
 }
 
 /// What one participant did at a call path.

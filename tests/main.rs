@@ -5,6 +5,7 @@ mod causes;
 mod citations;
 mod clocks;
 mod command_line;
+mod crates;
 mod culprits;
 mod damage;
 mod documentation;

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::sync::Mutex;
 
 use call_paths::Module;
-use otf2::Io;
+use files::Io;
 use symbols::{Contents, File, Frame, Resolver};
 
 use crate::filter::Filter;

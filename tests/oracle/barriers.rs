@@ -3,33 +3,67 @@
 use super::Analysis;
 use super::read::Role;
 
+/// What a thread does at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Visit {
+    pub(crate) location: usize,
+    pub(crate) call: usize,
+    pub(crate) team: Option<usize>,
+    metric: &'static str,
+}
+
 impl Analysis {
-    /// Each thread of a team waits for the last one, but not while it runs tasks.
-    pub(crate) fn thread_barriers(&mut self) {
+    /// The barriers of all teams: the k-th visits of all threads are to one barrier. Of processes with a
+    /// thread whose events are missing nobody knows who came last.
+    pub(super) fn barriers(&self) -> Vec<Vec<Visit>> {
         let mut visits = Vec::new();
-        for (at, location) in self.locations.iter().enumerate() {
-            for (call, it) in location.calls.iter().enumerate() {
+        let is_missing = |process| self.locations.iter().any(|it| it.process == process && it.is_missing);
+        let complete = self.locations.iter().enumerate().filter(|(_, it)| !is_missing(it.process));
+        for (location, it) in complete {
+            // Outside of teams nobody waits.
+            for (call, it) in it.calls.iter().enumerate().filter(|(_, call)| call.team.is_some()) {
                 let metric = match it.role {
                     Role::ExplicitBarrier => "omp_ebarrier_wait",
                     Role::ImplicitBarrier => "omp_ibarrier_wait",
                     Role::Parallel | Role::Other => continue,
                 };
-                visits.push((location.process, it.team, metric, at, call));
+                visits.push(Visit { location, call, team: it.team, metric });
             }
         }
-        for &(process, team, metric, at, call) in &visits {
-            // The position of a visit among those of its thread is the same for all threads.
-            let of = |location: usize| -> Vec<usize> {
-                let same = visits.iter().filter(|it| (it.0, it.1, it.3) == (process, team, location));
-                same.map(|it| it.4).collect()
-            };
-            let number = of(at).iter().position(|&it| it == call).unwrap();
-            let others = (0..self.locations.len()).filter_map(|it| Some((it, *of(it).get(number)?)));
-            let enter = |(location, call): (usize, usize)| self.locations[location].calls[call].enter;
-            let latest = others.map(enter).max().unwrap();
-            let idle = latest - enter((at, call)) - self.locations[at].calls[call].suspended;
-            if idle > 0 {
-                self.add(metric, at, call, idle);
+        let number = |visit: &Visit| {
+            let is_before =
+                |it: &&Visit| (it.location, it.team) == (visit.location, visit.team) && it.call < visit.call;
+            let process = self.locations[visit.location].process;
+            (process, visit.team, visits.iter().filter(is_before).count())
+        };
+        let mut numbers: Vec<_> = visits.iter().map(number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let of = |wanted: &_| visits.iter().copied().filter(|visit| number(visit) == *wanted).collect();
+        numbers.iter().map(of).collect()
+    }
+
+    /// When the last thread enters a barrier.
+    pub(super) fn latest_enter(&self, visits: &[Visit]) -> i64 {
+        let enter = |visit: &Visit| self.locations[visit.location].calls[visit.call].enter;
+        visits.iter().map(enter).max().unwrap()
+    }
+
+    /// How long a thread waits there for the last one, without the tasks that it runs meanwhile.
+    pub(super) fn idle_at_barrier(&self, visit: &Visit, latest: i64) -> i64 {
+        let call = &self.locations[visit.location].calls[visit.call];
+        (latest - call.enter - call.suspended).max(0)
+    }
+
+    /// Each thread of a team waits for the last one, but not while it runs tasks.
+    pub(crate) fn thread_barriers(&mut self) {
+        for visits in self.barriers() {
+            let latest = self.latest_enter(&visits);
+            for visit in &visits {
+                let idle = self.idle_at_barrier(visit, latest);
+                if idle > 0 {
+                    self.add(visit.metric, visit.location, visit.call, idle);
+                }
             }
         }
     }

@@ -1,4 +1,7 @@
-//! Wait states of collective operations (specification 6).
+//! Wait states of collective operations (specification 6), and who synchronises there with whom
+//! (specification 7.1).
+
+use std::collections::BTreeSet;
 
 use replay::Semantics;
 
@@ -23,6 +26,28 @@ impl Member {
         let y = y.max(x);
         ((x - self.b).max(0), (self.n - y).max(0))
     }
+}
+
+/// A collective operation at which members have synchronised.
+#[derive(Clone, Debug)]
+pub(crate) struct Meeting {
+    /// What it is called in the metrics of costs, or `init` or `finalize`.
+    pub(crate) class: &'static str,
+    /// All members of the communicator, as processes.
+    pub(crate) members: Vec<usize>,
+    /// Its end at the member that the others wait for.
+    pub(crate) blamed: Place,
+    pub(crate) partners: Vec<Partner>,
+}
+
+/// A member that has synchronised with others.
+#[derive(Clone, Debug)]
+pub(crate) struct Partner {
+    pub(crate) place: Place,
+    pub(crate) wait: i64,
+    pub(crate) completion: i64,
+    /// With which processes.
+    pub(crate) ranks: BTreeSet<usize>,
 }
 
 fn latest_begin(members: &[Member]) -> Option<i64> {
@@ -120,6 +145,36 @@ impl Analysis {
             self.add_at("mpi_barrier_wait", member.place, wait);
             self.add_at("mpi_barrier_completion", member.place, completion);
         }
+        self.meet("barrier", members, members, (x, y));
+    }
+
+    /// Members synchronise, each with all others of them; `x` is the begin of the one that is blamed, `y`
+    /// their earliest end.
+    fn meet(&mut self, class: &'static str, all: &[Member], partners: &[Member], (x, y): (i64, i64)) {
+        let ranks: BTreeSet<usize> = partners.iter().map(|partner| self.process(partner.place)).collect();
+        let with = partners.iter().map(|&partner| (partner, ranks.clone())).collect();
+        self.meet_some(class, all, with, (x, y));
+    }
+
+    /// The same where it is not all with all. Of several that begin at `x` the lowest rank is blamed.
+    fn meet_some(
+        &mut self,
+        class: &'static str,
+        all: &[Member],
+        partners: Vec<(Member, BTreeSet<usize>)>,
+        (x, y): (i64, i64),
+    ) {
+        let partner = |(member, ranks): (Member, BTreeSet<usize>)| {
+            let (wait, completion) = member.wait_and_completion(x, y);
+            // Q20: nobody waits in MPI_Init.
+            let wait = if class == "init" { 0 } else { wait };
+            Partner { place: member.place, wait, completion, ranks }
+        };
+        let blamed = partners.iter().find(|(member, _)| member.b == x).expect("the one that begins then");
+        let blamed = blamed.0.place;
+        let members = all.iter().map(|member| self.process(member.place)).collect();
+        let partners = partners.into_iter().map(partner).collect();
+        self.meetings.push(Meeting { class, members, blamed, partners });
     }
 
     /// Specification 6.3
@@ -131,26 +186,37 @@ impl Analysis {
         let waiting: Vec<Member> =
             members.iter().copied().filter(|member| member.received > 0 && member.b < x).collect();
         let Some(y) = earliest_end(&waiting) else { return };
-        for member in waiting {
+        for member in &waiting {
             self.add_at("mpi_latebroadcast", member.place, member.wait_and_completion(x, y).0);
         }
+        let root = members[root];
+        let process = |member: &Member| self.process(member.place);
+        let mut partners = vec![(root, waiting.iter().map(process).collect())];
+        partners.extend(waiting.iter().map(|&member| (member, BTreeSet::from([process(&root)]))));
+        self.meet_some("12n", members, partners, (x, y));
     }
 
     /// Specification 6.4
     fn n_to_one(&mut self, members: &[Member], root: usize) {
         let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
         let (root, Some(x)) = (members[root], latest_begin(&senders)) else { return };
-        if root.received > 0 && root.b < x {
-            self.add_at("mpi_earlyreduce", root.place, root.wait_and_completion(x, root.n).0);
+        if root.received == 0 || root.b >= x {
+            return;
         }
+        self.add_at("mpi_earlyreduce", root.place, root.wait_and_completion(x, root.n).0);
+        let latest = *senders.iter().find(|sender| sender.b == x).expect("the latest sender");
+        let process = |member: &Member| BTreeSet::from([self.process(member.place)]);
+        let partners = vec![(root, process(&latest)), (latest, process(&root))];
+        self.meet_some("n21", members, partners, (x, root.n.min(latest.n)));
     }
 
     /// Specification 6.5
     fn n_to_n(&mut self, members: &[Member]) {
+        let all = members;
         let members = with_data(members);
         let (Some(x1), Some(y1)) = (latest_begin(&members), earliest_end(&members)) else { return };
         if y1 > x1 {
-            return self.wait_at_n_to_n(&members, x1);
+            return self.wait_at_n_to_n(all, &members, x1);
         }
         let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
         let Some(x) = latest_begin(&senders) else { return };
@@ -162,16 +228,17 @@ impl Analysis {
             .filter(|(at, member)| member.received > 0 && member.b < x || Some(*at) == last)
             .map(|(_, member)| *member)
             .collect();
-        self.wait_at_n_to_n(&synchronising, x);
+        self.wait_at_n_to_n(all, &synchronising, x);
     }
 
-    fn wait_at_n_to_n(&mut self, synchronising: &[Member], x: i64) {
+    fn wait_at_n_to_n(&mut self, all: &[Member], synchronising: &[Member], x: i64) {
         let Some(y) = earliest_end(synchronising) else { return };
         for member in synchronising {
             let (wait, completion) = member.wait_and_completion(x, y);
             self.add_at("mpi_wait_nxn", member.place, wait);
             self.add_at("mpi_nxn_completion", member.place, completion);
         }
+        self.meet("n2n", all, synchronising, (x, y));
     }
 
     /// Specification 6.6
@@ -188,19 +255,21 @@ impl Analysis {
 
     /// Specification 6.1: of each process the first call.
     pub(super) fn init_and_finalize(&mut self, processes: usize) {
-        if let Some(inits) = self.first_calls(processes, is_init) {
-            let (x, y) = (latest_begin(&inits), earliest_end(&inits));
+        if let Some(inits) = self.first_calls(processes, is_init)
+            && let (Some(x), Some(y)) = (latest_begin(&inits), earliest_end(&inits))
+        {
             for init in &inits {
-                let (_, completion) = init.wait_and_completion(x.unwrap_or(0), y.unwrap_or(0));
-                self.add_at("mpi_init_completion", init.place, completion);
+                self.add_at("mpi_init_completion", init.place, init.wait_and_completion(x, y).1);
             }
+            self.meet("init", &inits, &inits, (x, y));
         }
-        if let Some(finalizes) = self.first_calls(processes, |name| name == "finalize") {
-            let (x, y) = (latest_begin(&finalizes), earliest_end(&finalizes));
+        if let Some(finalizes) = self.first_calls(processes, |name| name == "finalize")
+            && let (Some(x), Some(y)) = (latest_begin(&finalizes), earliest_end(&finalizes))
+        {
             for finalize in &finalizes {
-                let (wait, _) = finalize.wait_and_completion(x.unwrap_or(0), y.unwrap_or(0));
-                self.add_at("mpi_finalize_wait", finalize.place, wait);
+                self.add_at("mpi_finalize_wait", finalize.place, finalize.wait_and_completion(x, y).0);
             }
+            self.meet("finalize", &finalizes, &finalizes, (x, y));
         }
     }
 
@@ -219,7 +288,7 @@ impl Analysis {
                     n: call.leave,
                     sent: 0,
                     received: 0,
-                    place: Place { location, call: number, time: call.leave, order: 0 },
+                    place: self.end_of(location, number),
                 })
             })
             .collect()

@@ -1,5 +1,7 @@
 //! Idle threads, specification 16.4.
 
+use replay::Semantics;
+
 use super::Analysis;
 
 /// The outermost parallel region of a path, as a path.
@@ -11,7 +13,12 @@ fn parallel(path: &str) -> Option<String> {
 
 impl Analysis {
     /// What a worker lacks to its main thread: all time outside of parallel regions, and in each of them the difference.
+    /// The reference does without where POSIX threads are called.
     pub(crate) fn idle_threads(&mut self) {
+        let has_pthreads = self.locations.iter().any(|it| it.has_pthreads);
+        if has_pthreads && self.semantics == Semantics::Reference {
+            return;
+        }
         for worker in 0..self.locations.len() {
             if !self.locations[worker].is_worker {
                 continue;

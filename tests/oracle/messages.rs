@@ -10,11 +10,12 @@ use super::{Analysis, Place};
 /// How many late senders the reference remembers (Q6).
 const REMEMBERED: usize = 100;
 
-/// A late sender that has been reported.
-struct Late {
-    send: usize,
-    receive: usize,
-    idle: i64,
+/// A message that one side waits for, with how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) send: usize,
+    pub(crate) receive: usize,
+    pub(crate) idle: i64,
 }
 
 /// What a process remembers while its events are replayed.
@@ -101,6 +102,7 @@ impl Analysis {
         let is_empty = operations.sends[late.send].bytes == 0;
         self.add_at("mpi_latesender", r, late.idle);
         self.add_at(if is_empty { "mpi_sls_count" } else { "mpi_cls_count" }, r, 1);
+        self.late_senders.push(late);
         memory.reported.push(late);
         if self.semantics == Semantics::Reference && memory.reported.len() > REMEMBERED {
             memory.reported.remove(0);
@@ -132,7 +134,7 @@ impl Analysis {
         with_late_sender: &BTreeSet<(usize, usize)>,
     ) {
         // The longest wait of each Waitall and Waitsome; of equals, the one that was sent last.
-        let mut longest: BTreeMap<(usize, usize), (i64, usize, Place, usize)> = BTreeMap::new();
+        let mut longest: BTreeMap<(usize, usize), (usize, Place, Late)> = BTreeMap::new();
         for &(send, receive) in messages {
             let Some(c) = operations.sends[send].completion else { continue };
             let posted = self.enter(operations.receives[receive].posted);
@@ -140,26 +142,28 @@ impl Analysis {
             if self.leave(c) <= posted || idle <= 0 {
                 continue;
             }
+            let late = Late { send, receive, idle };
             match self.name(c) {
-                "send" | "ssend" | "wait" | "waitany" => self.late_receiver(operations, send, c, idle),
+                "send" | "ssend" | "wait" | "waitany" => self.late_receiver(operations, c, late),
                 name if is_multiple(name) && !with_late_sender.contains(&(c.location, c.call)) => {
-                    let this = (idle, operations.sends[send].at.order, c, send);
+                    let this = (operations.sends[send].at.order, c, late);
                     let known = longest.entry((c.location, c.call)).or_insert(this);
-                    if (known.0, known.1) < (this.0, this.1) {
+                    if (known.2.idle, known.0) < (idle, this.0) {
                         *known = this;
                     }
                 }
                 _ => {}
             }
         }
-        for (idle, _, c, send) in longest.into_values() {
-            self.late_receiver(operations, send, c, idle);
+        for (_, c, late) in longest.into_values() {
+            self.late_receiver(operations, c, late);
         }
     }
 
-    fn late_receiver(&mut self, operations: &Operations, send: usize, c: Place, idle: i64) {
-        self.add_at("mpi_latereceiver", c, idle);
-        let is_empty = operations.sends[send].bytes == 0;
+    fn late_receiver(&mut self, operations: &Operations, c: Place, late: Late) {
+        self.late_receivers.push(late);
+        self.add_at("mpi_latereceiver", c, late.idle);
+        let is_empty = operations.sends[late.send].bytes == 0;
         self.add_at(if is_empty { "mpi_slr_count" } else { "mpi_clr_count" }, c, 1);
     }
 }

@@ -7,6 +7,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `read` | events of an archive, on the global clock, with their calls and call paths (specification 2, 11.1) |
+//! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
 //! | `matching` | which send belongs to which receive, which calls are one collective operation |
 //! | `messages` | wait states of messages (specification 5) |
@@ -14,11 +15,14 @@
 //! | `tasks` | tasks (specification 11.1) |
 //! | `barriers` | barriers of threads (specification 11.2) |
 //! | `idle_threads` | what worker threads lack to their main thread (specification 16.4) |
+//! | `causes` | root causes: critical path, delay costs, indirect and propagating waiting (specification 7 to 10) |
 //! | `findings` | what is missing, and processes that wait for each other |
 //! | `random` | random programs that do whatever MPI allows |
 //! | `script` | traces as scripts, for people |
 
 mod barriers;
+mod booking;
+mod causes;
 mod collectives;
 pub(crate) mod findings;
 mod idle_threads;
@@ -35,14 +39,20 @@ use std::path::Path;
 
 use replay::Semantics;
 
+use causes::Found;
+use collectives::Meeting;
+use messages::Late;
 use operations::Operations;
 use read::{Location, Role};
 
 /// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along the path.
 pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 
+/// The same of shares of times: costs in ticks.
+pub(crate) type Costs = BTreeMap<(String, String, usize), f64>;
+
 /// The metrics that are computed here.
-pub(crate) const METRICS: [&str; 37] = [
+pub(crate) const METRICS: [&str; 40] = [
     "time",
     "visits",
     "omp_management",
@@ -80,16 +90,50 @@ pub(crate) const METRICS: [&str; 37] = [
     "mpi_earlyscan",
     "mpi_wait_nxn",
     "mpi_nxn_completion",
+    "critical_path",
+    "critical_path_activities",
+    "non_critical_path_activities",
 ];
 
-/// The metrics that are computed here, but occur only where threads run tasks.
-pub(crate) const OF_TASKS: [&str; 2] = ["omp_ebarrier_wait", "omp_ibarrier_wait"];
+/// Those of them that say what is on the critical path.
+pub(crate) const OF_PATH: [&str; 3] =
+    ["critical_path", "critical_path_activities", "non_critical_path_activities"];
+
+/// The metrics that are computed here, but occur only where threads meet in barriers.
+pub(crate) const OF_TEAMS: [&str; 2] = ["omp_ebarrier_wait", "omp_ibarrier_wait"];
+
+/// The metrics that are shares of times.
+pub(crate) const COSTS: [&str; 20] = [
+    "critical_imbalance_impact",
+    "inter_partition_imbalance",
+    "mpi_wait_indirect_latesender",
+    "mpi_wait_indirect_latereceiver",
+    "mpi_wait_propagating_ls",
+    "mpi_wait_propagating_lr",
+    "delay_latesender",
+    "delay_latesender_longterm",
+    "delay_latereceiver",
+    "delay_latereceiver_longterm",
+    "delay_barrier",
+    "delay_barrier_longterm",
+    "delay_n2n",
+    "delay_n2n_longterm",
+    "delay_12n",
+    "delay_12n_longterm",
+    "delay_n21",
+    "delay_n21_longterm",
+    "delay_ompidle",
+    "delay_ompidle_longterm",
+];
+
+/// Those that occur only where threads meet in barriers, and call MPI between them.
+pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarrier_longterm"];
 
 /// Times in ticks by metric.
 pub(crate) type Samples = BTreeMap<String, Vec<i64>>;
 
 /// The patterns that have statistics (specification 13.1).
-const SAMPLED: [&str; 12] = [
+pub(crate) const SAMPLED: [&str; 12] = [
     "mpi_latesender",
     "mpi_latesender_wo",
     "mpi_latereceiver",
@@ -112,6 +156,12 @@ pub(crate) type Findings = BTreeMap<String, u64>;
 pub(crate) struct Answer {
     /// Everything that is not zero.
     pub(crate) severities: Severities,
+    /// The same of metrics that are shares of times.
+    pub(crate) costs: Costs,
+    /// Costs depend on themselves, as wrong clocks make them.
+    pub(crate) is_circular: bool,
+    /// Threads run tasks.
+    pub(crate) has_tasks: bool,
     /// The times of all instances of the patterns that have statistics (specification 13.2).
     pub(crate) samples: Samples,
     pub(crate) findings: Findings,
@@ -127,6 +177,8 @@ pub(crate) struct Place {
     time: i64,
     /// Position among all events of the process, in order of time.
     order: usize,
+    /// Position among the events of the location.
+    at: usize,
 }
 
 /// An analysis under way.
@@ -135,6 +187,10 @@ struct Analysis {
     locations: Vec<Location>,
     severities: Severities,
     samples: Samples,
+    /// What the wait states are that have causes (specification 7.1).
+    late_senders: Vec<Late>,
+    late_receivers: Vec<Late>,
+    meetings: Vec<Meeting>,
 }
 
 impl Analysis {
@@ -151,6 +207,12 @@ impl Analysis {
         self.add(metric, place.location, place.call, value);
     }
 
+    /// The event at which a call is left.
+    fn end_of(&self, location: usize, call: usize) -> Place {
+        let it = &self.locations[location].calls[call];
+        Place { location, call, time: it.leave, order: 0, at: it.left_at }
+    }
+
     /// E(e): when the region around an event was entered.
     fn enter(&self, place: Place) -> i64 {
         self.locations[place.location].calls[place.call].enter
@@ -159,6 +221,20 @@ impl Analysis {
     /// L(e): when the region around an event was left.
     fn leave(&self, place: Place) -> i64 {
         self.locations[place.location].calls[place.call].leave
+    }
+
+    /// How long that region took.
+    fn length(&self, place: Place) -> i64 {
+        self.leave(place) - self.enter(place)
+    }
+
+    /// cp(e): the call path of an event.
+    fn path(&self, place: Place) -> &str {
+        &self.locations[place.location].calls[place.call].path
+    }
+
+    fn process(&self, place: Place) -> usize {
+        self.locations[place.location].process
     }
 
     /// What MPI calls the region around an event, without `mpi_`.
@@ -247,8 +323,15 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let operations = operations::collect(&locations, &world);
     let messages = matching::messages(&operations, semantics);
     let instances = matching::instances(&operations, &world);
-    let mut analysis =
-        Analysis { semantics, locations, severities: Severities::new(), samples: Samples::new() };
+    let mut analysis = Analysis {
+        semantics,
+        locations,
+        severities: Severities::new(),
+        samples: Samples::new(),
+        late_senders: Vec::new(),
+        late_receivers: Vec::new(),
+        meetings: Vec::new(),
+    };
     analysis.time_and_visits();
     analysis.thread_barriers();
     analysis.idle_threads();
@@ -257,7 +340,12 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     analysis.late_receivers(&operations, &messages, &with_late_sender);
     analysis.collectives(&operations, &instances);
     analysis.init_and_finalize(world.processes);
+    let found = causes::find(&analysis, &operations, world.processes);
+    analysis.severities.extend(found.severities);
     analysis.severities.retain(|_, value| *value != 0);
     let findings = analysis.findings(&operations, &messages);
-    Answer { severities: analysis.severities, samples: analysis.samples, findings }
+    let has_tasks = analysis.locations.iter().any(|location| !location.of_tasks.is_empty());
+    let Found { costs, is_circular, .. } = found;
+    let Analysis { severities, samples, .. } = analysis;
+    Answer { severities, costs, is_circular, has_tasks, samples, findings }
 }

@@ -109,17 +109,19 @@ impl Process<'_> {
         let of_process =
             || locations.iter().enumerate().filter(|(_, location)| location.process == self.process);
         let mut happenings: Vec<_> = of_process()
-            .flat_map(|(at, location)| location.happenings.iter().map(move |happening| (at, happening)))
+            .flat_map(|(location, it)| {
+                it.happenings.iter().enumerate().map(move |(at, happening)| (location, at, happening))
+            })
             .collect();
-        happenings.sort_by_key(|(_, happening)| happening.time);
+        happenings.sort_by_key(|(_, _, happening)| happening.time);
         // What came before an unrecorded MPI_Init is unknown, and what a location without events did.
         let has_init =
             of_process().any(|(_, location)| location.calls.iter().any(|call| is_init(&call.mpi_name)));
         let is_complete = of_process().all(|(_, location)| !location.is_missing);
         let mut gap = if has_init && is_complete { None } else { Some(0) };
         let mut was_off = false;
-        for (order, (location, happening)) in happenings.into_iter().enumerate() {
-            let place = |call| Place { location, call, time: happening.time, order };
+        for (order, (location, at, happening)) in happenings.into_iter().enumerate() {
+            let place = |call| Place { location, call, time: happening.time, order, at };
             match (happening.kind, happening.call) {
                 (Kind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
                 (Kind::Left(left), _) => self.all.leaves.push(place(left)),
@@ -193,7 +195,7 @@ impl Process<'_> {
                     self.all.collectives.push(one);
                 }
             }
-            Kind::RecordingOff | Kind::Left(_) => {}
+            Kind::RecordingOff | Kind::Entered | Kind::Left(_) | Kind::Joined => {}
         }
     }
 

@@ -43,6 +43,9 @@ pub(crate) struct Call {
     /// When the master forked and joined, if it is a parallel region.
     pub(crate) fork: Option<i64>,
     pub(crate) join: Option<i64>,
+    /// Where it is entered and left, among what happens at the location.
+    pub(crate) entered_at: usize,
+    pub(crate) left_at: usize,
 }
 
 /// A message as one side sees it, ranks as the communicator counts them.
@@ -86,7 +89,9 @@ pub(crate) enum Kind {
         received: i64,
     },
     RecordingOff,
+    Entered,
     Left(usize),
+    Joined,
 }
 
 /// Something that happened on a location.
@@ -98,6 +103,15 @@ pub(crate) struct Happening {
     pub(crate) kind: Kind,
 }
 
+/// Exclusive time of a call path, booked where a location enters or leaves a call (specification 7.2).
+#[derive(Clone, Debug)]
+pub(crate) struct Spent {
+    /// How many happenings of the location are before.
+    pub(crate) at: usize,
+    pub(crate) path: String,
+    pub(crate) ticks: i64,
+}
+
 /// A thread of a process.
 #[derive(Clone, Debug)]
 pub(crate) struct Location {
@@ -105,12 +119,26 @@ pub(crate) struct Location {
     pub(crate) thread: usize,
     /// It was in a team, and is not the main thread.
     pub(crate) is_worker: bool,
+    /// It calls POSIX threads.
+    pub(crate) has_pthreads: bool,
     /// It has no event file.
     pub(crate) is_missing: bool,
     pub(crate) calls: Vec<Call>,
     pub(crate) happenings: Vec<Happening>,
+    pub(crate) spent: Vec<Spent>,
+    /// When its last event is.
+    pub(crate) end: Option<i64>,
     /// What tasks add to times and visits beside their calls: call path, time, visits.
     pub(crate) of_tasks: Vec<(String, i64, i64)>,
+}
+
+impl Location {
+    /// Books ticks to a call path behind everything that has happened.
+    pub(super) fn spend(&mut self, path: &str, ticks: i64) {
+        if ticks != 0 {
+            self.spent.push(Spent { at: self.happenings.len(), path: path.to_owned(), ticks });
+        }
+    }
 }
 
 /// Who takes part in a communicator, as numbers of processes.
@@ -166,11 +194,15 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
                 process,
                 thread,
                 is_worker: false,
+                has_pthreads: false,
                 is_missing: false,
                 calls: Vec::new(),
                 happenings: Vec::new(),
+                spent: Vec::new(),
+                end: None,
                 of_tasks: Vec::new(),
             },
+            booked: None,
         };
         reader.events(&archive, reference);
         let Reader { forks: all, mut location, teams, .. } = reader;
@@ -187,7 +219,8 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
 fn number(definitions: &Definitions, reference: u64) -> u64 {
     let of_openmp =
         |kind| definitions.groups.iter().filter(move |g| (g.kind, g.paradigm) == (kind, Paradigm::OPENMP));
-    let all = of_openmp(GroupType::COMM_LOCATIONS).next().expect("locations of OpenMP");
+    // Without teams each process has one thread.
+    let Some(all) = of_openmp(GroupType::COMM_LOCATIONS).next() else { return 0 };
     let at = all.members.iter().position(|&member| member == reference).unwrap() as u64;
     let mut places =
         of_openmp(GroupType::COMM_GROUP).map(|team| team.members.iter().position(|&it| it == at));
@@ -245,8 +278,11 @@ fn put_below_one_root<'a>(locations: &mut [Location], mut programs: impl Iterato
     {
         return;
     }
-    for call in locations.iter_mut().flat_map(|location| &mut location.calls) {
-        call.path = below("PROGRAM", &call.path);
+    for location in locations {
+        let calls = location.calls.iter_mut().map(|call| &mut call.path);
+        for path in calls.chain(location.spent.iter_mut().map(|spent| &mut spent.path)) {
+            *path = below("PROGRAM", path);
+        }
     }
 }
 
@@ -282,6 +318,8 @@ pub(super) struct Reader<'a> {
     /// When the collective operation under way began.
     begin: Option<i64>,
     pub(super) location: Location,
+    /// Until when exclusive time is booked.
+    pub(super) booked: Option<i64>,
 }
 
 impl Reader<'_> {
@@ -303,6 +341,7 @@ impl Reader<'_> {
         let (mut flushes, mut last) = (Vec::<(i64, i64)>::new(), 0);
         while let Some(record) = events.next().unwrap() {
             let time = correct(&offsets, record.time as i64);
+            self.location.end = Some(time);
             // Specification 2.3: a flush stands behind the events of its tick, but before the program's end; it ends before the next
             // event.
             let is_end = matches!(record.event, Event::ProgramEnd { .. });
@@ -323,6 +362,7 @@ impl Reader<'_> {
             self.location.calls[call].is_open = true;
             self.leave(last);
         }
+        self.location.end = self.location.end.map(|_| last);
     }
 
     fn flush(&mut self, flushes: &mut Vec<(i64, i64)>, next: Option<i64>) {
@@ -360,7 +400,8 @@ impl Reader<'_> {
             }
             Event::ThreadJoin { .. } => self.join(time),
             Event::ThreadTeamBegin { .. } => {
-                self.team = Some(self.teams);
+                // Not all threads are in all teams; the last fork is its, as the threads of a process have one clock.
+                self.team = self.forks.iter().rposition(|fork| fork.time <= time);
                 self.teams += 1;
             }
             Event::ThreadTeamEnd { .. } => self.team = None,
@@ -426,7 +467,7 @@ impl Reader<'_> {
         })
     }
 
-    fn happen(&mut self, time: i64, kind: Kind) {
+    pub(super) fn happen(&mut self, time: i64, kind: Kind) {
         self.location.happenings.push(Happening { time, call: self.stack.last().copied(), kind });
     }
 
@@ -435,6 +476,7 @@ impl Reader<'_> {
         // Specification 3.1: by the name of its file; corrected, its paradigm does as well.
         let is_mpi = region.source_file == "MPI"
             || self.semantics == Semantics::Corrected && region.paradigm == Paradigm::MPI;
+        self.location.has_pthreads |= region.paradigm == Paradigm::PTHREAD;
         let lower = region.canonical_name.to_lowercase();
         let mpi_name = if is_mpi { lower.trim_start_matches("mpi_").to_owned() } else { String::new() };
         let role = match region.role {
@@ -471,7 +513,7 @@ impl Reader<'_> {
             .map(|at| (Some(self.forks[at].time), self.forks[at].join))
             .unzip();
         let (fork, join) = (fork.flatten(), join.flatten());
-        self.stack.push(self.location.calls.len());
+        let at = self.book_enter(time, &path, fork);
         let call = Call {
             path,
             mpi_name,
@@ -486,7 +528,10 @@ impl Reader<'_> {
             is_open: false,
             fork,
             join,
+            entered_at: at,
+            left_at: at,
         };
+        self.stack.push(self.location.calls.len());
         self.location.calls.push(call);
     }
 
@@ -503,11 +548,14 @@ impl Reader<'_> {
         for call in self.location.calls.iter_mut().filter(|call| call.fork == Some(fork)) {
             call.join = Some(time);
         }
+        self.book_join(time, fork);
     }
 
     fn leave(&mut self, time: i64) {
         let Some(call) = self.stack.pop() else { return };
         self.location.calls[call].leave = time;
+        self.location.calls[call].left_at = self.location.happenings.len();
         self.happen(time, Kind::Left(call));
+        self.book_leave(time, call);
     }
 }

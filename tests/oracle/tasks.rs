@@ -40,6 +40,7 @@ impl Reader<'_> {
         if next == self.tasks.current {
             return;
         }
+        self.book(time);
         self.stop(time);
         let stack = std::mem::take(&mut self.stack);
         self.tasks.suspended.push((self.tasks.current, stack, time));
@@ -52,6 +53,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn complete_task(&mut self, time: i64) {
+        self.book(time);
         self.stop(time);
         let task = &self.tasks.begun[&self.tasks.current];
         if let (Semantics::Reference, Some(region)) = (self.semantics, &task.region) {
@@ -89,7 +91,7 @@ impl Reader<'_> {
     }
 
     /// The path that the current task's calls are below.
-    fn base(&self) -> String {
+    pub(super) fn base(&self) -> String {
         match self.semantics {
             Semantics::Reference => below(self.root, "TASKS"),
             Semantics::Corrected => self.tasks.begun[&self.tasks.current].place.clone(),

@@ -1,0 +1,84 @@
+//! Delays: who has made whom wait, by which excess work, and which earlier waiting has passed it on
+//! (specification 9).
+
+use crate::oracle::Place;
+use crate::oracle::messages::Late;
+
+use super::points::{Point, late_receivers};
+use super::time_map::{TimeMap, difference, sum};
+use super::{Causes, Found};
+
+/// One location makes another one wait.
+#[derive(Clone, Debug)]
+pub(super) struct Delay {
+    /// What it is called in the metrics of costs.
+    pub(super) class: &'static str,
+    /// The event that waits; none of idle threads.
+    pub(super) waiting: Option<Place>,
+    /// The event that it waits for.
+    pub(super) causing: Place,
+    /// d: what the causing location did more.
+    pub(super) excess: TimeMap,
+    /// The waiting of the causing location since both have synchronised.
+    pub(super) waited: i64,
+    /// The share of the wait in each tick of both.
+    pub(super) scale: f64,
+    /// The positions of the points of the causing location whose waiting has passed it on.
+    pub(super) reach: Vec<usize>,
+}
+
+impl Delay {
+    /// D + W
+    pub(super) fn denominator(&self) -> f64 {
+        (sum(&self.excess) + self.waited) as f64
+    }
+
+    pub(super) fn is_of_message(&self) -> bool {
+        self.class == "latesender" || self.class == "latereceiver"
+    }
+}
+
+/// A quotient, or 0 where there is nothing to divide by.
+pub(super) fn ratio(of: i64, by: i64) -> f64 {
+    if by > 0 { of as f64 / by as f64 } else { 0.0 }
+}
+
+/// The positions of those points that wait.
+pub(super) fn waiting<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<usize> {
+    points.into_iter().filter(|point| point.wait > 0).map(|point| point.place.at).collect()
+}
+
+impl Causes<'_> {
+    /// Specification 9.1 and 9.2
+    pub(super) fn of_messages(&self) -> Vec<Delay> {
+        let late = self.analysis.late_senders.iter().map(|&Late { send, receive, idle }| {
+            let (s, r) = (self.operations.sends[send].at, self.operations.receives[receive].done);
+            self.of_message("latesender", r, s, idle)
+        });
+        let others = late_receivers(self.analysis, self.operations).into_iter();
+        let others = others.map(|(c, req, idle)| self.of_message("latereceiver", c, req, idle));
+        late.chain(others).flatten().collect()
+    }
+
+    fn of_message(&self, class: &'static str, waiting: Place, causing: Place, wait: i64) -> Option<Delay> {
+        // Q23: an event that waits itself is no cause.
+        self.points.at(causing).filter(|point| point.wait == 0)?;
+        let past = self.points.previous(waiting, self.analysis.process(causing));
+        let since = self.points.previous(causing, self.analysis.process(waiting));
+        let excess = difference(&self.prune(since, causing), &self.prune(past, waiting));
+        let waited = self.waited(since, causing);
+        let scale = ratio(wait, sum(&excess) + waited).min(1.0);
+        let reach = self::waiting(self.points.between(since, causing));
+        Some(Delay { class, waiting: Some(waiting), causing, excess, waited, scale, reach })
+    }
+
+    /// What delays cost that is not passed on.
+    pub(super) fn short_term(&self, delays: &[Delay], found: &mut Found) {
+        for delay in delays {
+            for (path, &ticks) in &delay.excess {
+                let metric = format!("delay_{}", delay.class);
+                found.add(&metric, path, delay.causing.location, delay.scale * ticks as f64);
+            }
+        }
+    }
+}

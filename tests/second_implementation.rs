@@ -141,6 +141,7 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
     comparison.expect_equality();
     if traces >= TRACES {
         comparison.expect_all(METRICS.iter().chain(&FINDINGS).chain(&FEATURES));
+        comparison.expect_all(OF_TEAMS.iter().chain(&COSTS_OF_TEAMS));
     }
 }
 

@@ -148,7 +148,11 @@ impl Generator {
     fn fork_or_join(&mut self, rank: usize) {
         self.settle(rank);
         if self.processes[rank].is_parallel {
-            return self.join(rank);
+            return if self.random.chance(75) {
+                self.barrier(rank, "!$omp barrier")
+            } else {
+                self.join(rank)
+            };
         }
         for thread in 1..self.processes[rank].threads.len() {
             while self.processes[rank].threads[thread].depth > 0 {
@@ -168,11 +172,28 @@ impl Generator {
         self.processes[rank].has_forked = true;
     }
 
+    /// The threads of a team wait for each other.
+    fn barrier(&mut self, rank: usize, region: &str) {
+        for thread in 0..self.processes[rank].threads.len() {
+            self.pass(rank, 2);
+            self.enter(rank, thread, region);
+        }
+        for thread in 0..self.processes[rank].threads.len() {
+            self.pass(rank, 0);
+            self.step(rank, thread, Step::Leave);
+        }
+    }
+
     pub(super) fn join(&mut self, rank: usize) {
         for thread in 0..self.processes[rank].threads.len() {
             while self.processes[rank].threads[thread].depth > self.processes[rank].threads[thread].floor {
                 self.leave_function(rank, thread);
             }
+        }
+        if self.random.chance(50) {
+            self.barrier(rank, "!$omp implicit barrier");
+        }
+        for thread in 0..self.processes[rank].threads.len() {
             self.pass(rank, 2);
             self.step(rank, thread, Step::Leave);
             self.step(rank, thread, Step::TeamEnd);

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use model::Paradigm;
+
 use crate::support::trace::{Members, Message, Step, Trace};
 
 /// The script of a trace.
@@ -42,11 +44,16 @@ pub(crate) fn script(trace: &Trace) -> String {
     text
 }
 
+fn name(model: Paradigm) -> String {
+    model.name().unwrap_or("?").replace(' ', "_")
+}
+
 fn words(step: &Step) -> String {
     let parts = |m: &Message| format!("tag {} bytes {} comm {}", m.tag, m.bytes, m.communicator);
     match step {
         Step::Enter(region) => format!("> {region}"),
         Step::Leave => "<".into(),
+        Step::LeaveRegion(region) => format!("< {region}"),
         Step::Send(m) => format!("send {} {}", m.peer, parts(m)),
         Step::Isend(m, request) => format!("isend {} req {request} {}", m.peer, parts(m)),
         Step::IsendComplete(request) => format!("sent {request}"),
@@ -69,6 +76,15 @@ fn words(step: &Step) -> String {
         Step::Join => "join".into(),
         Step::TeamBegin => "team".into(),
         Step::TeamEnd => "team-end".into(),
+        Step::TaskCreate(creator, task) => format!("task-create {task} of {creator}"),
+        Step::TaskSwitch(creator, task) => format!("task-switch {task} of {creator}"),
+        Step::TaskComplete(creator, task) => format!("task-complete {task} of {creator}"),
+        Step::Acquire { model, lock, order } => {
+            format!("acquire {lock} order {order} model {}", name(*model))
+        }
+        Step::Release { model, lock, order } => {
+            format!("release {lock} order {order} model {}", name(*model))
+        }
         Step::Told(step, told) => {
             let known = |&(name, value): &(&str, u64)| {
                 let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();

@@ -29,6 +29,7 @@ mod wrong_order;
 mod wrong_order_different;
 mod wrong_order_same;
 
+pub mod collective;
 pub mod matched;
 mod metric;
 mod metric_tree;

@@ -7,6 +7,7 @@
 //! leave before another one enters.
 
 use model::Ticks;
+use patterns::collective::{self, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
@@ -373,15 +374,8 @@ impl<'a> Operation<'a> {
 
     /// Who waits for whom; `None` if nobody does.
     fn synchronisation(&self, class: CollectiveClass, ranks: Option<&'a [u32]>) -> Option<Vec<Membership>> {
-        match class {
-            CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Barrier => {
-                self.all(|_| true)
-            }
-            CollectiveClass::OneToAll => ranks.and_then(|ranks| self.one_to_all(ranks)),
-            CollectiveClass::AllToOne => ranks.and_then(|ranks| self.all_to_one(ranks)),
-            CollectiveClass::AllToAll => ranks.and_then(|ranks| self.all_to_all(ranks)),
-            CollectiveClass::Scan => ranks.map(|ranks| self.scan(ranks)),
-        }
+        let synchronisations = with_members(self.members, ranks, |members| synchronise(class, members))?;
+        Some(synchronisations.into_iter().map(Membership::from).collect())
     }
 
     fn name(&self) -> String {
@@ -398,107 +392,49 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The member with the latest begin among those selected. Ties do not matter here: only its time does.
-    fn last_begin(&self, select: impl Fn(&Part) -> bool) -> Option<Ticks> {
-        self.members.iter().filter(|part| select(part)).map(|part| part.begin).max()
-    }
-
-    /// The earliest end among the members selected.
-    fn first_end(&self, select: impl Fn(&Part) -> bool) -> Option<Ticks> {
-        self.members.iter().filter(|part| select(part)).map(|part| part.end).min()
-    }
-
-    /// Selected members synchronise: they wait for `last_begin`.
-    fn synchronise(&self, last_begin: Ticks, select: impl Fn(&Part) -> bool) -> Option<Vec<Membership>> {
-        let first_end = self.first_end(&select)?;
-        let membership = |part| match select(part) {
-            true => Membership::Synchronising { last_begin, first_end },
-            false => Membership::Independent,
-        };
-        Some(self.members.iter().map(membership).collect())
-    }
-
-    /// All selected members wait for the last of them.
-    fn all(&self, select: impl Fn(&Part) -> bool) -> Option<Vec<Membership>> {
-        self.synchronise(self.last_begin(&select)?, select)
-    }
-
     /// The member that all agree to be the root.
     pub(crate) fn root(&self, ranks: &[u32]) -> Option<&'a Part> {
-        let root = ranks.get(self.members[0].root as usize)?;
-        self.members.iter().find(|part| part.process == *root)
+        root(self.members, ranks).map(|at| &self.members[at])
     }
 
     /// The positions of the members in the order of their ranks.
     pub(crate) fn by_rank(&self, ranks: &[u32]) -> Vec<usize> {
-        let rank_of: FxHashMap<u32, usize> =
-            ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
-        let mut by_rank: Vec<usize> = (0..self.members.len()).collect();
-        by_rank.sort_by_key(|&at| rank_of.get(&self.members[at].process));
-        by_rank
+        by_rank(self.members, ranks)
     }
+}
 
-    /// Receivers that began before the root wait for it; the root has a part if anyone does.
-    fn one_to_all(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
-        let root = self.root(ranks).filter(|root| root.sent > 0)?;
-        let waits = |part: &Part| part.received > 0 && part.begin < root.begin;
-        let first_end = self.first_end(waits)?;
-        let membership = |part: &Part| match waits(part) || part.process == root.process {
-            true => Membership::Synchronising { last_begin: root.begin, first_end },
-            false => Membership::Independent,
-        };
-        Some(self.members.iter().map(membership).collect())
-    }
+/// The position of the member that all agree to be the root.
+fn root(members: &[Part], ranks: &[u32]) -> Option<usize> {
+    let root = ranks.get(members[0].root as usize)?;
+    members.iter().position(|part| part.process == *root)
+}
 
-    /// The last member that sends; the lowest rank among equals.
-    fn last_sender(&self, ranks: &[u32]) -> Option<&Part> {
-        let last_begin = self.last_begin(|part| part.sent > 0)?;
-        let mut last = self.members.iter().filter(|part| part.sent > 0 && part.begin == last_begin);
-        let (first, more) = (last.next()?, last.next());
-        if more.is_none() {
-            return Some(first);
-        }
-        let tied: FxHashMap<u32, &Part> =
-            last.chain([first]).chain(more).map(|part| (part.process, part)).collect();
-        ranks.iter().find_map(|process| tied.get(process).copied())
-    }
+/// The positions of members in the order of their ranks.
+fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
+    let rank_of: FxHashMap<u32, usize> =
+        ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
+    let mut by_rank: Vec<usize> = (0..members.len()).collect();
+    by_rank.sort_by_key(|&at| rank_of.get(&members[at].process));
+    by_rank
+}
 
-    /// The root waits for the last member that sends.
-    fn all_to_one(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
-        let root = self.root(ranks).filter(|root| root.received > 0)?;
-        let last = self.last_sender(ranks).filter(|last| root.begin < last.begin)?;
-        self.synchronise(last.begin, |part| part.process == root.process || part.process == last.process)
-    }
-
-    /// Members that move data wait for the last of them where all are inside together; otherwise receivers wait for the
-    /// last sender.
-    fn all_to_all(&self, ranks: &[u32]) -> Option<Vec<Membership>> {
-        let moves = |part: &Part| part.sent > 0 || part.received > 0;
-        let last_begin = self.last_begin(moves)?;
-        if self.first_end(moves)? > last_begin {
-            return self.synchronise(last_begin, moves);
-        }
-        let last = self.last_sender(ranks)?;
-        self.synchronise(last.begin, |part| {
-            (part.received > 0 && part.begin < last.begin) || part.process == last.process
-        })
-    }
-
-    /// A member waits for the last begin among lower ranks that send.
-    fn scan(&self, ranks: &[u32]) -> Vec<Membership> {
-        let mut memberships = vec![Membership::Independent; self.members.len()];
-        let mut last_begin = Ticks::MIN;
-        for at in self.by_rank(ranks) {
-            let part = &self.members[at];
-            if part.sent > 0 {
-                last_begin = last_begin.max(part.begin);
-            }
-            if (part.sent > 0 || part.received > 0) && part.begin < last_begin {
-                memberships[at] = Membership::Synchronising { last_begin, first_end: part.end };
-            }
-        }
-        memberships
-    }
+/// Shows members to the rules of their operation; without ranks, those of MPI_Init and MPI_Finalize, they are in the order of processes.
+pub(super) fn with_members<T>(
+    members: &[Part],
+    ranks: Option<&[u32]>,
+    rule: impl FnOnce(collective::Members<'_>) -> T,
+) -> T {
+    let part = |at: usize| {
+        let Part { begin, end, sent, received, .. } = members[at];
+        collective::Part { begin, end, sent, received }
+    };
+    let in_order = || ranks.map_or_else(|| (0..members.len()).collect(), |ranks| by_rank(members, ranks));
+    rule(collective::Members {
+        count: members.len(),
+        part: &part,
+        root: ranks.and_then(|ranks| root(members, ranks)),
+        by_rank: &in_order,
+    })
 }
 
 #[cfg(test)]
@@ -553,42 +489,6 @@ mod tests {
     fn only_receivers_before_the_root_wait_for_it() {
         let parts = [(5, 12, 8, 8), (1, 10, 0, 8), (7, 9, 0, 8)];
         assert_eq!(judge(CollectiveClass::OneToAll, &parts), [Some((5, 10)), Some((5, 10)), None]);
-    }
-
-    #[test]
-    fn root_that_sends_nothing_keeps_nobody_waiting() {
-        assert_eq!(judge(CollectiveClass::OneToAll, &[(5, 12, 0, 0), (1, 10, 0, 8)]), [None; 2]);
-    }
-
-    #[test]
-    fn root_waits_for_the_last_sender_and_the_lowest_rank_of_equals_is_it() {
-        let parts = [(1, 12, 8, 24), (6, 7, 8, 0), (6, 9, 8, 0)];
-        assert_eq!(judge(CollectiveClass::AllToOne, &parts), [Some((6, 7)), Some((6, 7)), None]);
-    }
-
-    #[test]
-    fn all_to_all_with_overlap_is_like_a_barrier() {
-        let parts = [(1, 12, 8, 8), (5, 11, 8, 8), (9, 13, 8, 8)];
-        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((9, 11)); 3]);
-    }
-
-    #[test]
-    fn without_overlap_receivers_wait_for_the_last_sender_only() {
-        // Rank 0 has left before rank 2, which does not send, arrives.
-        let parts = [(1, 6, 8, 8), (4, 7, 8, 8), (9, 13, 0, 8)];
-        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((4, 6)), Some((4, 6)), None]);
-    }
-
-    #[test]
-    fn member_that_moves_nothing_is_left_out() {
-        let parts = [(1, 12, 8, 8), (5, 11, 8, 8), (9, 10, 0, 0)];
-        assert_eq!(judge(CollectiveClass::AllToAll, &parts), [Some((5, 11)), Some((5, 11)), None]);
-    }
-
-    #[test]
-    fn scan_waits_for_lower_ranks_only() {
-        let parts = [(5, 12, 8, 8), (1, 13, 8, 8), (3, 14, 8, 8)];
-        assert_eq!(judge(CollectiveClass::Scan, &parts), [None, Some((5, 13)), Some((5, 14))]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod waits;
 use std::sync::Arc;
 
 use model::Ticks;
+use patterns::collective::Synchronisation;
 use patterns::matched::{CollectiveClass, CollectiveMember};
 use rustc_hash::FxHashSet;
 
@@ -75,7 +76,28 @@ pub enum Membership {
     Unmatched,
 }
 
+impl From<Option<Synchronisation>> for Membership {
+    fn from(synchronisation: Option<Synchronisation>) -> Membership {
+        match synchronisation {
+            Some(Synchronisation { last_begin, first_end }) => {
+                Membership::Synchronising { last_begin, first_end }
+            }
+            None => Membership::Independent,
+        }
+    }
+}
+
 impl Membership {
+    /// What it waits for, if it synchronises.
+    pub fn synchronisation(&self) -> Option<Synchronisation> {
+        match *self {
+            Membership::Synchronising { last_begin, first_end } => {
+                Some(Synchronisation { last_begin, first_end })
+            }
+            Membership::Independent | Membership::Unmatched => None,
+        }
+    }
+
     /// What patterns look at, for a member that synchronises.
     pub fn member(&self, class: CollectiveClass, begin: Ticks, end: Ticks) -> Option<CollectiveMember> {
         let Membership::Synchronising { last_begin, first_end } = *self else { return None };

@@ -4,10 +4,11 @@
 
 use std::cmp::Reverse;
 
+use patterns::collective::awaited;
 use patterns::matched::CollectiveClass;
 
 use super::Membership;
-use super::collectives::Part;
+use super::collectives::{Part, with_members};
 use crate::communicators::Participants;
 use crate::metrics::Metrics;
 use crate::statistics::{Instance, SUBJECTS, SubjectId, Within};
@@ -74,8 +75,7 @@ pub(super) fn waits(
     waits
 }
 
-/// The position of the member that this one waits for: the root, or the last that the class of the operation has to wait for; of equals
-/// the lowest rank.
+/// The position of the member that this one waits for.
 pub(super) fn cause(
     class: CollectiveClass,
     ranks: &[u32],
@@ -83,16 +83,6 @@ pub(super) fn cause(
     memberships: &[Membership],
     who: usize,
 ) -> Option<usize> {
-    let Membership::Synchronising { last_begin, .. } = memberships[who] else { return None };
-    let find = |process: &u32| members.binary_search_by_key(process, |part| part.process).ok();
-    let is_cause = |&at: &usize| match class {
-        CollectiveClass::OneToAll => ranks.get(members[at].root as usize) == Some(&members[at].process),
-        CollectiveClass::AllToOne | CollectiveClass::Scan => {
-            members[at].sent > 0 && members[at].begin == last_begin
-        }
-        _ => memberships[at] != Membership::Independent && members[at].begin == last_begin,
-    };
-    let mut candidates = (0..members.len()).filter(is_cause);
-    let (first, others) = (candidates.next(), candidates.next());
-    if others.is_none() { first } else { ranks.iter().filter_map(find).find(is_cause) }
+    let synchronisation = |at: usize| memberships[at].synchronisation();
+    with_members(members, Some(ranks), |members| awaited(class, members, synchronisation, who))
 }

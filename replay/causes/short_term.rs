@@ -207,9 +207,14 @@ fn idle_threads(
     for (Query { before, .. }, past) in queries.into_iter().zip(pasts) {
         let time = lines.line(line);
         let waiting = time.waiting(past);
-        let since = past.after().map(|at| time.points()[at].position);
-        let joined =
-            since.and_then(|since| idle.joins.get(idle.joins.partition_point(|&join| join < since)).copied());
+        let joined = match past.after().map(|at| time.points()[at].position) {
+            None => None,
+            Some(since) => match idle.joins.get(idle.joins.partition_point(|&join| join < since)) {
+                Some(&joined) => Some(joined),
+                // The trace ends within the team: the main thread has not been alone since.
+                None => continue,
+            },
+        };
         lines.work_since(line, joined, before, &mut work);
         let alone: f64 = work.iter().map(|&(_, ticks)| ticks as f64).sum();
         let denominator = alone + waiting as f64;

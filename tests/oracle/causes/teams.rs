@@ -65,21 +65,24 @@ impl Causes<'_> {
             return Vec::new();
         }
         ends.push(self.end(main));
-        ends.into_iter().map(|end| self.alone(end, others)).collect()
+        ends.into_iter().filter_map(|end| self.alone(end, others)).collect()
     }
 
-    /// What the main thread does alone before an event.
-    fn alone(&self, end: Place, others: usize) -> Delay {
+    /// What the main thread does alone before an event; `None` where it has not joined its team again.
+    fn alone(&self, end: Place, others: usize) -> Option<Delay> {
         let since = self.points.before(end).find(|point| point.team.is_some());
         let happenings = self.analysis.locations[end.location].happenings.iter().enumerate();
         let mut joins =
             happenings.filter(|(_, happening)| matches!(happening.kind, Kind::Joined)).map(|(at, _)| at);
-        let join = since.and_then(|since| joins.find(|&at| at >= since.place.at));
+        let join = match since {
+            Some(since) => Some(joins.find(|&at| at >= since.place.at)?),
+            None => None,
+        };
         let points = self.points.between(since, end);
         let waits = self.waits(&points);
         let excess = difference(&self.runtimes(join, end), &waits);
         let (worked, waited) = (sum(&excess), sum(&waits));
-        Delay {
+        Some(Delay {
             class: "ompidle",
             waiting: None,
             causing: end,
@@ -87,6 +90,6 @@ impl Causes<'_> {
             excess,
             waited,
             reach: waiting(points),
-        }
+        })
     }
 }

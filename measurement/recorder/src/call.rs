@@ -3,17 +3,17 @@
 use call_paths::Registers;
 
 use crate::clock::now;
-use crate::process;
+use crate::inside::Inside;
 use crate::rounds;
 use crate::selection::Choice;
 use crate::synchronize;
-use crate::thread::{self, OpenCall, Thread};
+use crate::thread::{self, OpenCall};
 use crate::wrappers::MPI_FINALIZE;
 
 /// A call between its enter, which has been recorded, and its leave. What is known of it is with the thread, so that this is
 /// a pointer, which wrappers get in a register.
 pub(crate) struct Call {
-    pub(crate) thread: &'static mut Thread,
+    pub(crate) thread: Inside,
 }
 
 impl Call {
@@ -23,32 +23,33 @@ impl Call {
     /// Not inlined, so that a thousand wrappers stay small.
     #[inline(never)]
     pub(crate) fn enter(function: u32) -> Option<Call> {
-        let mut thread = thread::current();
-        if thread.is_null() {
-            thread = thread::begin(process::current()?);
-        }
-        // SAFETY: only its own thread gets at it, and the mark below keeps out calls from within.
-        let thread = unsafe { &mut *thread };
+        let thread = thread::here()?;
         let choice = thread.process.selection.of(function);
         if choice == Choice::Nothing {
             return None;
         }
         let registers = Registers::here();
-        if !thread.enter_recorder() && !thread.abandon_call(registers.stack, function == MPI_FINALIZE) {
-            return None;
-        }
-        rounds::follow(thread);
+        let entered = thread.enter();
+        let mut thread = entered.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
+        rounds::follow(&mut thread);
         let mark = (choice == Choice::Deeds).then(|| thread.mark());
         let base = thread.path_of(registers, function);
         let begin = now();
         thread.enter_path(begin, base.node);
-        thread.open_call(registers, base, begin, mark);
+        thread.open_call(registers, base.stack_pointer);
+        thread.call = OpenCall { path: base.node, ends_round: false, begin, end: 0, mark };
         Some(Call { thread })
     }
 
     /// Whether only what the call does is recorded, not that it did nothing.
     pub(crate) fn is_quiet(&self) -> bool {
         self.thread.call.mark.is_some()
+    }
+
+    /// When it was entered.
+    #[inline]
+    pub(crate) fn begin(&self) -> u64 {
+        self.thread.call.begin
     }
 
     /// When the MPI library returned: the time of whatever the call completes. To be asked for right behind the call.
@@ -78,15 +79,16 @@ impl Drop for Call {
         if let Some(mark) = mark
             && self.thread.take_back(path, mark)
         {
-            self.thread.leave_recorder();
             return;
         }
         self.thread.leave_path(end, path);
         if ends_round {
-            self.thread.process.rounds.next();
-            synchronize::between(self.thread);
+            let process = self.thread.process;
+            process.rounds.next();
+            if let Some((begin, end)) = synchronize::between(process) {
+                self.thread.events.disturb(begin, end);
+            }
         }
         self.thread.events.relieve();
-        self.thread.leave_recorder();
     }
 }

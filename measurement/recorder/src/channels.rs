@@ -7,18 +7,13 @@
 //! channel is *disordered*.
 //!
 //! Nothing is counted before recording is switched off for the first time, unless windows are chosen: until then nothing
-//! is missing. An entry is never removed, so that looking one up takes no lock.
+//! is missing.
 
-use std::ptr::null_mut;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::key;
-use crate::memory::anonymous;
-
-/// Entries of the first level; each further one has eight times as many. A level takes new ones until it is half full.
-const FIRST: usize = 4096;
-const LEVELS: usize = 5;
+use crate::levels::Zeroed;
+use crate::shared::Shared;
 
 /// What is counted: a channel from the point of view of the process, or the collective operations of a communicator.
 #[derive(Clone, Copy)]
@@ -32,7 +27,7 @@ pub(crate) enum Channel {
 }
 
 impl Channel {
-    /// What tells channels apart; never 0. Two of a million share one with a probability of 10⁻⁷.
+    /// What tells channels apart. Two of a million share one with a probability of 10⁻⁷.
     #[inline]
     fn key(self) -> u64 {
         let (kind, communicator, rank, tag): (u32, _, _, _) = match self {
@@ -41,13 +36,12 @@ impl Channel {
             Channel::Collective(communicator) => (3, communicator, 0, 0),
         };
         let (kind, communicator) = (u64::from(kind), u64::from(communicator));
-        key::of(&[kind << 32 | communicator, u64::from(rank) << 32 | u64::from(tag)]).max(1)
+        key::of(&[kind << 32 | communicator, u64::from(rank) << 32 | u64::from(tag)])
     }
 }
 
 /// What is known of a channel. All zero is a channel of which nothing is known.
 struct Entry {
-    key: AtomicU64,
     /// Messages that are not in the trace.
     missing: AtomicU64,
     /// How many of them the trace has been told of.
@@ -70,20 +64,12 @@ pub(crate) struct Tale {
 /// The channels of a process.
 pub(crate) struct Channels {
     is_counting: AtomicBool,
-    levels: [AtomicPtr<Entry>; LEVELS],
-    used: [AtomicU32; LEVELS],
-    /// Whoever adds entries holds this.
-    adding: Mutex<()>,
+    known: Shared<Entry>,
 }
 
 impl Channels {
     pub(crate) const fn new() -> Channels {
-        Channels {
-            is_counting: AtomicBool::new(false),
-            levels: [const { AtomicPtr::new(null_mut()) }; LEVELS],
-            used: [const { AtomicU32::new(0) }; LEVELS],
-            adding: Mutex::new(()),
-        }
+        Channels { is_counting: AtomicBool::new(false), known: Shared::new() }
     }
 
     /// From here on something may be missing.
@@ -99,19 +85,19 @@ impl Channels {
 
     /// An operation that is in the trace begins: how many before it are missing, if that has to be told.
     pub(crate) fn recorded(&self, channel: Channel) -> Option<u64> {
-        self.find(channel.key()).and_then(Entry::tell)
+        self.known.find(channel.key()).and_then(Entry::tell)
     }
 
     /// An operation begins that will be missing. Answers false if there is no memory to count it.
     #[must_use]
     pub(crate) fn missing(&self, channel: Channel) -> bool {
-        self.enter(channel.key()).map(|entry| entry.missing.fetch_add(1, Ordering::Relaxed)).is_some()
+        self.enter(channel).map(|entry| entry.missing.fetch_add(1, Ordering::Relaxed)).is_some()
     }
 
     /// A receive that is in the trace, and was posted then, is complete. `None` if there is no memory for what is known
     /// of it.
     pub(crate) fn received(&self, channel: Channel, posted: u64) -> Option<Tale> {
-        let entry = self.enter(channel.key())?;
+        let entry = self.enter(channel)?;
         entry.last_recorded.fetch_max(posted, Ordering::Relaxed);
         let is_disordered = entry.last_missing.load(Ordering::Relaxed) >= posted;
         Some(Tale { missing: entry.tell(), is_disordered })
@@ -121,66 +107,22 @@ impl Channels {
     /// in the trace already, with a number that is too low; or if there is no memory to count it.
     #[must_use]
     pub(crate) fn received_missing(&self, channel: Channel, posted: u64) -> bool {
-        self.enter(channel.key()).is_some_and(|entry| {
+        self.enter(channel).is_some_and(|entry| {
             entry.last_missing.fetch_max(posted, Ordering::Relaxed);
             entry.missing.fetch_add(1, Ordering::Relaxed);
             entry.last_recorded.load(Ordering::Relaxed) < posted
         })
     }
 
-    #[inline]
-    fn find(&self, key: u64) -> Option<&Entry> {
-        for level in 0..LEVELS {
-            let entries = self.level(level)?;
-            for at in probe(key, entries.len()) {
-                match entries[at].key.load(Ordering::Acquire) {
-                    found if found == key => return Some(&entries[at]),
-                    0 => break,
-                    _ => {}
-                }
-            }
-        }
-        None
-    }
-
     /// The entry of a channel, a new one if there is none yet; `None` without memory.
     #[inline]
-    fn enter(&self, key: u64) -> Option<&Entry> {
-        self.find(key).or_else(|| self.add(key))
-    }
-
-    #[cold]
-    fn add(&self, key: u64) -> Option<&Entry> {
-        let _adding = self.adding.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // Another thread may have been here.
-        if let Some(found) = self.find(key) {
-            return Some(found);
-        }
-        for level in 0..LEVELS {
-            if self.level(level).is_none() {
-                // Fresh memory is zero: all entries are free.
-                let made = anonymous(entries_of(level) * size_of::<Entry>())?;
-                self.levels[level].store(made.cast(), Ordering::Release);
-            }
-            let entries = self.level(level)?;
-            if self.used[level].load(Ordering::Relaxed) as usize >= entries.len() / 2 {
-                continue;
-            }
-            let free = probe(key, entries.len()).find(|&at| entries[at].key.load(Ordering::Relaxed) == 0)?;
-            self.used[level].fetch_add(1, Ordering::Relaxed);
-            entries[free].key.store(key, Ordering::Release);
-            return Some(&entries[free]);
-        }
-        None
-    }
-
-    #[inline]
-    fn level(&self, level: usize) -> Option<&[Entry]> {
-        let first = self.levels[level].load(Ordering::Acquire);
-        // SAFETY: a level is published with all its entries, of which all-zero bytes are valid ones, and never freed.
-        (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, entries_of(level)) })
+    fn enter(&self, channel: Channel) -> Option<&Entry> {
+        self.known.enter(channel.key(), |_| {})
     }
 }
+
+// SAFETY: numbers, of which zero bytes are valid ones.
+unsafe impl Zeroed for Entry {}
 
 impl Entry {
     /// How many are missing, if the trace has not been told.
@@ -195,21 +137,13 @@ impl Entry {
     }
 }
 
-fn entries_of(level: usize) -> usize {
-    FIRST << (3 * level)
-}
-
-/// The entries in which a key may be, in order.
-#[inline]
-fn probe(key: u64, entries: usize) -> impl Iterator<Item = usize> {
-    (0..entries).map(move |step| (key as usize).wrapping_add(step) & (entries - 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const HERE: Channel = Channel::From(0, 3, 7);
+    /// Miri is some thousand times slower.
+    const MANY: u32 = if cfg!(miri) { 100 } else { 40_000 };
 
     fn tale(missing: Option<u64>, is_disordered: bool) -> Option<Tale> {
         Some(Tale { missing, is_disordered })
@@ -259,7 +193,7 @@ mod tests {
     #[test]
     fn many_channels_are_told_apart() {
         let channels = Channels::new();
-        let all = || (0..40_000).map(|number| Channel::To(number % 7, number, number % 11));
+        let all = || (0..MANY).map(|number| Channel::To(number % 7, number, number % 11));
         for (count, channel) in all().enumerate() {
             (0..count % 3).for_each(|_| assert!(channels.missing(channel)));
         }
@@ -272,11 +206,11 @@ mod tests {
     fn threads_that_meet_at_a_new_channel_count_all_messages() {
         let channels = Channels::new();
         let count = || {
-            for number in 0..5000 {
+            for number in 0..MANY / 8 {
                 assert!(channels.missing(Channel::To(0, number, 0)));
             }
         };
         std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(count))));
-        assert!((0..5000).all(|number| channels.recorded(Channel::To(0, number, 0)) == Some(4)));
+        assert!((0..MANY / 8).all(|number| channels.recorded(Channel::To(0, number, 0)) == Some(4)));
     }
 }

@@ -5,35 +5,75 @@
 //! something from the parent, and the first member: the new key.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use recording::journal::{self, Entry, ranges};
 
 use crate::handles::Handles;
 use crate::key;
+use crate::levels::Zeroed;
 use crate::memory::Scratch;
 use crate::mpi::{Mpi, UNDEFINED};
 use crate::process::Process;
+use crate::shared::Shared;
 
 /// The number of `MPI_COMM_WORLD`.
 pub(crate) const WORLD: u32 = 0;
 /// The number of `MPI_COMM_SELF`.
 pub(crate) const MYSELF: u32 = 1;
 
-/// A communicator.
-#[derive(Clone, Copy)]
+/// A communicator. Threads may use one at the same time.
 pub(crate) struct Communicator {
-    /// Its number in the process.
-    pub(crate) number: u32,
-    /// Its size; of an inter-communicator the size of the other group.
-    pub(crate) size: u32,
-    /// The rank of the process in it.
-    pub(crate) rank: u32,
-    /// Whether it connects two groups.
-    pub(crate) is_inter: bool,
-    pub(crate) key: u64,
+    number: AtomicU32,
+    size: AtomicU32,
+    rank: AtomicU32,
+    is_inter: AtomicBool,
+    key: AtomicU64,
     /// How many communicators, windows and files have been made of it.
-    children: u64,
+    children: AtomicU64,
+}
+
+// SAFETY: numbers, of which zero bytes are valid ones.
+unsafe impl Zeroed for Communicator {}
+
+impl Communicator {
+    fn set(&self, (number, key): (u32, u64), (rank, size): (u32, u32), is_inter: bool) {
+        self.number.store(number, Ordering::Relaxed);
+        self.size.store(size, Ordering::Relaxed);
+        self.rank.store(rank, Ordering::Relaxed);
+        self.is_inter.store(is_inter, Ordering::Relaxed);
+        self.key.store(key, Ordering::Relaxed);
+        self.children.store(0, Ordering::Relaxed);
+    }
+
+    /// Its number in the process.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Its size; of an inter-communicator the size of the other group.
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    /// The rank of the process in it.
+    #[inline]
+    pub(crate) fn rank(&self) -> u32 {
+        self.rank.load(Ordering::Relaxed)
+    }
+
+    /// Whether it connects two groups.
+    #[inline]
+    pub(crate) fn is_inter(&self) -> bool {
+        self.is_inter.load(Ordering::Relaxed)
+    }
+
+    /// Its key, by which its members agree on it.
+    pub(crate) fn key(&self) -> u64 {
+        self.key.load(Ordering::Relaxed)
+    }
 }
 
 /// All communicators of the process.
@@ -45,8 +85,7 @@ pub(crate) struct Communicators {
     in_world: Communicator,
     next: AtomicU32,
     /// Creations that are collective over the members of a group only, by the key of the group.
-    of_groups: Handles<u64>,
-    children_of_world: AtomicU64,
+    of_groups: Shared<AtomicU64>,
 }
 
 impl Communicators {
@@ -54,25 +93,24 @@ impl Communicators {
         let mut world_group = 0;
         // SAFETY: the world exists between MPI_Init and MPI_Finalize.
         unsafe { (mpi.comm_group)(mpi.world, &mut world_group) };
-        let in_world = Communicator { number: WORLD, size, rank, is_inter: false, key: 1, children: 0 };
-        let known = Handles::new();
-        let myself = Communicator {
-            number: MYSELF,
-            size: 1,
-            rank: 0,
-            is_inter: false,
-            key: key::of(&[2, rank.into()]),
-            children: 0,
+        let known = Handles::<Communicator>::new();
+        let key_of_myself = key::of(&[2, rank.into()]);
+        known.insert(mpi.myself, |myself| myself.set((MYSELF, key_of_myself), (0, 1), false));
+        let in_world = Communicator {
+            number: WORLD.into(),
+            size: size.into(),
+            rank: rank.into(),
+            is_inter: false.into(),
+            key: 1.into(),
+            children: 0.into(),
         };
-        known.insert(mpi.myself, myself);
         Communicators {
             known,
             world: mpi.world,
             world_group,
             in_world,
             next: AtomicU32::new(2),
-            of_groups: Handles::new(),
-            children_of_world: AtomicU64::new(0),
+            of_groups: Shared::new(),
         }
     }
 
@@ -83,7 +121,7 @@ impl Communicators {
             size => format!("0-{}", size - 1),
         };
         let predefined = [
-            (WORLD, self.in_world.key, "MPI_COMM_WORLD", (process.rank == 0).then_some(members)),
+            (WORLD, self.in_world.key(), "MPI_COMM_WORLD", (process.rank == 0).then_some(members)),
             (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
         ];
         for (communicator, key, name, members) in predefined {
@@ -101,37 +139,21 @@ impl Communicators {
     /// What is known of a communicator; `None` of one that leads to processes outside of the world.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<&Communicator> {
-        if handle == self.world { Some(&self.in_world) } else { self.known.find(handle).map(|known| &*known) }
+        if handle == self.world { Some(&self.in_world) } else { self.known.find(handle) }
     }
 
     /// The key of something that is being made of a communicator: unlike all others, and the same on all of its members,
     /// which make it together. With what is known of the communicator.
-    pub(crate) fn next_child(&self, handle: usize) -> Option<(Communicator, u64)> {
-        let parent = *self.find(handle)?;
-        let child = if handle == self.world {
-            self.children_of_world.fetch_add(1, Ordering::Relaxed)
-        } else {
-            let known = self.known.find(handle)?;
-            known.children += 1;
-            known.children - 1
-        };
-        Some((parent, key::of(&[parent.key, child])))
+    pub(crate) fn next_child(&self, handle: usize) -> Option<(&Communicator, u64)> {
+        let parent = self.find(handle)?;
+        let child = parent.children.fetch_add(1, Ordering::Relaxed);
+        Some((parent, key::of(&[parent.key(), child])))
     }
 
     /// The same for what the members of a group make together, while others of the parent do not take part.
     pub(crate) fn next_of_group(&self, group: u64) -> u64 {
-        let slot = key::as_handle(group);
-        let count = match self.of_groups.find(slot) {
-            Some(count) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                self.of_groups.insert(slot, 0);
-                0
-            }
-        };
-        key::of(&[group, count])
+        let known = self.of_groups.enter(group, |_| {});
+        key::of(&[group, known.map_or(0, |count| count.fetch_add(1, Ordering::Relaxed))])
     }
 
     /// The ranks of a group's members in the world; `None` if one is not in it.
@@ -240,9 +262,8 @@ impl Communicators {
         }
         let key = key::of(&[origin, first.into(), u64::from(is_inter)]);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let communicator =
-            Communicator { number, size: size as u32, rank: rank as u32, is_inter, key, children: 0 };
-        self.known.insert(handle, communicator);
+        let place = (rank as u32, size as u32);
+        self.known.insert(handle, |communicator| communicator.set((number, key), place, is_inter));
         process.enter(&Entry::Communicator(journal::Communicator {
             communicator: number,
             key,
@@ -271,6 +292,6 @@ impl Communicators {
 
     /// A communicator is freed.
     pub(crate) fn remove(&self, handle: usize) {
-        self.known.remove(handle);
+        self.known.remove(handle, |_| ());
     }
 }

@@ -1,23 +1,43 @@
 //! Files that MPI has opened: what the recorder knows of each. Keys are made as those of communicators.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use recording::journal::{self, Entry};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
+use crate::levels::Zeroed;
 use crate::mpi::text_at;
 use crate::next::symbol;
 use crate::process::Process;
 
-/// A file that is open.
-#[derive(Clone, Copy)]
+/// A file that is open. Threads may use one at the same time.
 pub(crate) struct File {
-    /// Number of the handle in the process.
-    pub(crate) number: u32,
-    /// Matching number of the split collective operation that is under way; there may be one on a handle (MPI 4.0,
-    /// 14.4.5).
-    pub(crate) split: Option<u64>,
+    number: AtomicU32,
+    /// Matching number of the split collective operation that is under way, or 0, which none has; there may be one on a
+    /// handle (MPI 4.0, 14.4.5).
+    split: AtomicU64,
+}
+
+// SAFETY: numbers, of which zero bytes are valid ones.
+unsafe impl Zeroed for File {}
+
+impl File {
+    /// The number of the handle in the process.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// A split collective operation begins, with that matching number.
+    pub(crate) fn begin_split(&self, number: u64) {
+        self.split.store(number, Ordering::Relaxed);
+    }
+
+    /// It ends; returns its number, if one is under way.
+    pub(crate) fn end_split(&self) -> Option<u64> {
+        Some(self.split.swap(0, Ordering::Relaxed)).filter(|&number| number != 0)
+    }
 }
 
 /// All files of the process.
@@ -41,7 +61,7 @@ impl Files {
 
     /// What is known of a file.
     #[inline]
-    pub(crate) fn find(&self, handle: usize) -> Option<&mut File> {
+    pub(crate) fn find(&self, handle: usize) -> Option<&File> {
         self.known.find(handle)
     }
 
@@ -54,19 +74,22 @@ impl Files {
         path: usize,
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.known.insert(handle, File { number, split: None });
+        self.known.insert(handle, |file| {
+            file.number.store(number, Ordering::Relaxed);
+            file.split.store(0, Ordering::Relaxed);
+        });
         process.enter(&Entry::File(journal::File {
             handle: number,
             key,
             path: text_at(path),
-            communicator: communicator.number,
+            communicator: communicator.number(),
         }));
         number
     }
 
-    /// A file is about to be closed.
-    pub(crate) fn remove(&self, handle: usize) -> Option<File> {
-        self.known.remove(handle)
+    /// A file is about to be closed; returns the number of the handle.
+    pub(crate) fn remove(&self, handle: usize) -> Option<u32> {
+        self.known.remove(handle, File::number)
     }
 
     /// A file has been deleted. Answers its number, which is none of a handle.

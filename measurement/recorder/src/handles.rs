@@ -1,33 +1,21 @@
-//! What the recorder knows of a handle (a request, a communicator, …), found without locks.
+//! Values by handle (of a request, a communicator, …), found without locks.
 //!
 //! MPI gives the rule that makes this simple: a handle that is being made or freed is used by no other call at that
-//! time. So only the keys of slots are shared between threads; a value belongs to whoever makes the call on its handle.
+//! time (MPI 4.0, 11.6). So nobody looks for a handle while it is inserted or removed; what a program does that breaks the
+//! rule may give it the value of another handle, but nothing worse.
 //!
-//! Open addressing in levels: a level that is half full stays, and a larger one is added behind it. Slots of removed
-//! handles are used again, so a program that makes and completes requests for ever stays in the first level. Handles that
-//! MPI takes from a pool come again and again: they may leave their slots for a while instead, which are theirs to come
-//! back to, without an instruction that locks.
+//! Slots of removed handles are used again, so a program that makes and completes requests for ever stays in the first
+//! level. Handles that MPI takes from a pool come again and again: they may leave their slots for a while instead, which
+//! are theirs to come back to, without an instruction that locks.
 
 use std::cell::UnsafeCell;
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::mem::MaybeUninit;
 
-use crate::memory::anonymous;
+use crate::levels::{EMPTY, Levels, Zeroed};
 
-/// Keys of slots: these, or a handle, or a handle that has left with this bit.
-const EMPTY: usize = 0;
-const REMOVED: usize = usize::MAX;
-/// The value is being written.
-const CLAIMED: usize = REMOVED - 1;
-const AWAY: usize = 1 << (usize::BITS - 1);
-/// Slots of the first level; each further one has eight times as many.
-const FIRST: usize = 4096;
-const LEVELS: usize = 6;
-
-struct Slot<V> {
-    key: AtomicUsize,
-    value: UnsafeCell<V>,
-}
+/// Keys of slots: a handle, a handle that has left with this bit, or this.
+const AWAY: u64 = 1 << 63;
+const REMOVED: u64 = u64::MAX;
 
 /// What becomes of a handle that has been looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,190 +29,226 @@ pub(crate) enum Fate {
 }
 
 /// Values by handle. A handle that is 0 or has its highest bit set cannot be kept; no MPI has such.
-pub(crate) struct Handles<V: Copy> {
-    levels: [AtomicPtr<Slot<V>>; LEVELS],
-    used: [AtomicU32; LEVELS],
+pub(crate) struct Handles<V> {
+    levels: Levels<V>,
 }
 
-// SAFETY: values are reached through the handle that the calling thread was given by MPI, see above.
-unsafe impl<V: Copy + Send> Sync for Handles<V> {}
-
-impl<V: Copy> Handles<V> {
+impl<V: Zeroed> Handles<V> {
     pub(crate) const fn new() -> Self {
-        Handles {
-            levels: [const { AtomicPtr::new(null_mut()) }; LEVELS],
-            used: [const { AtomicU32::new(0) }; LEVELS],
+        Handles { levels: Levels::new() }
+    }
+
+    /// The value of a handle.
+    #[inline]
+    pub(crate) fn find(&self, handle: usize) -> Option<&V> {
+        let key = key(handle)?;
+        self.levels.find(key, |found| found == key).map(|slot| &slot.value)
+    }
+
+    /// Keeps what `write` makes of a value for a handle; what the handle had before is gone. Without memory nothing is kept.
+    #[inline]
+    pub(crate) fn insert(&self, handle: usize, write: impl FnOnce(&V)) {
+        let Some(key) = key(handle) else { return };
+        let own = self.levels.find(key, |found| found & !AWAY == key);
+        let slot = own.or_else(|| self.levels.claim(key, |found| found == REMOVED));
+        if let Some(slot) = slot {
+            write(&slot.value);
+            slot.publish(key);
         }
     }
 
-    /// The value of a handle, to read or to change.
+    /// Forgets a handle; returns what `look` makes of its value.
     #[inline]
-    #[allow(clippy::mut_from_ref)] // The value belongs to whoever has the handle, see above.
-    pub(crate) fn find(&self, handle: usize) -> Option<&mut V> {
-        let slot = self.slot(handle)?;
-        // SAFETY: the handle is in use by the calling thread alone.
-        Some(unsafe { &mut *slot.value.get() })
-    }
-
-    /// Keeps a value for a handle; a value that the handle had before is gone. Without memory nothing is kept.
-    #[inline]
-    pub(crate) fn insert(&self, handle: usize, value: V) {
-        if !is_valid(handle) {
-            return;
-        }
-        for level in 0..LEVELS {
-            let Some(slots) = self.level(level) else { return };
-            for at in probe(handle, slots.len()).take(slots.len() / 2) {
-                let slot = &slots[at];
-                let key = slot.key.load(Ordering::Relaxed);
-                let is_own = key == handle || key == handle | AWAY;
-                if !is_own && key != EMPTY && key != REMOVED {
-                    continue;
-                }
-                if key == EMPTY && self.used[level].load(Ordering::Relaxed) as usize >= slots.len() / 2 {
-                    break;
-                }
-                if is_own
-                    || slot.key.compare_exchange(key, CLAIMED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-                {
-                    if key == EMPTY {
-                        self.used[level].fetch_add(1, Ordering::Relaxed);
-                    }
-                    // SAFETY: the slot is ours now, and nobody looks for a handle that is being made.
-                    unsafe { *slot.value.get() = value };
-                    slot.key.store(handle, Ordering::Release);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Forgets a handle; answers what it had.
-    #[inline]
-    pub(crate) fn remove(&self, handle: usize) -> Option<V> {
+    pub(crate) fn remove<R>(&self, handle: usize, look: impl FnOnce(&V) -> R) -> Option<R> {
         let mut found = None;
         self.take(handle, |value| {
-            found = Some(*value);
+            found = Some(look(value));
             Fate::Removed
         });
         found
     }
 
-    /// Shows what a handle has, and does with the handle as it is told.
+    /// Shows the value of a handle to `look`, and does with the handle what that decides.
     #[inline]
     pub(crate) fn take(&self, handle: usize, look: impl FnOnce(&V) -> Fate) {
-        let Some(slot) = self.slot(handle) else { return };
-        // SAFETY: the handle is in use by the calling thread alone.
-        match look(unsafe { &*slot.value.get() }) {
+        let Some(key) = key(handle) else { return };
+        let Some(slot) = self.levels.find(key, |found| found == key) else { return };
+        match look(&slot.value) {
             Fate::Kept => {}
-            Fate::Away => slot.key.store(handle | AWAY, Ordering::Release),
-            Fate::Removed => slot.key.store(REMOVED, Ordering::Release),
+            Fate::Away => slot.publish(key | AWAY),
+            Fate::Removed => slot.publish(REMOVED),
         }
     }
+}
 
+/// A value that belongs to whoever makes a call on its handle: unlike others it is read and written as a whole, without
+/// atomics.
+pub(crate) struct Owned<V>(UnsafeCell<MaybeUninit<V>>);
+
+// SAFETY: no bytes are wrong before the value is set.
+unsafe impl<V: Copy + Send> Zeroed for Owned<V> {}
+// SAFETY: those who use the value see to it that no other thread does, see below.
+unsafe impl<V: Copy + Send> Sync for Owned<V> {}
+
+impl<V: Copy> Owned<V> {
+    /// # Safety
+    /// The value has been set, and no other thread sets or changes it meanwhile.
     #[inline]
-    fn slot(&self, handle: usize) -> Option<&Slot<V>> {
-        if !is_valid(handle) {
-            return None;
-        }
-        for level in 0..LEVELS {
-            let first = self.levels[level].load(Ordering::Acquire);
-            if first.is_null() {
-                return None;
-            }
-            // SAFETY: a level is published with all its slots and never freed.
-            let slots = unsafe { std::slice::from_raw_parts(first, slots_of(level)) };
-            for at in probe(handle, slots.len()) {
-                let key = slots[at].key.load(Ordering::Acquire);
-                if key == handle {
-                    return Some(&slots[at]);
-                }
-                if key == EMPTY {
-                    break;
-                }
-            }
-        }
-        None
+    pub(crate) unsafe fn get(&self) -> V {
+        // SAFETY: by the caller.
+        unsafe { (*self.0.get()).assume_init() }
     }
 
-    /// The slots of a level, which is made if it is not there; `None` without memory.
-    fn level(&self, level: usize) -> Option<&[Slot<V>]> {
-        let mut first = self.levels[level].load(Ordering::Acquire);
-        if first.is_null() {
-            // Fresh memory is zero: all slots are empty.
-            let made: *mut Slot<V> = anonymous(slots_of(level) * size_of::<Slot<V>>())?.cast();
-            let swapped =
-                self.levels[level].compare_exchange(null_mut(), made, Ordering::AcqRel, Ordering::Acquire);
-            // Should two threads make it at once, the second's is left alone: a cold path, and a few pages.
-            first = swapped.map_or_else(|other| other, |_| made);
-        }
-        // SAFETY: a level is published with all its slots and never freed.
-        Some(unsafe { std::slice::from_raw_parts(first, slots_of(level)) })
+    /// # Safety
+    /// No other thread uses the value meanwhile.
+    #[inline]
+    pub(crate) unsafe fn set(&self, value: V) {
+        // SAFETY: by the caller.
+        unsafe { (*self.0.get()).write(value) };
+    }
+
+    /// # Safety
+    /// The value has been set, no other thread uses it meanwhile, nor does `change` but by its argument.
+    pub(crate) unsafe fn change<R>(&self, change: impl FnOnce(&mut V) -> R) -> R {
+        // SAFETY: by the caller.
+        change(unsafe { (*self.0.get()).assume_init_mut() })
     }
 }
 
+/// The key of a handle, if it can be kept.
 #[inline]
-fn is_valid(handle: usize) -> bool {
-    handle != EMPTY && handle & AWAY == 0
-}
-
-fn slots_of(level: usize) -> usize {
-    FIRST << (3 * level)
-}
-
-/// The slots in which a handle may be, in order. Handles are multiples of powers of two, or small numbers.
-#[inline]
-fn probe(handle: usize, slots: usize) -> impl Iterator<Item = usize> {
-    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    (0..slots).map(move |step| (hash as usize + step) & (slots - 1))
+fn key(handle: usize) -> Option<u64> {
+    let key = handle as u64;
+    (key != EMPTY && key & AWAY == 0).then_some(key)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc;
+
     use super::*;
+
+    /// Miri is some thousand times slower.
+    const MANY: usize = if cfg!(miri) { 100 } else { 10_000 };
+
+    fn insert(handles: &Handles<AtomicU64>, handle: usize, value: u64) {
+        handles.insert(handle, |known| known.store(value, Ordering::Relaxed));
+    }
+
+    fn find(handles: &Handles<AtomicU64>, handle: usize) -> Option<u64> {
+        handles.find(handle).map(|known| known.load(Ordering::Relaxed))
+    }
+
+    fn remove(handles: &Handles<AtomicU64>, handle: usize) -> Option<u64> {
+        handles.remove(handle, |known| known.load(Ordering::Relaxed))
+    }
 
     #[test]
     fn handle_that_is_away_is_unknown_until_it_comes_back_with_another_value() {
         let handles = Handles::new();
-        handles.insert(16, 'a');
-        handles.take(16, |&value| if value == 'a' { Fate::Away } else { Fate::Kept });
-        assert_eq!(handles.find(16), None);
-        assert_eq!(handles.remove(16), None);
-        handles.insert(16, 'b');
+        insert(&handles, 16, 1);
+        handles.take(16, |value| if value.load(Ordering::Relaxed) == 1 { Fate::Away } else { Fate::Kept });
+        assert_eq!(find(&handles, 16), None);
+        assert_eq!(remove(&handles, 16), None);
+        insert(&handles, 16, 2);
         handles.take(16, |_| Fate::Kept);
-        assert_eq!(handles.find(16).copied(), Some('b'));
-        assert_eq!(handles.remove(16), Some('b'));
-        assert_eq!(handles.find(16), None);
+        assert_eq!(find(&handles, 16), Some(2));
+        assert_eq!(remove(&handles, 16), Some(2));
+        assert_eq!(find(&handles, 16), None);
     }
 
     #[test]
     fn many_handles_that_come_and_go_are_told_apart() {
         let handles = Handles::new();
         for round in 0..3 {
-            for handle in 1..=10_000 {
-                handles.insert(handle * 64, handle + round);
+            for handle in 1..=MANY {
+                insert(&handles, handle * 64, (handle + round) as u64);
             }
-            for handle in 1..=10_000 {
+            for handle in 1..=MANY {
                 let fate = [Fate::Away, Fate::Removed][handle % 2];
                 let mut found = None;
-                handles.take(handle * 64, |&value| {
-                    found = Some(value);
+                handles.take(handle * 64, |value| {
+                    found = Some(value.load(Ordering::Relaxed));
                     fate
                 });
-                assert_eq!(found, Some(handle + round));
-                assert_eq!(handles.find(handle * 64), None);
+                assert_eq!(found, Some((handle + round) as u64));
+                assert_eq!(find(&handles, handle * 64), None);
             }
         }
-        // The same slots were used again: 10,000 need the first level and a part of the second.
-        assert!(handles.levels[2].load(Ordering::Relaxed).is_null());
+        // The same slots were used again: so many need the first level and a part of the second.
+        assert_eq!(handles.levels.count(), 2);
+    }
+
+    #[test]
+    fn handle_that_is_inserted_again_has_one_value() {
+        // So many meet in their slots, and removed ones leave room in front of others.
+        let handles = Handles::new();
+        (1..=MANY).for_each(|handle| insert(&handles, handle * 64, 1));
+        (1..=MANY)
+            .filter(|handle| handle % 3 == 0)
+            .for_each(|handle| assert!(remove(&handles, handle * 64).is_some()));
+        let kept = || (1..=MANY).filter(|handle| handle % 3 != 0);
+        kept().for_each(|handle| insert(&handles, handle * 64, 2));
+        for handle in kept() {
+            assert_eq!(remove(&handles, handle * 64), Some(2));
+            assert_eq!(find(&handles, handle * 64), None);
+        }
     }
 
     #[test]
     fn impossible_handle_is_not_kept() {
         let handles = Handles::new();
-        for handle in [0, usize::MAX, usize::MAX - 1, AWAY | 16] {
-            handles.insert(handle, ());
-            assert_eq!(handles.find(handle), None);
+        for handle in [0, usize::MAX, usize::MAX - 1, AWAY as usize | 16] {
+            insert(&handles, handle, 1);
+            assert_eq!(find(&handles, handle), None);
+        }
+    }
+
+    #[test]
+    fn handles_that_threads_pass_on_have_their_values() {
+        // One thread makes handles, another takes them, and the first gets them back, as with requests of a pool.
+        let handles = Handles::<Owned<u64>>::new();
+        let (made, to_take) = mpsc::sync_channel(8);
+        let (taken, to_make) = mpsc::sync_channel(64);
+        (1..=16).for_each(|handle| taken.send(handle * 64).unwrap());
+        std::thread::scope(|scope| {
+            let handles = &handles;
+            scope.spawn(move || {
+                for value in 0..MANY as u64 {
+                    let handle = to_make.recv().unwrap();
+                    // SAFETY: the other thread has given the handle back.
+                    handles.insert(handle, |known| unsafe { known.set(value) });
+                    made.send((handle, value)).unwrap();
+                }
+            });
+            scope.spawn(move || {
+                for (handle, value) in to_take {
+                    let mut found = None;
+                    handles.take(handle, |known| {
+                        // SAFETY: the other thread has given the handle away, with a value.
+                        found = Some(unsafe { known.get() });
+                        if value % 3 == 0 { Fate::Removed } else { Fate::Away }
+                    });
+                    assert_eq!(found, Some(value));
+                    let _ = taken.send(handle);
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn threads_that_insert_at_once_do_not_lose_each_others_handles() {
+        let handles = Handles::new();
+        let insert_own = |thread: usize| {
+            let handles = &handles;
+            move || (1..=MANY).for_each(|number| insert(handles, (number * 4 + thread) * 64, number as u64))
+        };
+        std::thread::scope(|scope| (0..4).for_each(|thread| drop(scope.spawn(insert_own(thread)))));
+        for thread in 0..4 {
+            for number in 1..=MANY {
+                assert_eq!(find(&handles, (number * 4 + thread) * 64), Some(number as u64));
+            }
         }
     }
 }

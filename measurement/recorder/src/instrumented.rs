@@ -3,17 +3,18 @@
 
 use std::ffi::CString;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use call_paths::Module;
 use files::Io;
 use symbols::{Contents, File, Frame, Resolver};
 
 use crate::filter::Filter;
-use crate::handles::Handles;
+use crate::shared::Shared;
 use crate::thread;
 
 /// Decisions by the addresses of functions.
-static DECISIONS: Handles<bool> = Handles::new();
+static DECISIONS: Shared<AtomicBool> = Shared::new();
 
 /// What has been opened to look functions up, by the modules' first addresses; nothing of modules that cannot be read.
 static OPENED: Mutex<Vec<(u64, Option<Resolver<'static>>)>> = Mutex::new(Vec::new());
@@ -24,8 +25,8 @@ pub(crate) fn admits(filter: &Filter, function: u64) -> bool {
     if filter.is_empty() {
         return true;
     }
-    match DECISIONS.find(function as usize) {
-        Some(decision) => *decision,
+    match DECISIONS.find(function) {
+        Some(decision) => decision.load(Ordering::Relaxed),
         None => decide(filter, function),
     }
 }
@@ -40,7 +41,8 @@ fn decide(filter: &Filter, function: u64) -> bool {
         let file = frame.file.map(string);
         filter.admits(&string(frame.name), &string(frame.canonical_name), file.as_deref())
     });
-    DECISIONS.insert(function as usize, admits);
+    // Should two threads decide at once, they do so alike.
+    DECISIONS.enter(function, |decision| decision.store(admits, Ordering::Relaxed));
     admits
 }
 

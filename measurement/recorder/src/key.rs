@@ -19,11 +19,6 @@ pub(crate) fn of_words(words: &[u32]) -> u64 {
     words.iter().fold(of(&[words.len() as u64]), |key, &word| mix(key ^ u64::from(word)))
 }
 
-/// A key as one of [`Handles`](crate::handles::Handles), which have no highest bit.
-pub(crate) fn as_handle(key: u64) -> usize {
-    (key >> 1) as usize
-}
-
 /// Stirs the bits of a number (the finisher of SplitMix64).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -3,12 +3,13 @@
 //! | module | what |
 //! |---|---|
 //! | `wrappers`, `next` (or `linked`) | the exported functions, and those behind them |
-//! | `start`, `process`, `thread` | what is kept from `MPI_Init` to the end: for the process, for each thread |
+//! | `start`, `process`, `thread`, `inside` | what is kept from `MPI_Init` to the end: for the process, for each thread, and who of a thread may use it |
 //! | `call`, `hooks`, `regions`, `instrumented`, `sampling` | what is recorded: of MPI calls, of what the program tells itself, of what is between |
 //! | `record`, `events` | the records and the buffer that they are written to |
 //! | `counts` | what is kept instead of events if the program is profiled |
 //! | `communicators`, `requests`, `windows`, `pending`, `files`, `volumes` | what MPI's objects mean |
 //! | `clock`, `synchronize`, `rounds` | time, differences of clocks, parts of a run |
+//! | `handles`, `shared`, `levels` | tables that threads share: by handles of MPI, by other keys, and their slots |
 //! | `gaps`, `channels` | what is not recorded, counted |
 //! | `peers` | whether other ranks have a recorder |
 //!
@@ -27,8 +28,10 @@ mod filter;
 mod gaps;
 mod handles;
 mod hooks;
+mod inside;
 mod instrumented;
 mod key;
+mod levels;
 mod memory;
 mod mpi;
 #[cfg_attr(feature = "static", path = "linked.rs")]
@@ -42,6 +45,7 @@ mod requests;
 mod rounds;
 mod sampling;
 mod selection;
+mod shared;
 mod start;
 mod synchronize;
 mod thread;
@@ -51,7 +55,8 @@ mod wrappers;
 
 use std::io::Write;
 
-/// Runs when the library is loaded, into whatever program.
+/// Runs when the library is loaded, into whatever program. Miri cannot: it has neither the processor's clock nor `on_exit`.
+#[cfg(not(miri))]
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOADED: unsafe extern "C" fn() = {

@@ -15,12 +15,13 @@ use crate::channels::Channels;
 use crate::communicators::Communicators;
 use crate::files::Files;
 use crate::filter::Filter;
+use crate::inside::Guarded;
 use crate::mpi::{Mpi, text_at};
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
 use crate::synchronize::Clocks;
-use crate::thread::{self, Thread};
+use crate::thread;
 use crate::windows::Windows;
 
 /// The process under recording.
@@ -139,7 +140,7 @@ unsafe extern "C" fn forget_after_fork() {
 }
 
 unsafe extern "C" fn end_of_thread(thread: *mut libc::c_void) {
-    // SAFETY: the value of the key is the location of the thread that ends.
+    // SAFETY: the value of the key is the location of the thread that ends, behind its last function.
     unsafe { thread::end(thread.cast()) };
 }
 
@@ -185,13 +186,12 @@ impl Process {
     /// The program ends by itself: tells the trace, and writes out what the calling thread has recorded. Other threads
     /// may still be running; what they have recorded stays in their buffers.
     pub(crate) fn end(&self, status: i32) {
-        let thread = thread::current();
-        // SAFETY: the calling thread's own location.
-        if let Some(thread) = unsafe { thread.as_mut() } {
-            // A call that has ended the program is over, too.
-            if thread.enter_recorder() || thread.abandon_call(u64::MAX, true) {
-                thread.end_program(status);
-            }
+        // A call that has ended the program is over, too.
+        let entered =
+            thread::current().and_then(|thread| thread.enter().or_else(|| thread.take_over(u64::MAX, true)));
+        if let Some(mut thread) = entered {
+            thread.end_program(status);
+            thread.stay();
         }
         self.enter(&Entry::End { status });
     }
@@ -215,8 +215,8 @@ impl Process {
     }
 
     /// Has the thread's location ended with the thread.
-    pub(crate) fn announce_end_of_thread(&self, thread: *mut Thread) {
-        // SAFETY: the key is ours.
+    pub(crate) fn announce_end_of_thread(&self, thread: *mut Guarded) {
+        // SAFETY: the key is ours, and never deleted.
         unsafe { libc::pthread_setspecific(self.end_of_thread, thread.cast()) };
     }
 

@@ -3,22 +3,24 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use call_paths::Registers;
 use recording::journal::{Entry, Region};
 use recording::paths;
 
 use crate::clock;
-use crate::handles::Handles;
+use crate::inside::Inside;
 use crate::instrumented;
 use crate::key;
 use crate::process;
 use crate::rounds;
+use crate::shared::Shared;
 use crate::thread::{self, OpenRegion, Thread};
 
 /// Numbers of regions by their keys.
-static NUMBERS: Handles<u32> = Handles::new();
-static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+static NUMBERS: Shared<AtomicU32> = Shared::new();
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Functions that are kept which were entered before `MPI_Init`.
 const EARLIER: usize = 256;
@@ -38,21 +40,13 @@ thread_local! {
 
 /// The calling thread's location, in which the recorder is now at work; `None` if it is inside of MPI, or there is no
 /// recording.
-fn outside() -> Option<&'static mut Thread> {
-    let mut thread = thread::current();
-    if thread.is_null() {
-        thread = thread::begin(process::current()?);
-    }
-    // SAFETY: only its own thread gets at it, and not from inside of a call.
-    let thread = unsafe { &mut *thread };
-    if !thread.enter_recorder() {
-        return None;
-    }
-    rounds::follow(thread);
+fn outside() -> Option<Inside> {
+    let mut thread = thread::here()?.enter()?;
+    rounds::follow(&mut thread);
     Some(thread)
 }
 
-fn enter(thread: &mut Thread, registers: Registers, key: u64, kind: u32, target: u64) {
+fn enter(mut thread: Inside, registers: Registers, key: u64, kind: u32, target: u64) {
     let base = thread.base();
     if let Some(paths) = &mut thread.paths {
         let base = paths.at_region(registers, base, kind, target);
@@ -62,14 +56,12 @@ fn enter(thread: &mut Thread, registers: Registers, key: u64, kind: u32, target:
         }
     }
     thread.events.relieve();
-    thread.leave_recorder();
 }
 
-fn leave(thread: &mut Thread, key: u64) {
+fn leave(mut thread: Inside, key: u64) {
     let time = clock::now();
     thread.close_regions(key, |thread, path| thread.leave_path(time, path));
     thread.events.relieve();
-    thread.leave_recorder();
 }
 
 /// # Safety
@@ -90,26 +82,22 @@ unsafe fn begin_named(
         unsafe { (CStr::from_ptr(name), if file.is_null() { None } else { Some(CStr::from_ptr(file)) }) };
     let of_name = key::of_bytes(name.to_bytes());
     let whole = key::of(&[of_name, file.map_or(0, |file| key::of_bytes(file.to_bytes())), line as u64]);
-    let whole = key::as_handle(whole);
     if !thread.process.filter.admits(name, name, file) {
-        thread.leave_recorder();
         return;
     }
-    let number = match NUMBERS.find(whole) {
-        Some(number) => *number,
-        None => {
-            let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            NUMBERS.insert(whole, number);
-            thread.process.enter(&Entry::Region(Region {
-                region: number,
-                name: name.to_string_lossy().into_owned(),
-                file: file.map(|file| file.to_string_lossy().into_owned()),
-                line: line.max(0) as u32,
-                phase: is_phase,
-            }));
-            number
-        }
+    let introduce = || {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        thread.process.enter(&Entry::Region(Region {
+            region: number,
+            name: name.to_string_lossy().into_owned(),
+            file: file.map(|file| file.to_string_lossy().into_owned()),
+            line: line.max(0) as u32,
+            phase: is_phase,
+        }));
+        number
     };
+    let known = NUMBERS.enter(whole, |number| number.store(introduce(), Ordering::Relaxed));
+    let number = known.map_or_else(introduce, |number| number.load(Ordering::Relaxed));
     enter(thread, registers, of_name, paths::REGION, number.into());
 }
 
@@ -186,9 +174,7 @@ pub(crate) extern "C" fn replay_recording_off() {
 
 /// Has the calling thread switched at once.
 fn follow() {
-    if let Some(thread) = outside() {
-        thread.leave_recorder();
-    }
+    drop(outside());
 }
 
 /// Whether the process records.
@@ -225,7 +211,7 @@ extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
         Some(thread) if instrumented::admits(&thread.process.filter, function) => {
             enter(thread, Registers::here(), function, paths::FUNCTION, function);
         }
-        Some(thread) => thread.leave_recorder(),
+        Some(_) => {}
         None if process::current().is_none() => {
             clock::ensure_chosen();
             let _ = ENTERED_EARLIER.try_with(|entered| {
@@ -249,7 +235,7 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _
         Some(thread) if instrumented::admits(&thread.process.filter, function as u64) => {
             leave(thread, function as u64);
         }
-        Some(thread) => thread.leave_recorder(),
+        Some(_) => {}
         None if process::current().is_none() => {
             let _ = ENTERED_EARLIER.try_with(|entered| {
                 let mut entered = entered.borrow_mut();

@@ -5,7 +5,7 @@ use model::CollectiveOp;
 use crate::call::Call;
 use crate::channels::Channel;
 use crate::gaps::{self, Posting};
-use crate::handles::{Fate, Handles};
+use crate::handles::{Fate, Handles, Owned};
 use crate::mpi::Status;
 use crate::record;
 
@@ -73,7 +73,7 @@ impl Operation {
     /// It starts in a call.
     #[inline]
     pub(crate) fn start(&mut self, call: &Call) {
-        self.begin = call.thread.call.begin;
+        self.begin = call.begin();
         self.is_recorded = !call.thread.events.is_muted();
     }
 
@@ -89,9 +89,13 @@ impl Operation {
     }
 }
 
-/// All requests of the process.
+/// All requests of the process, and the messages that matched probes have found.
+///
+/// What a request stands for belongs to the call that is made on it: of a correct program there is one at a time. Threads
+/// may not complete one request together (MPI 4.0, 11.6.2), and that one thread may ask for the status of a request that
+/// another one completes is nowhere said.
 pub(crate) struct Requests {
-    pub(crate) known: Handles<Operation>,
+    known: Handles<Owned<Operation>>,
 }
 
 impl Requests {
@@ -101,10 +105,14 @@ impl Requests {
 
     /// Puts the operation of a request in its `place`, if there is one, as the request is about to be completed, perhaps. It
     /// is taken out before the call: as soon as MPI has completed it, another thread may be given its handle for a new one.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request.
     #[inline]
-    pub(crate) fn take(&self, handle: usize, place: &mut Option<Operation>) {
-        self.known.take(handle, |operation| {
-            *place = Some(*operation);
+    pub(crate) unsafe fn take(&self, handle: usize, place: &mut Option<Operation>) {
+        self.known.take(handle, |known| {
+            // SAFETY: by the caller; a request that is found has been kept.
+            let operation = place.insert(unsafe { known.get() });
             match operation.kind {
                 _ if operation.is_persistent => Fate::Kept,
                 // Requests of messages have pools in both MPIs.
@@ -114,25 +122,72 @@ impl Requests {
         });
     }
 
-    /// Puts an operation back that is not complete.
+    /// Keeps the operation of a request, until it is taken or removed.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request.
     #[inline]
-    pub(crate) fn put_back(&self, handle: usize, operation: Operation) {
+    pub(crate) unsafe fn keep(&self, handle: usize, operation: Operation) {
+        // SAFETY: by the caller.
+        self.known.insert(handle, |known| unsafe { known.set(operation) });
+    }
+
+    /// Puts an operation back that is not complete.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request.
+    #[inline]
+    pub(crate) unsafe fn put_back(&self, handle: usize, operation: Operation) {
         if !operation.is_persistent {
-            self.known.insert(handle, operation);
+            // SAFETY: by the caller.
+            unsafe { self.keep(handle, operation) };
         }
+    }
+
+    /// The operation of a request that stays.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request, unless it also looks only.
+    pub(crate) unsafe fn look(&self, handle: usize) -> Option<Operation> {
+        // SAFETY: by the caller; a request that is found has been kept.
+        self.known.find(handle).map(|known| unsafe { known.get() })
+    }
+
+    /// Changes the operation of a request; returns what `change` returns, `None` if the request is not known.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request, and `change` uses no request.
+    pub(crate) unsafe fn change<R>(
+        &self,
+        handle: usize,
+        change: impl FnOnce(&mut Operation) -> R,
+    ) -> Option<R> {
+        // SAFETY: by the caller; a request that is found has been kept.
+        self.known.find(handle).map(|known| unsafe { known.change(change) })
+    }
+
+    /// Forgets a request, which is not used any more; returns its operation.
+    ///
+    /// # Safety
+    /// No other thread makes a call on the request.
+    pub(crate) unsafe fn remove(&self, handle: usize) -> Option<Operation> {
+        // SAFETY: by the caller; a request that is found has been kept.
+        self.known.remove(handle, |known| unsafe { known.get() })
     }
 }
 
 /// A request is complete: records what that means, at the time that the MPI library returned.
-pub(crate) fn complete(call: &mut Call, handle: usize, done: &Operation, status: Status) {
+///
+/// # Safety
+/// No other thread makes a call on the request.
+pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, status: Status) {
     let process = call.thread.process;
     if !done.is_active {
         return;
     }
-    if done.is_persistent
-        && let Some(operation) = process.requests.known.find(handle)
-    {
-        operation.is_active = false;
+    if done.is_persistent {
+        // SAFETY: by the caller.
+        unsafe { process.requests.change(handle, |operation| operation.is_active = false) };
     }
     let time = call.end();
     let scope = u64::from(done.scope);
@@ -143,7 +198,7 @@ pub(crate) fn complete(call: &mut Call, handle: usize, done: &Operation, status:
                 .record_anyway(|events| record::mpi_request_cancelled(events, time, done.number));
         } else if done.kind == Kind::Send {
             // It was counted, and later ones in the trace may have been told of it.
-            gaps::lose(call.thread);
+            gaps::lose(&mut call.thread);
         }
         return;
     }
@@ -157,7 +212,7 @@ pub(crate) fn complete(call: &mut Call, handle: usize, done: &Operation, status:
             // A receive from MPI_PROC_NULL is never kept, so there is a sender.
             let (sender, tag) = (status.source as u32, status.tag as u32);
             let channel = Channel::From(done.scope, sender, tag);
-            gaps::received(call.thread, channel, done.posting(), time, |events| {
+            gaps::received(&mut call.thread, channel, done.posting(), time, |events| {
                 record::mpi_irecv(events, time, sender.into(), scope, tag.into(), status.bytes, done.number);
             });
         }

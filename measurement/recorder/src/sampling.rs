@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use call_paths::Registers;
 
 use crate::clock;
+use crate::inside::Guarded;
 use crate::process::Process;
 use crate::thread::{self, Thread};
 
@@ -88,15 +89,13 @@ fn prepare() -> Option<c_int> {
 unsafe extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the system passes the interrupted context.
     let registers = unsafe { registers(&*context.cast::<libc::ucontext_t>()) };
-    // SAFETY: the calling thread's own location; what was interrupted does not use it unless it says so.
-    let Some(thread) = (unsafe { thread::current().as_mut() }) else { return };
-    if thread.enter_recorder() {
+    // Not if the recorder is what was interrupted.
+    if let Some(mut thread) = thread::current().and_then(Guarded::enter) {
         // SAFETY: the address of the thread's own error number, which the program is not to see changed.
         let error = unsafe { *libc::__errno_location() };
-        take(thread, registers);
+        take(&mut thread, registers);
         // SAFETY: as above.
         unsafe { *libc::__errno_location() = error };
-        thread.leave_recorder();
     }
 }
 

@@ -15,6 +15,7 @@ use recording::settings::{Profile, Records, Settings};
 
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
+use crate::inside::Guarded;
 use crate::key;
 use crate::mpi::Mpi;
 use crate::next;
@@ -230,17 +231,14 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     process.communicators.enter_predefined(process);
     note(process);
     thread::find_modules();
-    let thread = thread::current();
-    let thread = if thread.is_null() { thread::begin(process) } else { thread };
-    // SAFETY: the calling thread's own location.
-    let thread = unsafe { &mut *thread };
-    thread.enter_recorder();
+    let entered = thread::here().and_then(Guarded::enter);
     synchronize::calibrate(process);
     synchronize::measure(process);
+    let Some(mut thread) = entered else { return };
     let loaded = begin.min(clock::loaded());
     record::program_begin(&mut thread.events, loaded, arguments.len());
     thread.note(loaded);
-    crate::regions::enter_earlier(thread, begin);
+    crate::regions::enter_earlier(&mut thread, begin);
     let path = thread.path_of(registers, function).node;
     thread.enter_path(begin, path);
     let events = &mut thread.events;
@@ -252,7 +250,6 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     thread.leave_path(end, path);
     // What the recorder did since then is not the program's time.
     thread.events.disturb(end, clock::now());
-    thread.leave_recorder();
 }
 
 fn host() -> String {

@@ -12,7 +12,6 @@ use recording::journal::{Calibration, Entry, Offset};
 use crate::clock;
 use crate::mpi::Mpi;
 use crate::process::Process;
-use crate::thread::Thread;
 
 /// Round trips of one comparison.
 const ROUND_TRIPS: usize = 64;
@@ -170,17 +169,16 @@ fn ask(mpi: &Mpi, communicator: usize) -> [u64; 3] {
 }
 
 /// Compares clocks behind a collective call of all processes, if it is time. Whether it is, rank 0 decides; it is asked
-/// seldom, at calls that all processes know beforehand.
-pub(crate) fn between(thread: &mut Thread) {
-    let process = thread.process;
+/// seldom, at calls that all processes know beforehand. Returns when that began and ended, if anything was exchanged.
+pub(crate) fn between(process: &Process) -> Option<(u64, u64)> {
     let clocks = &process.clocks;
     let interval = process.settings.clock_interval;
     if !clocks.differ || interval <= 0.0 {
-        return;
+        return None;
     }
     let call = process.rounds.count();
     if call != clocks.next_asked.load(Ordering::Relaxed) {
-        return;
+        return None;
     }
     let begin = clock::now();
     let elapsed = clock::monotonic().saturating_sub(clocks.last.load(Ordering::Relaxed)) as f64 / 1e9;
@@ -194,7 +192,7 @@ pub(crate) fn between(thread: &mut Thread) {
     if told[0] != 0 {
         measure(process);
     }
-    thread.events.disturb(begin, clock::now());
+    Some((begin, clock::now()))
 }
 
 /// Tells the journal what the clocks show now.

@@ -1,8 +1,7 @@
 //! What the recorder keeps for each thread: a location of the trace.
 
-use std::cell::Cell;
-use std::ptr::{null, null_mut};
-use std::sync::atomic::{Ordering, compiler_fence};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use call_paths::{Base, CallPaths, Module, Modules, PathTable, Registers};
 use recording::journal::{self, Entry};
@@ -12,6 +11,7 @@ use recording::settings::Profile;
 use crate::clock;
 use crate::counts::Counts;
 use crate::events::{Events, Mark};
+use crate::inside::Guarded;
 use crate::memory::Scratch;
 use crate::process::{self, Process};
 use crate::record;
@@ -62,8 +62,6 @@ pub(crate) struct Thread {
     counts: Option<Counts>,
     /// `None` if the thread records nothing.
     pub(crate) paths: Option<CallPaths>,
-    /// Whether the thread is in a call that is recorded, or in the recorder.
-    is_inside: bool,
     /// The call that is under way, if there is one.
     pub(crate) call: OpenCall,
     /// Room for statuses that the program does not want.
@@ -82,7 +80,7 @@ pub(crate) struct Thread {
     timer: Option<Timer>,
 }
 
-/// A call that is under way, and how to tell that it has been left by `longjmp`.
+/// A call that is under way.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenCall {
     pub(crate) path: u32,
@@ -94,25 +92,10 @@ pub(crate) struct OpenCall {
     pub(crate) end: u64,
     /// Where the call began, with the path before it, if it is to leave nothing unless it does something.
     pub(crate) mark: Option<(Mark, u32)>,
-    /// Where the stack was in the recorder.
-    stack_pointer: u64,
-    /// Where the address is to which it returns, below the stack pointer of the program's function that calls MPI, and
-    /// that address. Null if there is no call.
-    slot: *const u64,
-    returns_to: u64,
 }
 
 impl OpenCall {
-    const NONE: OpenCall = OpenCall {
-        path: NO_PARENT,
-        ends_round: false,
-        begin: 0,
-        end: 0,
-        mark: None,
-        stack_pointer: 0,
-        slot: null(),
-        returns_to: 0,
-    };
+    const NONE: OpenCall = OpenCall { path: NO_PARENT, ends_round: false, begin: 0, end: 0, mark: None };
 }
 
 /// A region of the program that has been entered.
@@ -124,20 +107,37 @@ pub(crate) struct OpenRegion {
 }
 
 thread_local! {
-    static CURRENT: Cell<*mut Thread> = const { Cell::new(null_mut()) };
+    /// An atomic because handlers of signals read it; no other thread does.
+    static CURRENT: AtomicPtr<Guarded> = const { AtomicPtr::new(null_mut()) };
 }
 
-/// The calling thread's location; null if it has none.
+/// The calling thread's location, if it has one.
 #[inline]
-pub(crate) fn current() -> *mut Thread {
+pub(crate) fn current() -> Option<&'static Guarded> {
     // While a thread ends there is none.
-    CURRENT.try_with(Cell::get).unwrap_or(null_mut())
+    let current = CURRENT.try_with(|current| current.load(Ordering::Relaxed)).unwrap_or(null_mut());
+    // SAFETY: made by `begin`, and freed by `end`, when all functions of the thread have returned or been left that could
+    // have a reference.
+    unsafe { current.as_ref() }
+}
+
+/// The same, with a new location if the thread has none; `None` if there is no recording.
+#[inline]
+pub(crate) fn here() -> Option<&'static Guarded> {
+    match current() {
+        Some(thread) => Some(thread),
+        None => Some(begin(process::current()?)),
+    }
+}
+
+fn set_current(thread: *mut Guarded) {
+    CURRENT.try_with(|current| current.store(thread, Ordering::Relaxed)).unwrap_or(());
 }
 
 /// Makes a location for the calling thread, which has none. If that fails, which is said in the journal, the thread
 /// records nothing; but it takes part in what the processes do together.
 #[cold]
-pub(crate) fn begin(process: &'static Process) -> *mut Thread {
+fn begin(process: &'static Process) -> &'static Guarded {
     let (events, counts, paths) = match make_location(process) {
         Ok((events, counts, paths)) => (events, counts, Some(paths)),
         Err(cause) => {
@@ -145,12 +145,11 @@ pub(crate) fn begin(process: &'static Process) -> *mut Thread {
             (Events::dropped(), None, None)
         }
     };
-    let thread = Box::into_raw(Box::new(Thread {
+    let thread = Box::into_raw(Box::new(Guarded::new(Thread {
         process,
         events,
         counts,
         paths,
-        is_inside: false,
         call: OpenCall::NONE,
         statuses: Scratch::EMPTY,
         handles: Scratch::EMPTY,
@@ -161,11 +160,14 @@ pub(crate) fn begin(process: &'static Process) -> *mut Thread {
         requests: 0,
         requests_end: 0,
         timer: None,
-    }));
-    CURRENT.with(|current| current.set(thread));
+    })));
+    set_current(thread);
     process.announce_end_of_thread(thread);
-    // SAFETY: the calling thread's own location.
-    unsafe { (*thread).timer = sampling::begin(process) };
+    // SAFETY: as in `current`.
+    let thread = unsafe { &*thread };
+    if let Some(mut inside) = thread.enter() {
+        inside.timer = sampling::begin(process);
+    }
     thread
 }
 
@@ -205,67 +207,6 @@ impl Thread {
     #[inline]
     pub(crate) fn base(&self) -> Option<Base> {
         self.regions.last().map(|region| region.base)
-    }
-
-    /// Marks that the recorder is at work in this thread, until [`leave_recorder`](Thread::leave_recorder). Answers false if
-    /// it is already: what happens then is not recorded. A signal handler may ask at any instruction.
-    #[inline]
-    pub(crate) fn enter_recorder(&mut self) -> bool {
-        if self.is_inside {
-            return false;
-        }
-        self.is_inside = true;
-        compiler_fence(Ordering::SeqCst);
-        true
-    }
-
-    /// The recorder is done.
-    #[inline]
-    pub(crate) fn leave_recorder(&mut self) {
-        compiler_fence(Ordering::SeqCst);
-        self.is_inside = false;
-    }
-
-    /// Notes which call is open: its path, since when, and the stack pointers of the recorder and of the program's function.
-    #[inline]
-    pub(crate) fn open_call(
-        &mut self,
-        registers: Registers,
-        base: Base,
-        begin: u64,
-        mark: Option<(Mark, u32)>,
-    ) {
-        let slot = (base.stack_pointer.max(registers.stack + 8) - 8) as *const u64;
-        // SAFETY: on the thread's stack, at or above its stack pointer.
-        let returns_to = unsafe { slot.read_volatile() };
-        let (path, stack_pointer) = (base.node, registers.stack);
-        self.call =
-            OpenCall { path, ends_round: false, begin, end: 0, mark, stack_pointer, slot, returns_to };
-    }
-
-    /// No call is open any more.
-    #[inline]
-    pub(crate) fn close_call(&mut self) {
-        self.call.slot = null();
-    }
-
-    /// Whether the open call has been left without returning, by `longjmp`: the stack is not below it any more, or something
-    /// else is where its return address was; or the new call `ends_all`, as `MPI_Finalize` does, which no other call makes.
-    /// If so, it is recorded that it was left, and the recorder is at work for the new one.
-    #[cold]
-    pub(crate) fn abandon_call(&mut self, stack_pointer: u64, ends_all: bool) -> bool {
-        let call = self.call;
-        if call.slot.is_null() {
-            return false;
-        }
-        // SAFETY: on the thread's stack; what is there does not matter if the call is over.
-        let returns_to = unsafe { call.slot.read_volatile() };
-        if !ends_all && stack_pointer < call.stack_pointer && returns_to == call.returns_to {
-            return false;
-        }
-        self.close_call();
-        self.leave_path(clock::now(), call.path);
-        true
     }
 
     /// The path of a call of an MPI function, and the stack pointer of the program's function that makes it.
@@ -411,11 +352,12 @@ impl Thread {
 /// Ends the location of a thread that ends.
 ///
 /// # Safety
-/// It is the calling thread's location.
-pub(crate) unsafe fn end(thread: *mut Thread) {
-    CURRENT.try_with(|current| current.set(null_mut())).unwrap_or(());
-    // SAFETY: by the caller; nobody else has it, and no call of the thread is under way any more.
-    let mut thread = unsafe { Box::from_raw(thread) };
+/// It is the location that `begin` has made for the calling thread, none of whose functions refers to it any more.
+pub(crate) unsafe fn end(thread: *mut Guarded) {
+    // Handlers of signals do not find it from here on.
+    set_current(null_mut());
+    // SAFETY: by the caller.
+    let mut thread = unsafe { Box::from_raw(thread) }.into_thread();
     if let Some(timer) = thread.timer.take() {
         sampling::end(timer);
     }
@@ -424,5 +366,5 @@ pub(crate) unsafe fn end(thread: *mut Thread) {
 
 /// Forgets the location of the calling thread, which is another process's.
 pub(crate) fn forget() {
-    CURRENT.try_with(|current| current.set(null_mut())).unwrap_or(());
+    set_current(null_mut());
 }

@@ -22,8 +22,8 @@ const ROOT_THIS_GROUP: u32 = u32::MAX - 2;
 pub(crate) struct Volume {
     /// Which it is.
     pub(crate) operation: CollectiveOp,
-    /// Where it takes place.
-    pub(crate) communicator: Communicator,
+    /// Number of the communicator.
+    pub(crate) communicator: u32,
     /// Rank of the root, or one of OTF2's special values.
     pub(crate) root: u32,
     /// Bytes.
@@ -44,8 +44,8 @@ struct Root {
 
 fn root(communicator: &Communicator, root: usize) -> Root {
     let root = root as i32;
-    if !communicator.is_inter {
-        return Root { reference: root as u32, is_me: root as u32 == communicator.rank, is_idle: false };
+    if !communicator.is_inter() {
+        return Root { reference: root as u32, is_me: root as u32 == communicator.rank(), is_idle: false };
     }
     if root == mpi::root() {
         return Root { reference: ROOT_SELF, is_me: true, is_idle: false };
@@ -58,7 +58,7 @@ fn root(communicator: &Communicator, root: usize) -> Root {
 
 /// Processes that one process sends to: all, but not itself if its data are in place.
 fn partners(communicator: &Communicator, buffer: usize) -> u64 {
-    u64::from(communicator.size) - u64::from(buffer == in_place())
+    u64::from(communicator.size()) - u64::from(buffer == in_place())
 }
 
 fn rootless(
@@ -67,9 +67,9 @@ fn rootless(
     communicator: usize,
     volume: impl FnOnce(&Communicator) -> (u64, u64),
 ) -> Option<Volume> {
-    let communicator = *process.communicators.find(communicator)?;
-    let (sent, received) = volume(&communicator);
-    Some(Volume { operation, communicator, root: ROOT_NONE, sent, received })
+    let communicator = process.communicators.find(communicator)?;
+    let (sent, received) = volume(communicator);
+    Some(Volume { operation, communicator: communicator.number(), root: ROOT_NONE, sent, received })
 }
 
 fn rooted(
@@ -78,10 +78,10 @@ fn rooted(
     (root_argument, communicator): (usize, usize),
     volume: impl FnOnce(&Communicator, bool) -> (u64, u64),
 ) -> Option<Volume> {
-    let communicator = *process.communicators.find(communicator)?;
-    let root = root(&communicator, root_argument);
-    let (sent, received) = if root.is_idle { (0, 0) } else { volume(&communicator, root.is_me) };
-    Some(Volume { operation, communicator, root: root.reference, sent, received })
+    let communicator = process.communicators.find(communicator)?;
+    let root = root(communicator, root_argument);
+    let (sent, received) = if root.is_idle { (0, 0) } else { volume(communicator, root.is_me) };
+    Some(Volume { operation, communicator: communicator.number(), root: root.reference, sent, received })
 }
 
 /// The count at a position of an array.
@@ -91,7 +91,7 @@ fn count_at(array: usize, at: usize, wide: bool) -> i64 {
 }
 
 fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
-    (0..communicator.size as usize).map(|at| count_at(counts, at, wide)).sum()
+    (0..communicator.size() as usize).map(|at| count_at(counts, at, wide)).sum()
 }
 
 /// (communicator)
@@ -104,8 +104,8 @@ pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::BCAST, (a[3], a[4]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[1] as i64, a[2]);
-        let sent = if is_root { bytes * u64::from(communicator.size) } else { 0 };
-        (sent, if is_root && communicator.is_inter { 0 } else { bytes })
+        let sent = if is_root { bytes * u64::from(communicator.size()) } else { 0 };
+        (sent, if is_root && communicator.is_inter() { 0 } else { bytes })
     })
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
 pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::GATHER, (a[6], a[7]), |communicator, is_root| {
-        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
         let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
         let received = || process.mpi.bytes(a[4] as i64, a[5]) * partners(communicator, a[0]);
         (sent, if is_root { received() } else { 0 })
@@ -124,10 +124,10 @@ pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
 pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rooted(input, CollectiveOp::GATHERV, (a[7], a[8]), |communicator, is_root| {
-        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
         let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
         let received = || {
-            let own = if a[0] == in_place() { count_at(a[4], communicator.rank as usize, wide) } else { 0 };
+            let own = if a[0] == in_place() { count_at(a[4], communicator.rank() as usize, wide) } else { 0 };
             process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6])
         };
         (sent, if is_root { received() } else { 0 })
@@ -138,7 +138,7 @@ pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
 pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::SCATTER, (a[6], a[7]), |communicator, is_root| {
-        let receives = a[3] != in_place() && !(is_root && communicator.is_inter);
+        let receives = a[3] != in_place() && !(is_root && communicator.is_inter());
         let received = if receives { process.mpi.bytes(a[4] as i64, a[5]) } else { 0 };
         let sent = || process.mpi.bytes(a[1] as i64, a[2]) * partners(communicator, a[3]);
         (if is_root { sent() } else { 0 }, received)
@@ -149,10 +149,10 @@ pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
 pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rooted(input, CollectiveOp::SCATTERV, (a[7], a[8]), |communicator, is_root| {
-        let receives = a[4] != in_place() && !(is_root && communicator.is_inter);
+        let receives = a[4] != in_place() && !(is_root && communicator.is_inter());
         let received = if receives { process.mpi.bytes(a[5] as i64, a[6]) } else { 0 };
         let sent = || {
-            let own = if a[4] == in_place() { count_at(a[1], communicator.rank as usize, wide) } else { 0 };
+            let own = if a[4] == in_place() { count_at(a[1], communicator.rank() as usize, wide) } else { 0 };
             process.mpi.bytes(sum(a[1], communicator, wide) - own, a[3])
         };
         (if is_root { sent() } else { 0 }, received)
@@ -176,7 +176,7 @@ pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLGATHERV, a[7], |communicator| {
         let is_in_place = a[0] == in_place();
-        let own = if is_in_place { count_at(a[4], communicator.rank as usize, wide) } else { 0 };
+        let own = if is_in_place { count_at(a[4], communicator.rank() as usize, wide) } else { 0 };
         let sent =
             if is_in_place { process.mpi.bytes(own, a[6]) } else { process.mpi.bytes(a[1] as i64, a[2]) };
         let received = process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6]);
@@ -194,7 +194,7 @@ pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLTOALLV, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
-        let own = if is_in_place { count_at(a[5], communicator.rank as usize, wide) } else { 0 };
+        let own = if is_in_place { count_at(a[5], communicator.rank() as usize, wide) } else { 0 };
         let received = process.mpi.bytes(sum(a[5], communicator, wide) - own, a[7]);
         let sent =
             if is_in_place { received } else { process.mpi.bytes(sum(a[1], communicator, wide), a[3]) };
@@ -208,8 +208,8 @@ pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
     rootless(input, CollectiveOp::ALLTOALLW, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
         let bytes = |counts: usize, types: usize| -> u64 {
-            (0..communicator.size as usize)
-                .filter(|&at| !(is_in_place && at == communicator.rank as usize))
+            (0..communicator.size() as usize)
+                .filter(|&at| !(is_in_place && at == communicator.rank() as usize))
                 // SAFETY: the program passes a type for each member.
                 .map(|at| process.mpi.bytes(count_at(counts, at, wide), unsafe { handle_at(types, at) }))
                 .sum()
@@ -233,7 +233,7 @@ pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::REDUCE, (a[5], a[6]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
-        let sends = a[0] != in_place() && !(is_root && communicator.is_inter);
+        let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
         let received = if is_root { bytes * partners(communicator, a[0]) } else { 0 };
         (if sends { bytes } else { 0 }, received)
     })
@@ -244,10 +244,13 @@ pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::REDUCE_SCATTER, a[5], |communicator| {
         // The counts are those of the own group.
-        let members =
-            if communicator.is_inter { communicator.rank as usize + 1 } else { communicator.size as usize };
+        let members = if communicator.is_inter() {
+            communicator.rank() as usize + 1
+        } else {
+            communicator.size() as usize
+        };
         let all: i64 = (0..members).map(|at| count_at(a[2], at, wide)).sum();
-        let own = count_at(a[2], communicator.rank as usize, wide);
+        let own = count_at(a[2], communicator.rank() as usize, wide);
         let kept = if a[0] == in_place() { own } else { 0 };
         let received = process.mpi.bytes(own, a[3]) * partners(communicator, a[0]);
         (process.mpi.bytes(all - kept, a[3]), received)
@@ -265,7 +268,7 @@ pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
     rootless(input, CollectiveOp::SCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
         let own = u64::from(a[0] != in_place());
-        let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
+        let (rank, size) = (u64::from(communicator.rank()), u64::from(communicator.size()));
         ((size - rank - 1 + own) * bytes, (rank + own) * bytes)
     })
 }
@@ -275,7 +278,7 @@ pub(crate) fn exscan(input: Input<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rootless(input, CollectiveOp::EXSCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
-        let (rank, size) = (u64::from(communicator.rank), u64::from(communicator.size));
+        let (rank, size) = (u64::from(communicator.rank()), u64::from(communicator.size()));
         ((size - rank - 1) * bytes, rank * bytes)
     })
 }

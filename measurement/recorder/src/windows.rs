@@ -1,16 +1,19 @@
 //! Windows: what the recorder knows of each. Keys are made as those of communicators.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recording::journal::{self, Entry, ranges};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
+use crate::inside::Inside;
 use crate::key;
+use crate::levels::Zeroed;
+use crate::memory::Scratch;
 use crate::pending::Pending;
 use crate::process::Process;
-use crate::thread::Thread;
+use crate::shared::Shared;
 
 /// No group.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
@@ -27,6 +30,41 @@ pub(crate) struct Window {
     /// Whether its memory came with it.
     pub(crate) is_allocated: bool,
     pub(crate) epochs: &'static Epochs,
+}
+
+/// A window, as it is kept for its handle.
+struct Known {
+    number: AtomicU32,
+    size: AtomicU32,
+    rank: AtomicU32,
+    is_allocated: AtomicBool,
+    /// Null until there is a window.
+    epochs: AtomicPtr<Epochs>,
+}
+
+// SAFETY: numbers and a pointer, of which zero bytes are valid ones.
+unsafe impl Zeroed for Known {}
+
+impl Known {
+    fn set(&self, window: Window) {
+        self.number.store(window.number, Ordering::Relaxed);
+        self.size.store(window.size, Ordering::Relaxed);
+        self.rank.store(window.rank, Ordering::Relaxed);
+        self.is_allocated.store(window.is_allocated, Ordering::Relaxed);
+        self.epochs.store(std::ptr::from_ref(window.epochs).cast_mut(), Ordering::Release);
+    }
+
+    fn get(&self) -> Option<Window> {
+        // SAFETY: null, or epochs that are never freed, complete when the pointer was stored.
+        let epochs = unsafe { self.epochs.load(Ordering::Acquire).as_ref() }?;
+        Some(Window {
+            number: self.number.load(Ordering::Relaxed),
+            size: self.size.load(Ordering::Relaxed),
+            rank: self.rank.load(Ordering::Relaxed),
+            is_allocated: self.is_allocated.load(Ordering::Relaxed),
+            epochs,
+        })
+    }
 }
 
 /// What is under way on a window.
@@ -48,12 +86,12 @@ impl Epochs {
 
 /// All windows of the process.
 pub(crate) struct Windows {
-    known: Handles<Window>,
+    known: Handles<Known>,
     next: AtomicU32,
     /// Left by windows that were freed, for those to come.
     unused: Mutex<Vec<&'static Epochs>>,
     /// Numbers of groups by keys of their members.
-    groups: Handles<u32>,
+    groups: Shared<AtomicU32>,
     next_group: AtomicU32,
     has_overflowed: AtomicBool,
 }
@@ -64,7 +102,7 @@ impl Windows {
             known: Handles::new(),
             next: AtomicU32::new(0),
             unused: Mutex::new(Vec::new()),
-            groups: Handles::new(),
+            groups: Shared::new(),
             next_group: AtomicU32::new(0),
             has_overflowed: AtomicBool::new(false),
         }
@@ -73,7 +111,7 @@ impl Windows {
     /// What is known of a window.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<Window> {
-        self.known.find(handle).copied()
+        self.known.find(handle).and_then(Known::get)
     }
 
     /// A window has been created on a communicator, which it is a child of with that key. Answers its number.
@@ -93,13 +131,13 @@ impl Windows {
             }))
         });
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let Communicator { size, rank, .. } = *communicator;
+        let (size, rank) = (communicator.size(), communicator.rank());
         epochs.pending().clear(size as usize);
-        self.known.insert(handle, Window { number, size, rank, is_allocated, epochs });
+        self.known.insert(handle, |known| known.set(Window { number, size, rank, is_allocated, epochs }));
         process.enter(&Entry::Window(journal::Window {
             window: number,
             key,
-            communicator: communicator.number,
+            communicator: communicator.number(),
             name: name.into(),
         }));
         number
@@ -107,28 +145,33 @@ impl Windows {
 
     /// A window is about to be freed.
     pub(crate) fn remove(&self, handle: usize) {
-        let Some(window) = self.known.remove(handle) else { return };
+        let Some(window) = self.known.remove(handle, Known::get).flatten() else { return };
         window.epochs.access.store(NO_GROUP, Ordering::Relaxed);
         window.epochs.exposure.store(NO_GROUP, Ordering::Relaxed);
         self.unused.lock().unwrap_or_else(PoisonError::into_inner).push(window.epochs);
     }
 
     /// The number of the group with the members of that one; [`NO_GROUP`] if a member is not in the world.
-    pub(crate) fn group(&self, thread: &mut Thread, group: usize) -> u32 {
+    pub(crate) fn group(&self, thread: &mut Inside, group: usize) -> u32 {
         let process = thread.process;
-        let Some(members) = process.communicators.members_in(&process.mpi, group, &mut thread.handles) else {
-            return NO_GROUP;
-        };
-        // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
-        let key = key::as_handle(key::of_words(members));
-        if let Some(&mut known) = self.groups.find(key) {
-            return known;
-        }
-        // Two threads may find the same group at once, which then has two numbers.
-        let number = self.next_group.fetch_add(1, Ordering::Relaxed);
-        process.enter(&Entry::Group { group: number, members: ranges(members) });
-        self.groups.insert(key, number);
+        // Taken out of the thread, which nothing may refer to while the MPI library is called.
+        let mut room = std::mem::replace(&mut thread.handles, Scratch::EMPTY);
+        let members = process.communicators.members_in(&process.mpi, group, &mut room);
+        let number = members.map_or(NO_GROUP, |members| self.number_of_group(process, members));
+        thread.handles = room;
         number
+    }
+
+    fn number_of_group(&self, process: &Process, members: &[u32]) -> u32 {
+        // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
+        let introduce = || {
+            let number = self.next_group.fetch_add(1, Ordering::Relaxed);
+            process.enter(&Entry::Group { group: number, members: ranges(members) });
+            number
+        };
+        let key = key::of_words(members);
+        let known = self.groups.enter(key, |number| number.store(introduce(), Ordering::Relaxed));
+        known.map_or_else(introduce, |number| number.load(Ordering::Relaxed))
     }
 
     /// More accesses are open than a window remembers.

@@ -19,9 +19,10 @@ macro_rules! blocking {
             ) -> usize {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let Some(volume) = volume else { return real(arguments.values) };
-                let number = volume.communicator.number;
-                let missing = gaps::begin(call.thread, Channel::Collective(number));
-                record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+                let number = volume.communicator;
+                let missing = gaps::begin(&mut call.thread, Channel::Collective(number));
+                let begin = call.begin();
+                record::collective_begin(&mut call.thread.events, begin);
                 let result = real(arguments.values);
                 let time = call.end();
                 let events = &mut call.thread.events;

@@ -7,6 +7,7 @@ use model::CollectiveOp;
 use recording::journal::{Entry, Topology};
 
 use crate::call::Call;
+use crate::communicators::Communicator;
 use crate::hooks::requests::keep;
 use crate::key;
 use crate::mpi::handle_at;
@@ -30,7 +31,8 @@ pub(crate) fn create<const N: usize>(
     let communicators = &call.thread.process.communicators;
     let parent = arguments.values[0];
     let origin = communicators.next_child(parent).map(|(_, key)| key);
-    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
     let result = real(arguments.values);
     finish(call, parent, origin, arguments.values[N - 1], result);
     result
@@ -70,10 +72,11 @@ pub(crate) fn create_of_group(
     let origin = communicators.find(parent).and_then(|known| {
         let members: Vec<u64> =
             communicators.members(&process.mpi, group)?.into_iter().map(u64::from).collect();
-        let of_group = key::of(&[OF_GROUP, known.key, tag as u64, key::of(&members)]);
+        let of_group = key::of(&[OF_GROUP, known.key(), tag as u64, key::of(&members)]);
         Some(communicators.next_of_group(of_group))
     });
-    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
     let result = real(arguments.values);
     finish(call, parent, origin, new, result);
     result
@@ -110,7 +113,8 @@ pub(crate) fn create_inter(
     real: impl FnOnce([usize; 6]) -> usize,
 ) -> usize {
     let [local, _, _, _, tag, new] = arguments.values;
-    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
     let result = real(arguments.values);
     call.end();
     let process = call.thread.process;
@@ -136,10 +140,10 @@ pub(crate) fn duplicate<const N: usize>(
     let process = call.thread.process;
     let parent = arguments.values[0];
     let operation = process.communicators.next_child(parent).map(|(known, key)| Operation {
-        peer: known.number,
+        peer: known.number(),
         received: key,
         place: arguments.values[N - 2],
-        ..Operation::new(Kind::Duplicate, known.number, 0)
+        ..Operation::new(Kind::Duplicate, known.number(), 0)
     });
     let result = real(arguments.values);
     keep(call, operation, arguments.values[N - 1], result);
@@ -163,14 +167,17 @@ pub(crate) fn free(
     let communicators = &call.thread.process.communicators;
     // SAFETY: the program passes the address of its handle.
     let handle = unsafe { handle_at(arguments.values[0], 0) };
-    let Some(&known) = communicators.find(handle) else { return real(arguments.values) };
-    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let Some(number) = communicators.find(handle).map(Communicator::number) else {
+        return real(arguments.values);
+    };
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
     // Another thread may get the handle for a new one as soon as it is free.
     communicators.remove(handle);
     let result = real(arguments.values);
     let time = call.end();
-    record::comm_destroy(&mut call.thread.events, time, known.number.into());
-    ended(call, CollectiveOp::DESTROY_HANDLE, known.number);
+    record::comm_destroy(&mut call.thread.events, time, number.into());
+    ended(call, CollectiveOp::DESTROY_HANDLE, number);
     result
 }
 
@@ -183,7 +190,7 @@ pub(crate) fn set_name(
     let process = call.thread.process;
     let [handle, name] = arguments.values;
     if let Some(known) = process.communicators.find(handle) {
-        process.enter_name("communicator", known.number, name);
+        process.enter_name("communicator", known.number(), name);
     }
     real(arguments.values)
 }
@@ -191,7 +198,7 @@ pub(crate) fn set_name(
 /// Records what a creation on `parent` has made, and its end.
 fn finish(call: &mut Call, parent: usize, origin: Option<u64>, new: usize, result: usize) {
     let time = call.end();
-    let parent = call.thread.process.communicators.find(parent).map(|known| known.number);
+    let parent = call.thread.process.communicators.find(parent).map(Communicator::number);
     if let Some(number) = created(call, origin, parent, new, result) {
         record::comm_create(&mut call.thread.events, time, number.into());
     }
@@ -248,7 +255,7 @@ fn topology(call: &mut Call, new: usize, result: usize) {
             );
         }
         process.enter(&Entry::Topology(Topology {
-            communicator: known.number,
+            communicator: known.number(),
             extents: extents.into_iter().map(|extent| extent as u32).collect(),
             periodic: periodic.into_iter().map(|periodic| periodic != 0).collect(),
             coordinates: coordinates.into_iter().map(|coordinate| coordinate as u32).collect(),

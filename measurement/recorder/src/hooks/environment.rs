@@ -15,7 +15,8 @@ pub(crate) fn finalize(
     arguments: Arguments<0>,
     real: impl FnOnce([usize; 0]) -> usize,
 ) -> usize {
-    record::collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::collective_begin(&mut call.thread.events, begin);
     let process = call.thread.process;
     synchronize::measure(process);
     synchronize::calibrate(process);

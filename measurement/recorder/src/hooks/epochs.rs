@@ -21,7 +21,8 @@ pub(crate) fn fence(
 ) -> usize {
     let known = call.thread.process.windows.find(arguments.values[1]);
     let Some(window) = known else { return real(arguments.values) };
-    record::rma_collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::rma_collective_begin(&mut call.thread.events, begin);
     let result = real(arguments.values);
     let time = call.end();
     if result as i32 == 0 {
@@ -119,15 +120,11 @@ fn begin(
     let [group, _, window] = arguments.values;
     let process = call.thread.process;
     let Some(window) = process.windows.find(window) else { return real(arguments.values) };
-    let group = process.windows.group(call.thread, group);
+    let group = process.windows.group(&mut call.thread, group);
     if group != NO_GROUP {
-        record::rma_group_sync(
-            &mut call.thread.events,
-            call.thread.call.begin,
-            PROCESS,
-            window.number.into(),
-            group.into(),
-        );
+        let begin = call.begin();
+        let events = &mut call.thread.events;
+        record::rma_group_sync(events, begin, PROCESS, window.number.into(), group.into());
     }
     let result = real(arguments.values);
     if result as i32 == 0 {
@@ -175,7 +172,7 @@ pub(crate) fn after<const N: usize>(
 
 /// Records that accesses to a target, or to all, are complete.
 fn tell(call: &mut Call, window: &Window, target: Option<u32>, reach: Reach) {
-    let (begin, time) = (call.thread.call.begin, call.end());
+    let (begin, time) = (call.begin(), call.end());
     let (events, number) = (&mut call.thread.events, window.number.into());
     window.epochs.pending().complete(begin, target, reach, |completion, access| match completion {
         Completion::AtOrigin => record::rma_complete_non_blocking(events, time, number, access),

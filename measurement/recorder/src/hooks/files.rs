@@ -52,7 +52,7 @@ pub(crate) fn open(
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has filled in the handle.
     let handle = unsafe { file_at(place) };
-    let number = process.files.enter(process, handle, (&communicator, key), path);
+    let number = process.files.enter(process, handle, (communicator, key), path);
     let access = match mode {
         mode if mode & mode::RDONLY != 0 => 0,
         mode if mode & mode::WRONLY != 0 => 1,
@@ -79,8 +79,8 @@ pub(crate) fn close(
     let closed = call.thread.process.files.remove(handle);
     let result = real(arguments.values);
     let time = call.end();
-    if let Some(file) = closed {
-        record::io_destroy_handle(&mut call.thread.events, time, file.number.into());
+    if let Some(number) = closed {
+        record::io_destroy_handle(&mut call.thread.events, time, number.into());
     }
     result
 }
@@ -149,18 +149,11 @@ pub(crate) fn sync(
     arguments: Arguments<1>,
     real: impl FnOnce([usize; 1]) -> usize,
 ) -> usize {
-    let known = call.thread.process.files.find(arguments.values[0]).map(|file| u64::from(file.number));
+    let known = call.thread.process.files.find(arguments.values[0]).map(|file| u64::from(file.number()));
     let Some(file) = known else { return real(arguments.values) };
     let number = call.thread.next_request();
-    record::io_begin(
-        &mut call.thread.events,
-        call.thread.call.begin,
-        file,
-        FLUSH,
-        COLLECTIVE,
-        UNKNOWN,
-        number,
-    );
+    let begin = call.begin();
+    record::io_begin(&mut call.thread.events, begin, file, FLUSH, COLLECTIVE, UNKNOWN, number);
     let result = real(arguments.values);
     let time = call.end();
     record::io_complete(&mut call.thread.events, time, file, UNKNOWN, number);
@@ -170,7 +163,7 @@ pub(crate) fn sync(
 /// Records that a file pointer has been moved.
 fn sought(call: &mut Call, arguments: &Arguments<3>, result: usize, position: impl FnOnce() -> Option<u64>) {
     let [file, offset, whence] = arguments.values;
-    let known = call.thread.process.files.find(file).map(|file| u64::from(file.number));
+    let known = call.thread.process.files.find(file).map(|file| u64::from(file.number()));
     let option = WHENCE.iter().position(|&known| known == whence);
     if let (Some(file), Some(option), 0) = (known, option, result as i32) {
         let time = call.end();

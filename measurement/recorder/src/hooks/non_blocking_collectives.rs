@@ -13,7 +13,7 @@ fn operation(call: &mut Call, volume: Volume) -> Operation {
         peer: volume.root,
         bytes: volume.sent,
         received: volume.received,
-        ..Operation::new(Kind::Collective(volume.operation), volume.communicator.number, number)
+        ..Operation::new(Kind::Collective(volume.operation), volume.communicator, number)
     }
 }
 
@@ -29,7 +29,8 @@ macro_rules! non_blocking {
                 let volume = volumes::$name((call.thread.process, &arguments.values, arguments.wide));
                 let operation = volume.map(|volume| operation(call, volume));
                 if let Some(operation) = &operation {
-                    record::non_blocking_collective_request(&mut call.thread.events, call.thread.call.begin, operation.number);
+                    let begin = call.begin();
+                    record::non_blocking_collective_request(&mut call.thread.events, begin, operation.number);
                 }
                 let result = real(arguments.values);
                 keep(call, operation, arguments.values[$arguments - 1], result);

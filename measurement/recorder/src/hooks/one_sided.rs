@@ -110,9 +110,10 @@ fn access<const N: usize>(
     let known = process.windows.find(arguments.values[window]).filter(|window| target < window.size);
     let Some(window_of) = known.filter(|_| result as i32 == 0) else { return result };
     let number = call.thread.next_request();
-    let (begin, events) = (call.thread.call.begin, &mut call.thread.events);
     let (scope, remote) = (u64::from(window_of.number), u64::from(target));
-    match access(process, &arguments.values) {
+    let access = access(process, &arguments.values);
+    let (begin, events) = (call.begin(), &mut call.thread.events);
+    match access {
         Access::Put(bytes) => record::rma_put(events, begin, scope, remote, bytes, number),
         Access::Get(bytes) => record::rma_get(events, begin, scope, remote, bytes, number),
         Access::Atomic(kind, sent, received) => {

@@ -118,8 +118,8 @@ pub(crate) fn sync(
 fn request(call: &mut Call, window: usize, rank: u32, kind: u8) {
     let known = call.thread.process.windows.find(window);
     if let Some(window) = known.filter(|window| rank == ALL || rank < window.size) {
-        let (events, number) = (&mut call.thread.events, window.number.into());
-        record::rma_request_lock(events, call.thread.call.begin, number, rank, LOCK, kind);
+        let (begin, number) = (call.begin(), window.number.into());
+        record::rma_request_lock(&mut call.thread.events, begin, number, rank, LOCK, kind);
     }
 }
 

@@ -81,8 +81,8 @@ pub(crate) fn matched_receive(
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    // SAFETY: the program passes the address of its handle.
-    let probed = call.thread.process.requests.known.remove(unsafe { mpi::handle_at(values[3], 0) });
+    // SAFETY: the program passes the address of its handle, with which no other thread receives the message.
+    let probed = unsafe { call.thread.process.requests.remove(mpi::handle_at(values[3], 0)) };
     own_status(call, &mut values[4]);
     let result = real(values);
     let time = call.end();
@@ -130,9 +130,10 @@ fn probed(call: &mut Call, communicator: usize, message: usize) {
     let message = unsafe { mpi::handle_at(message, 0) };
     let Some(communicator) = process.communicators.find(communicator) else { return };
     if message != process.mpi.message_no_proc {
-        let begin = call.thread.call.begin;
-        let probed = Operation { begin, ..Operation::new(Kind::Receive, communicator.number, 0) };
-        process.requests.known.insert(message, probed);
+        let begin = call.begin();
+        let probed = Operation { begin, ..Operation::new(Kind::Receive, communicator.number(), 0) };
+        // SAFETY: the message is new to the program.
+        unsafe { process.requests.keep(message, probed) };
     }
 }
 
@@ -150,9 +151,9 @@ fn sent(
     }
     let Some(communicator) = process.communicators.find(communicator) else { return };
     let bytes = process.mpi.bytes(count as i64, datatype);
-    let (rank, number, tag) = (destination as u32, communicator.number, tag as u32);
-    let missing = gaps::begin(call.thread, Channel::To(number, rank, tag));
-    let (events, time) = (&mut call.thread.events, call.thread.call.begin);
+    let (rank, number, tag) = (destination as u32, communicator.number(), tag as u32);
+    let missing = gaps::begin(&mut call.thread, Channel::To(number, rank, tag));
+    let (time, events) = (call.begin(), &mut call.thread.events);
     gaps::tell(events, time, missing);
     record::mpi_send(events, time, rank.into(), number.into(), tag.into(), bytes);
 }
@@ -172,15 +173,15 @@ fn received(call: &mut Call, source: usize, communicator: usize, status: usize) 
         return;
     }
     let is_recorded = !call.thread.events.is_muted();
-    let posting = Posting { time: call.thread.call.begin, is_recorded };
-    record_receive(call, communicator.number, &status, posting, time);
+    let posting = Posting { time: call.begin(), is_recorded };
+    record_receive(call, communicator.number(), &status, posting, time);
 }
 
 /// Records a message that a blocking call has received.
 #[inline]
 fn record_receive(call: &mut Call, communicator: u32, status: &Status, posting: Posting, time: u64) {
     let (source, tag, bytes) = (status.source as u32, status.tag as u32, status.bytes);
-    gaps::received(call.thread, Channel::From(communicator, source, tag), posting, time, |events| {
+    gaps::received(&mut call.thread, Channel::From(communicator, source, tag), posting, time, |events| {
         record::mpi_recv(events, time, source.into(), communicator.into(), tag.into(), bytes);
     });
 }

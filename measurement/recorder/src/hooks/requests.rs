@@ -49,9 +49,8 @@ pub(crate) fn matched_receive(
     arguments: Arguments<5>,
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
-    // SAFETY: the program passes the address of its handle.
-    let message = unsafe { handle_at(arguments.values[3], 0) };
-    let probed = call.thread.process.requests.known.remove(message);
+    // SAFETY: the program passes the address of its handle, with which no other thread receives the message.
+    let probed = unsafe { call.thread.process.requests.remove(handle_at(arguments.values[3], 0)) };
     let is_recorded = !call.thread.events.is_muted();
     let operation =
         probed.map(|probed| Operation { number: call.thread.next_request(), is_recorded, ..probed });
@@ -286,8 +285,8 @@ pub(crate) fn get_status(
     call.end();
     // SAFETY: the call has filled in the flag.
     if result as i32 == 0 && unsafe { *(arguments.values[1] as *const i32) } == 0 {
-        let requests = &call.thread.process.requests;
-        if let Some(operation) = requests.known.find(arguments.values[0]).copied() {
+        // SAFETY: the program's request, which no other thread completes or starts meanwhile.
+        if let Some(operation) = unsafe { call.thread.process.requests.look(arguments.values[0]) } {
             incomplete(call, &operation);
         }
     }
@@ -301,9 +300,8 @@ pub(crate) fn free(
     arguments: Arguments<1>,
     real: impl FnOnce([usize; 1]) -> usize,
 ) -> usize {
-    // SAFETY: the program passes the address of its handle.
-    let request = unsafe { handle_at(arguments.values[0], 0) };
-    let freed = call.thread.process.requests.known.remove(request);
+    // SAFETY: the program passes the address of its handle, which no other thread uses any more.
+    let freed = unsafe { call.thread.process.requests.remove(handle_at(arguments.values[0], 0)) };
     let result = real(arguments.values);
     let time = call.end();
     let Some(operation) = freed.filter(|operation| operation.is_active) else { return result };
@@ -313,7 +311,7 @@ pub(crate) fn free(
         _ => return result,
     };
     if operation.kind == Kind::Receive {
-        gaps::abandoned(call.thread, operation.source(), operation.begin);
+        gaps::abandoned(&mut call.thread, operation.source(), operation.begin);
     }
     if operation.is_recorded {
         call.thread.events.record_anyway(|events| record(events, time, operation.number));
@@ -337,7 +335,8 @@ impl Taken {
             return Taken { first, count: 0 };
         }
         for at in 0..count {
-            // SAFETY: the program passes so many handles, and there is room for so many entries.
+            // SAFETY: the program passes so many handles, of requests that no other thread completes, and there is room for so
+            // many entries.
             unsafe {
                 let handle = handle_at(handles, at);
                 let entry = first.add(at);
@@ -362,8 +361,8 @@ impl Taken {
     fn complete(&mut self, call: &mut Call, at: usize, statuses: usize, place: usize) {
         let Some((handle, taken)) = self.entries().get_mut(at).filter(|_| statuses != 0) else { return };
         if let Some(operation) = taken {
-            // SAFETY: the call has filled in the status.
-            complete(call, *handle, operation, unsafe { status_at(statuses, place) });
+            // SAFETY: the call has filled in the status; no other thread completes the request.
+            unsafe { complete(call, *handle, operation, status_at(statuses, place)) };
             *taken = None;
         }
     }
@@ -404,7 +403,8 @@ impl Taken {
     fn put_back(&mut self, call: &mut Call) {
         for (handle, operation) in self.entries() {
             if let Some(operation) = operation.take() {
-                call.thread.process.requests.put_back(*handle, operation);
+                // SAFETY: the request is the program's as before; no other thread completes it.
+                unsafe { call.thread.process.requests.put_back(*handle, operation) };
             }
         }
     }
@@ -425,7 +425,7 @@ fn sending(
         peer: *destination as u32,
         tag: *tag as u32,
         bytes: process.mpi.bytes(*count as i64, *datatype),
-        ..Operation::new(Kind::Send, communicator.number, number)
+        ..Operation::new(Kind::Send, communicator.number(), number)
     };
     operation.start(call);
     Some(operation)
@@ -440,7 +440,8 @@ fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 
     let communicator = process.communicators.find(*communicator)?;
     let number = call.thread.next_request();
     let (peer, tag) = (*source as u32, *tag as u32);
-    let mut operation = Operation { peer, tag, ..Operation::new(Kind::Receive, communicator.number, number) };
+    let mut operation =
+        Operation { peer, tag, ..Operation::new(Kind::Receive, communicator.number(), number) };
     operation.start(call);
     Some(operation)
 }
@@ -448,11 +449,11 @@ fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 
 /// Records that an operation is started.
 #[inline]
 fn started(call: &mut Call, operation: &Operation) {
-    let time = call.thread.call.begin;
+    let time = call.begin();
     match operation.kind {
         Kind::Send => {
             let Operation { scope, peer, tag, bytes, number, .. } = *operation;
-            let missing = gaps::begin(call.thread, Channel::To(scope, peer, tag));
+            let missing = gaps::begin(&mut call.thread, Channel::To(scope, peer, tag));
             let events = &mut call.thread.events;
             gaps::tell(events, time, missing);
             record::mpi_isend(events, time, peer.into(), scope.into(), tag.into(), bytes, number);
@@ -474,9 +475,11 @@ pub(crate) fn keep(call: &mut Call, operation: Option<Operation>, request: usize
     // SAFETY: the call has filled in the handle.
     let request = unsafe { handle_at(request, 0) };
     if !process.mpi.is_shared_request(request) {
-        process.requests.known.insert(request, operation);
+        // SAFETY: the request is new to the program.
+        unsafe { process.requests.keep(request, operation) };
     } else if operation.kind != Kind::Receive {
-        complete(call, request, &operation, Status::UNKNOWN);
+        // SAFETY: nothing is kept of this request, and nobody uses it.
+        unsafe { complete(call, request, &operation, Status::UNKNOWN) };
     }
 }
 
@@ -492,11 +495,15 @@ fn restart(call: &mut Call, requests: usize, count: usize) {
         // SAFETY: the program passes so many handles.
         let request = unsafe { handle_at(requests, at) };
         let number = call.thread.next_request();
-        let Some(operation) = call.thread.process.requests.known.find(request) else { continue };
-        operation.number = number;
-        operation.is_active = true;
-        operation.start(call);
-        let operation = *operation;
-        started(call, &operation);
+        let restart = |operation: &mut Operation| {
+            (operation.number, operation.is_active) = (number, true);
+            operation.start(call);
+            *operation
+        };
+        // SAFETY: the program's request, which no other thread starts or completes meanwhile.
+        let operation = unsafe { call.thread.process.requests.change(request, restart) };
+        if let Some(operation) = operation {
+            started(call, &operation);
+        }
     }
 }

@@ -77,7 +77,7 @@ transfers! {
 pub(crate) fn end(call: &mut Call, arguments: Arguments<3>, real: impl FnOnce([usize; 3]) -> usize) -> usize {
     let mut values = arguments.values;
     let known = call.thread.process.files.find(values[0]);
-    let begun = known.and_then(|file| file.split.take().map(|number| (u64::from(file.number), number)));
+    let begun = known.and_then(|file| Some((u64::from(file.number()), file.end_split()?)));
     own_status(call, &mut values[2]);
     let result = real(values);
     call.end();
@@ -127,7 +127,7 @@ fn split<const N: usize>(
     if let Some((file, number)) = begun(call, &arguments.values, N > HALF, kind, result) {
         record::io_issued(&mut call.thread.events, time, file, number);
         if let Some(known) = call.thread.process.files.find(arguments.values[0]) {
-            known.split = Some(number);
+            known.begin_split(number);
         }
     }
     result
@@ -145,15 +145,15 @@ fn begun(
         return None;
     }
     let process = call.thread.process;
-    let file = u64::from(process.files.find(values[0])?.number);
+    let file = u64::from(process.files.find(values[0])?.number());
     let number = call.thread.next_request();
-    let events = &mut call.thread.events;
     let count = 2 + usize::from(has_offset);
     let bytes = process.mpi.bytes(values[count] as i64, values[count + 1]);
+    let (begin, events) = (call.begin(), &mut call.thread.events);
     if has_offset {
-        events.attributes(call.thread.call.begin, &[(OFFSET, UINT64, values[1] as u64)]);
+        events.attributes(begin, &[(OFFSET, UINT64, values[1] as u64)]);
     }
-    record::io_begin(events, call.thread.call.begin, file, mode, flags, bytes, number);
+    record::io_begin(events, begin, file, mode, flags, bytes, number);
     Some((file, number))
 }
 

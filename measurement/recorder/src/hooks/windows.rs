@@ -58,7 +58,8 @@ pub(crate) fn free(
     // SAFETY: the program passes the address of its handle.
     let handle = unsafe { handle_at(arguments.values[0], 0) };
     let Some(window) = windows.find(handle) else { return real(arguments.values) };
-    record::rma_collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let begin = call.begin();
+    record::rma_collective_begin(&mut call.thread.events, begin);
     // Another thread may get the handle for a new one as soon as it is free.
     windows.remove(handle);
     let result = real(arguments.values);
@@ -108,8 +109,9 @@ fn make<const N: usize>(
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has filled in the handle.
     let handle = unsafe { handle_at(arguments.values[N - 1], 0) };
-    let number = process.windows.enter(process, handle, (&communicator, key), kind);
-    record::rma_collective_begin(&mut call.thread.events, call.thread.call.begin);
+    let number = process.windows.enter(process, handle, (communicator, key), kind);
+    let begin = call.begin();
+    record::rma_collective_begin(&mut call.thread.events, begin);
     record::rma_win_create(&mut call.thread.events, time, number.into());
     ended(
         call,

@@ -19,8 +19,13 @@ use crate::memory;
 const CHUNK_HEADER: usize = 18;
 /// Where the number of the last event is in it.
 const LAST_EVENT: usize = 10;
-/// More than any record takes that has no list, with its time stamp and what a store of 8 bytes may overrun.
+/// Most fields of a record that has no list.
+pub(crate) const MOST_FIELDS: usize = 12;
+/// Most bytes that a field takes, or writes to.
+const FIELD: usize = 9;
+/// More than any record takes that has no list, with its time stamp.
 const RECORD: usize = 128;
+const _: () = assert!(9 + 2 + MOST_FIELDS * FIELD <= RECORD && MOST_FIELDS * FIELD < 0xff);
 /// If less than this is free behind a call, the chunk is written out: most calls record less.
 const RESERVE: usize = 4096;
 /// Record numbers of OTF2 (`formats/otf2/src/event.rs`).
@@ -194,11 +199,14 @@ impl Events {
         std::mem::take(&mut self.moved)
     }
 
-    /// Appends a record with a length; `fields` writes its body from where it is told to where it answers.
+    /// Appends a record with a length. `fields` gets the place of its fields, and returns the place behind them.
+    ///
+    /// # Safety
+    /// There are at most [`MOST_FIELDS`].
     #[inline]
-    pub(crate) fn framed(&mut self, time: u64, id: u8, fields: impl FnOnce(Fields) -> Fields) {
+    pub(crate) unsafe fn framed(&mut self, time: u64, id: u8, fields: impl FnOnce(Fields) -> Fields) {
         let Some(at) = self.begin(time) else { return };
-        // SAFETY: `begin` made room for the largest record.
+        // SAFETY: `begin` made room for the largest record; the fields end in it, by the caller.
         unsafe {
             *at = id;
             let body = at.add(2);
@@ -248,7 +256,7 @@ impl Events {
             return;
         }
         let Some(at) = self.begin(time) else { return };
-        // SAFETY: there is room as just seen.
+        // SAFETY: there is room as just seen, for an attribute takes less than 20 bytes; the header is ours.
         unsafe {
             *at = LIST;
             let body = at.add(2);
@@ -428,9 +436,12 @@ pub(crate) struct Fields(*mut u8);
 
 impl Fields {
     /// A compressed number.
+    ///
+    /// # Safety
+    /// There is room for a field ([`FIELD`] bytes).
     #[inline]
-    pub(crate) fn number(self, value: u64) -> Fields {
-        // SAFETY: whoever begins a record makes room for more than its fields, each of up to 9 bytes.
+    pub(crate) unsafe fn number(self, value: u64) -> Fields {
+        // SAFETY: by the caller.
         unsafe {
             let bytes = (71 - value.leading_zeros() as usize) / 8;
             *self.0 = bytes as u8;
@@ -440,21 +451,32 @@ impl Fields {
     }
 
     /// A compressed number of 32 bits, of which all ones mean that there is none.
+    ///
+    /// # Safety
+    /// There is room for a field.
     #[inline]
-    pub(crate) fn optional(self, value: u32) -> Fields {
-        if value == u32::MAX { self.byte(0xff) } else { self.number(value.into()) }
+    pub(crate) unsafe fn optional(self, value: u32) -> Fields {
+        // SAFETY: by the caller.
+        unsafe { if value == u32::MAX { self.byte(0xff) } else { self.number(value.into()) } }
     }
 
     /// A collective operation.
+    ///
+    /// # Safety
+    /// There is room for a field.
     #[inline]
-    pub(crate) fn operation(self, operation: CollectiveOp) -> Fields {
-        self.byte(operation.0)
+    pub(crate) unsafe fn operation(self, operation: CollectiveOp) -> Fields {
+        // SAFETY: by the caller.
+        unsafe { self.byte(operation.0) }
     }
 
     /// A single byte: an enumeration.
+    ///
+    /// # Safety
+    /// There is room for a field.
     #[inline]
-    pub(crate) fn byte(self, value: u8) -> Fields {
-        // SAFETY: as above.
+    pub(crate) unsafe fn byte(self, value: u8) -> Fields {
+        // SAFETY: by the caller.
         unsafe {
             *self.0 = value;
             Fields(self.0.add(1))

@@ -7,7 +7,6 @@ use recording::journal::{self, Entry};
 use crate::communicators::Communicator;
 use crate::handles::Handles;
 use crate::levels::Zeroed;
-use crate::mpi::text_at;
 use crate::next::symbol;
 use crate::process::Process;
 
@@ -71,7 +70,7 @@ impl Files {
         process: &Process,
         handle: usize,
         (communicator, key): (&Communicator, u64),
-        path: usize,
+        path: String,
     ) -> u32 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.known.insert(handle, |file| {
@@ -81,7 +80,7 @@ impl Files {
         process.enter(&Entry::File(journal::File {
             handle: number,
             key,
-            path: text_at(path),
+            path,
             communicator: communicator.number(),
         }));
         number
@@ -93,9 +92,9 @@ impl Files {
     }
 
     /// A file has been deleted. Answers its number, which is none of a handle.
-    pub(crate) fn enter_deleted(&self, process: &Process, path: usize) -> u32 {
+    pub(crate) fn enter_deleted(&self, process: &Process, path: String) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.enter(&Entry::DeletedFile { file, path: text_at(path) });
+        process.enter(&Entry::DeletedFile { file, path });
         file
     }
 

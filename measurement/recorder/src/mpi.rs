@@ -40,9 +40,12 @@ pub(crate) unsafe fn handle_at(array: usize, at: usize) -> usize {
     }
 }
 
-/// A text that the program passes.
-pub(crate) fn text_at(address: usize) -> String {
-    // SAFETY: MPI wants a string there.
+/// The text at an address.
+///
+/// # Safety
+/// There is a string.
+pub(crate) unsafe fn text_at(address: usize) -> String {
+    // SAFETY: by the caller.
     unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned()
 }
 

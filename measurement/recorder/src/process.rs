@@ -16,7 +16,7 @@ use crate::communicators::Communicators;
 use crate::files::Files;
 use crate::filter::Filter;
 use crate::inside::Guarded;
-use crate::mpi::{Mpi, text_at};
+use crate::mpi::Mpi;
 use crate::requests::Requests;
 use crate::rounds;
 use crate::selection::Selection;
@@ -158,9 +158,9 @@ impl Process {
         }
     }
 
-    /// Something has got a name, which is at that address.
-    pub(crate) fn enter_name(&self, of: &str, number: u32, name: usize) {
-        self.enter(&Entry::Name { of: of.into(), number, name: text_at(name) });
+    /// Something has got a name.
+    pub(crate) fn enter_name(&self, of: &str, number: u32, name: String) {
+        self.enter(&Entry::Name { of: of.into(), number, name });
     }
 
     /// Tells the user something that limits the trace.

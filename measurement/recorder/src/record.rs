@@ -2,7 +2,7 @@
 
 use model::CollectiveOp;
 
-use crate::events::Events;
+use crate::events::{Events, MOST_FIELDS};
 
 macro_rules! records {
     ($(
@@ -15,7 +15,12 @@ macro_rules! records {
             #[allow(clippy::too_many_arguments)] // As many as the record has fields.
             pub(crate) fn $name(events: &mut Events, time: u64, $($field: records!(@type $class)),*) {
                 $($(events.moved.$way = events.moved.$way.wrapping_add($bytes);)+)?
-                events.framed(time, $id, |fields| fields$(.$class($field))*);
+                const {
+                    let fields: &[&str] = &[$(stringify!($field)),*];
+                    assert!(fields.len() <= MOST_FIELDS);
+                }
+                // SAFETY: there are no more fields than a record may have, for which there is room.
+                unsafe { events.framed(time, $id, |fields| fields$(.$class($field))*) };
             }
         )*
     };

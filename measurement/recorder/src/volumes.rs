@@ -32,7 +32,8 @@ pub(crate) struct Volume {
     pub(crate) received: u64,
 }
 
-/// What the volume of an operation is computed from: the process, the arguments, whether arrays of counts are wide.
+/// What the volume of an operation is computed from: the process, the arguments of a call that the program makes, whether
+/// arrays of counts are wide.
 type Input<'a> = (&'a Process, &'a [usize], bool);
 
 struct Root {
@@ -85,13 +86,21 @@ fn rooted(
 }
 
 /// The count at a position of an array.
-fn count_at(array: usize, at: usize, wide: bool) -> i64 {
-    // SAFETY: the program passes a count for each member.
+///
+/// # Safety
+/// The array has such an element.
+unsafe fn count_at(array: usize, at: usize, wide: bool) -> i64 {
+    // SAFETY: by the caller.
     unsafe { if wide { *(array as *const i64).add(at) } else { (*(array as *const i32).add(at)).into() } }
 }
 
-fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
-    (0..communicator.size() as usize).map(|at| count_at(counts, at, wide)).sum()
+/// The sum of an array of counts.
+///
+/// # Safety
+/// The array has a count for each process that the communicator leads to.
+unsafe fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
+    // SAFETY: by the caller.
+    (0..communicator.size() as usize).map(|at| unsafe { count_at(counts, at, wide) }).sum()
 }
 
 /// (communicator)
@@ -126,7 +135,8 @@ pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
     rooted(input, CollectiveOp::GATHERV, (a[7], a[8]), |communicator, is_root| {
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
         let sent = if sends { process.mpi.bytes(a[1] as i64, a[2]) } else { 0 };
-        let received = || {
+        // SAFETY: the root passes a count for each process.
+        let received = || unsafe {
             let own = if a[0] == in_place() { count_at(a[4], communicator.rank() as usize, wide) } else { 0 };
             process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6])
         };
@@ -151,7 +161,8 @@ pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
     rooted(input, CollectiveOp::SCATTERV, (a[7], a[8]), |communicator, is_root| {
         let receives = a[4] != in_place() && !(is_root && communicator.is_inter());
         let received = if receives { process.mpi.bytes(a[5] as i64, a[6]) } else { 0 };
-        let sent = || {
+        // SAFETY: the root passes a count for each process.
+        let sent = || unsafe {
             let own = if a[4] == in_place() { count_at(a[1], communicator.rank() as usize, wide) } else { 0 };
             process.mpi.bytes(sum(a[1], communicator, wide) - own, a[3])
         };
@@ -176,10 +187,14 @@ pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLGATHERV, a[7], |communicator| {
         let is_in_place = a[0] == in_place();
-        let own = if is_in_place { count_at(a[4], communicator.rank() as usize, wide) } else { 0 };
+        // SAFETY: the program passes a count for each process.
+        let (all, own) = unsafe {
+            let own = if is_in_place { count_at(a[4], communicator.rank() as usize, wide) } else { 0 };
+            (sum(a[4], communicator, wide), own)
+        };
         let sent =
             if is_in_place { process.mpi.bytes(own, a[6]) } else { process.mpi.bytes(a[1] as i64, a[2]) };
-        let received = process.mpi.bytes(sum(a[4], communicator, wide) - own, a[6]);
+        let received = process.mpi.bytes(all - own, a[6]);
         (sent * partners(communicator, a[0]), received)
     })
 }
@@ -194,11 +209,13 @@ pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLTOALLV, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
-        let own = if is_in_place { count_at(a[5], communicator.rank() as usize, wide) } else { 0 };
-        let received = process.mpi.bytes(sum(a[5], communicator, wide) - own, a[7]);
-        let sent =
-            if is_in_place { received } else { process.mpi.bytes(sum(a[1], communicator, wide), a[3]) };
-        (sent, received)
+        // SAFETY: the program passes a count for each process, to send only if that is not in place.
+        unsafe {
+            let own = if is_in_place { count_at(a[5], communicator.rank() as usize, wide) } else { 0 };
+            let received = process.mpi.bytes(sum(a[5], communicator, wide) - own, a[7]);
+            let sent = || process.mpi.bytes(sum(a[1], communicator, wide), a[3]);
+            (if is_in_place { received } else { sent() }, received)
+        }
     })
 }
 
@@ -211,7 +228,7 @@ pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
             (0..communicator.size() as usize)
                 .filter(|&at| !(is_in_place && at == communicator.rank() as usize))
                 // SAFETY: the program passes a type for each member.
-                .map(|at| process.mpi.bytes(count_at(counts, at, wide), unsafe { handle_at(types, at) }))
+                .map(|at| unsafe { process.mpi.bytes(count_at(counts, at, wide), handle_at(types, at)) })
                 .sum()
         };
         let received = bytes(a[5], a[7]);
@@ -249,8 +266,10 @@ pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
         } else {
             communicator.size() as usize
         };
-        let all: i64 = (0..members).map(|at| count_at(a[2], at, wide)).sum();
-        let own = count_at(a[2], communicator.rank() as usize, wide);
+        // SAFETY: the program passes a count for each process of the own group, of which these are some.
+        let count = |at| unsafe { count_at(a[2], at, wide) };
+        let all: i64 = (0..members).map(count).sum();
+        let own = count(communicator.rank() as usize);
         let kept = if a[0] == in_place() { own } else { 0 };
         let received = process.mpi.bytes(own, a[3]) * partners(communicator, a[0]);
         (process.mpi.bytes(all - kept, a[3]), received)

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::communicators::Communicator;
 use crate::hooks::requests::keep;
 use crate::key;
-use crate::mpi::handle_at;
+use crate::mpi::{handle_at, text_at};
 use crate::record;
 use crate::requests::{Kind, Operation};
 use crate::volumes::ROOT_NONE;
@@ -190,7 +190,8 @@ pub(crate) fn set_name(
     let process = call.thread.process;
     let [handle, name] = arguments.values;
     if let Some(known) = process.communicators.find(handle) {
-        process.enter_name("communicator", known.number(), name);
+        // SAFETY: the program passes a string.
+        process.enter_name("communicator", known.number(), unsafe { text_at(name) });
     }
     real(arguments.values)
 }

@@ -5,6 +5,7 @@ use recording::attributes::{ACCESS_MODE, VIEW};
 use crate::call::Call;
 use crate::files::file_at;
 use crate::hooks::transfers::{COLLECTIVE, FLUSH, UNKNOWN};
+use crate::mpi::text_at;
 use crate::record;
 use crate::wrappers::Arguments;
 
@@ -52,6 +53,8 @@ pub(crate) fn open(
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
     // SAFETY: the call has filled in the handle.
     let handle = unsafe { file_at(place) };
+    // SAFETY: the path is a string, which MPI has read.
+    let path = unsafe { text_at(path) };
     let number = process.files.enter(process, handle, (communicator, key), path);
     let access = match mode {
         mode if mode & mode::RDONLY != 0 => 0,
@@ -95,7 +98,9 @@ pub(crate) fn delete(
     let result = real(arguments.values);
     let time = call.end();
     if result as i32 == 0 {
-        let file = process.files.enter_deleted(process, arguments.values[0]);
+        // SAFETY: the path is a string, which MPI has read.
+        let path = unsafe { text_at(arguments.values[0]) };
+        let file = process.files.enter_deleted(process, path);
         record::io_delete_file(&mut call.thread.events, time, MPI_IO, file.into());
     }
     result

@@ -3,7 +3,7 @@
 use model::CollectiveOp;
 
 use crate::call::Call;
-use crate::mpi::handle_at;
+use crate::mpi::{handle_at, text_at};
 use crate::record;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
@@ -86,7 +86,8 @@ pub(crate) fn set_name(
     let process = call.thread.process;
     let [handle, name] = arguments.values;
     if let Some(window) = process.windows.find(handle) {
-        process.enter_name("window", window.number, name);
+        // SAFETY: the program passes a string.
+        process.enter_name("window", window.number, unsafe { text_at(name) });
     }
     real(arguments.values)
 }

@@ -423,6 +423,12 @@ impl Events {
         (self.has_failed, self.is_muted) = (true, true);
     }
 
+    /// The chunk as it would be in a file that is finished, up to its end marks.
+    #[cfg(test)]
+    pub(crate) fn bytes_of_chunk(&self) -> Vec<u8> {
+        self.bytes(self.at + 2).to_vec()
+    }
+
     /// The first bytes of the chunk.
     fn bytes(&self, bytes: usize) -> &[u8] {
         // SAFETY: a chunk has room for the end marks behind its records.

@@ -115,3 +115,7 @@ pub(crate) fn program_begin(events: &mut Events, time: u64, arguments: usize) {
     (1..=arguments).for_each(|argument| number(&mut body, argument as u32));
     events.long(time, 83, &body);
 }
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -48,12 +48,8 @@ impl fmt::Debug for DebugInfo<'_> {
 impl<'a> DebugInfo<'a> {
     /// From those of a file and of its supplementary file; `None` if they make no sense.
     pub(crate) fn new(own: &'a Sections<'_>, other: Option<&'a Sections<'_>>) -> Option<Self> {
-        let dwarf = match other {
-            Some(other) => {
-                own.sections.borrow_with_sup(&other.sections, |bytes| EndianSlice::new(bytes, own.order))
-            }
-            None => own.sections.borrow(|bytes| EndianSlice::new(bytes, own.order)),
-        };
+        let other = other.map(|other| &other.sections);
+        let dwarf = own.sections.borrow_with_sup(other, |bytes| EndianSlice::new(bytes, own.order));
         Context::from_dwarf(dwarf).ok().map(DebugInfo)
     }
 
@@ -116,7 +112,7 @@ fn declaration(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Declarat
     let mut found = Declaration::default();
     for _ in 0..LONGEST_CHAIN {
         let Ok(entry) = unit.entry(offset) else { break };
-        let value = |name| entry.attr_value(name).ok().flatten();
+        let value = |name| entry.attr_value(name);
         if found.name.is_none() {
             let name = value(gimli::DW_AT_name).and_then(|name| unit.attr_string(name).ok());
             found.name = name.map(|name| name.to_string_lossy().into_owned());

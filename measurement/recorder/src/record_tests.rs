@@ -10,8 +10,11 @@ use super::*;
 const CHUNK: usize = 1 << 16;
 const MANY: u64 = u64::MAX - 1;
 
+/// Writes a record at a time.
+type Write<'a> = &'a dyn Fn(&mut Events, u64);
+
 /// Writes records at successive times, and expects the reader to have the events.
-fn expect(write: &[&dyn Fn(&mut Events, u64)], expected: &[Event<'_>]) {
+fn expect(write: &[Write<'_>], expected: &[Event<'_>]) {
     let mut events = Events::counted(CHUNK).expect("there is memory");
     for (time, write) in (1..).zip(write) {
         write(&mut events, time);

@@ -19,12 +19,7 @@ pub(crate) fn send(
     real: impl FnOnce([usize; 7]) -> usize,
 ) -> usize {
     let operation = sending(call, &arguments.values);
-    if let Some(operation) = &operation {
-        started(call, operation);
-    }
-    let result = real(arguments.values);
-    keep(call, operation, arguments.values[6], result);
-    result
+    start_with(call, operation, arguments, real)
 }
 
 /// `MPI_Irecv`: (buffer, count, type, source, tag, communicator, request).
@@ -35,12 +30,7 @@ pub(crate) fn receive(
     real: impl FnOnce([usize; 7]) -> usize,
 ) -> usize {
     let operation = receiving(call, &arguments.values);
-    if let Some(operation) = &operation {
-        started(call, operation);
-    }
-    let result = real(arguments.values);
-    keep(call, operation, arguments.values[6], result);
-    result
+    start_with(call, operation, arguments, real)
 }
 
 /// `MPI_Imrecv`: (buffer, count, type, message, request).
@@ -54,12 +44,7 @@ pub(crate) fn matched_receive(
     let is_recorded = !call.thread.events.is_muted();
     let operation =
         probed.map(|probed| Operation { number: call.thread.next_request(), is_recorded, ..probed });
-    if let Some(operation) = &operation {
-        started(call, operation);
-    }
-    let result = real(arguments.values);
-    keep(call, operation, arguments.values[4], result);
-    result
+    start_with(call, operation, arguments, real)
 }
 
 /// `MPI_Send_init`, `Bsend_init`, …: parameters as for `MPI_Isend`.
@@ -408,6 +393,22 @@ impl Taken {
             }
         }
     }
+}
+
+/// Makes a call that starts an operation, whose request is its last parameter.
+#[inline]
+fn start_with<const N: usize>(
+    call: &mut Call,
+    operation: Option<Operation>,
+    arguments: Arguments<N>,
+    real: impl FnOnce([usize; N]) -> usize,
+) -> usize {
+    if let Some(operation) = &operation {
+        started(call, operation);
+    }
+    let result = real(arguments.values);
+    keep(call, operation, arguments.values[N - 1], result);
+    result
 }
 
 #[inline]

@@ -2,11 +2,13 @@
 //! middle of an allocation, or of being killed by a batch system.
 //!
 //! The user's limit (`--memory`) is kept with a file for what is above it. Other limits are those of the shell
-//! (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container puts the job into. They are read
-//! as text from `/proc` and `/sys`; where these do not exist there is no limit.
+//! (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container puts the job into. Those of groups
+//! are read as text from `/proc` and `/sys`; where these do not exist there is no limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
 
 use crate::error::Error;
 use crate::estimate::Estimate;
@@ -49,7 +51,7 @@ impl Memory {
     /// The limits of this process, which works with so many threads.
     pub fn of_this_process(threads: usize) -> Memory {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let mut limits = of_the_shell(&read("/proc/self/limits"));
+        let mut limits = of_the_shell(|resource| getrlimit(resource).current);
         limits.extend(of_groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup")));
         Memory { limits, threads: threads as u64 }
     }
@@ -158,11 +160,11 @@ fn number_of(text: &str, key: &str) -> Option<u64> {
     Some(if words.next() == Some("kB") { number << 10 } else { number })
 }
 
-/// Limits in `/proc/self/limits`: the soft one is in the first column of numbers.
-fn of_the_shell(limits: &str) -> Vec<Limit> {
-    let kinds = [("Max address space", "ulimit -v", "VmSize"), ("Max data size", "ulimit -d", "VmData")];
-    let limit = |(name, source, key)| {
-        let bytes = number_of(limits, name)?;
+/// Limits of resources, as the shell sets them.
+fn of_the_shell(limit_of: impl Fn(Resource) -> Option<u64>) -> Vec<Limit> {
+    let kinds = [(Resource::As, "ulimit -v", "VmSize"), (Resource::Data, "ulimit -d", "VmData")];
+    let limit = |(resource, source, key)| {
+        let bytes = limit_of(resource)?;
         Some(Limit { bytes, source, file: STATUS.into(), key })
     };
     kinds.into_iter().filter_map(limit).collect()
@@ -197,11 +199,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_the_shell_are_the_soft_ones() {
-        let text = "Limit                     Soft Limit           Hard Limit           Units     \n\
-                    Max data size             unlimited            unlimited            bytes     \n\
-                    Max address space         409600000            unlimited            bytes     \n";
-        let limits: Vec<_> = of_the_shell(text).into_iter().map(|limit| (limit.bytes, limit.key)).collect();
+    fn only_resources_that_are_limited_have_limits() {
+        let limits = of_the_shell(|resource| (resource == Resource::As).then_some(409_600_000));
+        let limits: Vec<_> = limits.into_iter().map(|limit| (limit.bytes, limit.key)).collect();
         assert_eq!(limits, [(409_600_000, "VmSize")]);
     }
 

@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
-	files install bench fuzz coverage clean prerequisites judges
+	files install bench fuzz coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -29,6 +29,7 @@ help:
 	@echo 'make files                write docs/files.md, the list of all sources'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
+	@echo 'make sanitize             check what threads share in the recorder; needs a nightly toolchain, see docs/recorder.md'
 	@echo 'make clean                remove everything that was built'
 	@echo
 	@echo 'Variables: MPICC=COMPILER, the MPI to use [$(MPICC)]; CARGO_FLAGS=FLAGS, more arguments for cargo'
@@ -99,6 +100,13 @@ fuzz:
 
 coverage:
 	@CARGO_FLAGS='$(CARGO_FLAGS)' tools/coverage.sh
+
+# Undefined behaviour and data races in the tables and records of the recorder.
+sanitize:
+	$(IN) MIRIFLAGS=-Zmiri-many-seeds=0..4 cargo +nightly miri test -p recorder $(CARGO_FLAGS) -- \
+		handles:: shared:: channels:: record::
+	$(IN) RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std --target "$$(uname -m)-unknown-linux-gnu" -p recorder \
+		$(CARGO_FLAGS) -- handles:: shared:: channels::
 
 clean:
 	rm -rf target

@@ -101,7 +101,8 @@ fn choose_for_python() {
     } else {
         return;
     };
-    // SAFETY: the program has not begun, there are no other threads.
+    // SAFETY: the program has not begun. Threads are unlikely: a library that Python is linked with would have to start one
+    // when it is loaded, which would have to change the environment, or read it without Rust's lock, at this moment.
     unsafe { std::env::set_var(VARIABLE, family) };
 }
 

@@ -108,7 +108,8 @@ impl Status {
 /// The array has such an element, which the MPI library has filled in.
 #[inline]
 pub(crate) unsafe fn status_at(array: usize, at: usize) -> Status {
-    // SAFETY: by the caller; the layouts are those of the libraries' mpi.h.
+    // SAFETY: by the caller; the layouts are those of the libraries' mpi.h. A status of Fortran consists of `INTEGER`s, so
+    // that its 8 bytes may be at a multiple of 4.
     unsafe {
         if is_open_mpi() {
             let status = (array + at * 24) as *const i32;
@@ -116,7 +117,7 @@ pub(crate) unsafe fn status_at(array: usize, at: usize) -> Status {
                 source: *status,
                 tag: *status.add(1),
                 is_cancelled: *status.add(3) != 0,
-                bytes: *status.add(4).cast::<u64>(),
+                bytes: status.add(4).cast::<u64>().read_unaligned(),
             }
         } else {
             // The count is split over two words, whose second's lowest bit says whether it was cancelled.

@@ -335,7 +335,7 @@ mod tests {
         match Scratch::open(&std::env::temp_dir(), budget) {
             Ok(scratch) => Some(scratch),
             Err(reason) => {
-                skip::skip(skip::Need::System, format!("{reason}"));
+                skip::skip(skip::Need::System, reason);
                 None
             }
         }

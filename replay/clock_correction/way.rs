@@ -320,8 +320,7 @@ mod tests {
                 })
                 .collect();
             let (mut ignored, mut links) = (Vec::new(), Vec::new());
-            for record in 0..30 {
-                let from = times[record];
+            for (record, &from) in times.iter().enumerate().take(30) {
                 match draw(4) {
                     0 => ignored.push(record),
                     1 => links.push((record, Role::Receive, from - 50 + draw(150) as Ticks)),

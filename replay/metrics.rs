@@ -9,7 +9,7 @@ use patterns::{Detect, Metric, PATTERNS, Pattern};
 use crate::causes::Class;
 use crate::imbalance::Part;
 use crate::severity::MetricId;
-use crate::statistics::{SUBJECTS, SubjectId};
+use crate::statistics::SubjectId;
 
 /// A pattern with the numbers of its metrics.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +117,13 @@ impl Metrics {
         pattern.map_or(self.list[metric].name, |pattern| pattern.pattern.title)
     }
 
+    /// The metrics of which the time is no work; none is below another one.
+    pub fn not_work(&self) -> impl Iterator<Item = MetricId> {
+        let is_work = |id: &str| self.list.iter().any(|metric| metric.id == id && metric.is_work);
+        let outermost = move |metric: &Metric| !metric.is_work && metric.parent.is_none_or(is_work);
+        (0..self.list.len()).filter(move |&at| outermost(&self.list[at]))
+    }
+
     /// Numbers all metrics; without those of root causes, if nobody searches for these.
     ///
     /// # Panics
@@ -140,7 +147,7 @@ impl Metrics {
                 pattern,
                 metric: id(pattern.metric.id),
                 is_waiting: pattern.is_waiting && !pattern.metric.parent.is_some_and(is_waiting),
-                subject: SUBJECTS.iter().position(|subject| subject.metric == pattern.metric.id),
+                subject: pattern.statistics.map(|statistics| statistics.place),
                 instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
             };
             patterns.push(numbered);
@@ -187,5 +194,35 @@ impl Metrics {
             list,
             has_causes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_mpi_and_openmp_management_and_order_are_no_work() {
+        let metrics = Metrics::new(true);
+        let mut names: Vec<&str> = metrics.not_work().map(|metric| metrics.list[metric].id).collect();
+        names.sort_unstable();
+        // Specification 16.3; nested ones once, and locks of POSIX threads not at all.
+        let expected = [
+            "mpi_barrier_wait",
+            "mpi_earlyreduce",
+            "mpi_earlyscan",
+            "mpi_finalize_wait",
+            "mpi_latebroadcast",
+            "mpi_latereceiver",
+            "mpi_latesender",
+            "mpi_wait_nxn",
+            "omp_ebarrier_wait",
+            "omp_ibarrier_wait",
+            "omp_lock_contention_api",
+            "omp_lock_contention_critical",
+            "omp_management",
+            "omp_ordered",
+        ];
+        assert_eq!(names, expected);
     }
 }

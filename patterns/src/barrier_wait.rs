@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_barrier_wait",
         "Wait at Barrier",
         "Time in a barrier until the last rank entered it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Wait at Barrier",
     is_waiting: true,
+    statistics: Some(Statistics::at(4, Within::Collective(CollectiveClass::Barrier))),
     detect: Detect::Collective(barrier_wait),
 };
 

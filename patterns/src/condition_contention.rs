@@ -7,7 +7,7 @@ use model::Ticks;
 
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -19,6 +19,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Condition Contention",
     is_waiting: true,
+    statistics: Some(Statistics::at(15, Within::Lock(LockClass::Condition))),
     detect: Detect::Lock(condition_contention),
 };
 

@@ -4,7 +4,7 @@ use model::Ticks;
 
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -12,10 +12,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "omp_lock_contention_critical",
         "Lock Contention",
         "Time until the thread that was in the critical section left it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "OpenMP Critical Contention",
     is_waiting: true,
+    statistics: Some(Statistics::at(13, Within::Lock(LockClass::Critical))),
     detect: Detect::Lock(critical_contention),
 };
 

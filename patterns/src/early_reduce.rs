@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_earlyreduce",
         "Early Reduce",
         "Time in Reduce, Gather or Gatherv that the root waits for the last rank that contributes.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Early Reduce",
     is_waiting: true,
+    statistics: Some(Statistics::at(5, Within::Collective(CollectiveClass::AllToOne))),
     detect: Detect::Collective(early_reduce),
 };
 

@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_earlyscan",
         "Early Scan",
         "Time in Scan or Exscan until the last of the lower ranks entered the operation.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Early Scan",
     is_waiting: true,
+    statistics: Some(Statistics::at(6, Within::Collective(CollectiveClass::Scan))),
     detect: Detect::Collective(early_scan),
 };
 

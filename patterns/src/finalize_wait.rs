@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_finalize_wait",
         "Wait at Finalize",
         "Time in MPI_Finalize until the last rank entered it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Wait at Finalize",
     is_waiting: true,
+    statistics: None,
     detect: Detect::Collective(finalize_wait),
 };
 

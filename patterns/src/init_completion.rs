@@ -18,6 +18,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Initialization Completion",
     is_waiting: false,
+    statistics: None,
     detect: Detect::Collective(init_completion),
 };
 

@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_latebroadcast",
         "Late Broadcast",
         "Time in Bcast, Scatter or Scatterv until the root entered the operation.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Late Broadcast",
     is_waiting: true,
+    statistics: Some(Statistics::at(7, Within::Collective(CollectiveClass::OneToAll))),
     detect: Detect::Collective(late_broadcast),
 };
 

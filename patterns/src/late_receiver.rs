@@ -11,7 +11,7 @@ use model::Ticks;
 
 use crate::matched::{Completion, SentMessage};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -19,7 +19,8 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_latereceiver",
         "Late Receiver",
         "Time a sending call is blocked because the matching receive had not been posted yet.",
-    ),
+    )
+    .not_work(),
     instances: Some([
         Metric::instances(
             "syncs_send",
@@ -36,6 +37,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Receiver",
     is_waiting: true,
+    statistics: Some(Statistics::at(2, Within::Send)),
     detect: Detect::Send(late_receiver),
 };
 

@@ -11,7 +11,7 @@ use model::Ticks;
 
 use crate::matched::{Completion, ReceivedMessage};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -19,7 +19,8 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_latesender",
         "Late Sender",
         "Time a receiving call is blocked because the matching send had not been entered yet.",
-    ),
+    )
+    .not_work(),
     instances: Some([
         Metric::instances(
             "syncs_recv",
@@ -36,6 +37,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Sender",
     is_waiting: true,
+    statistics: Some(Statistics::at(0, Within::Receive)),
     detect: Detect::LateMessage(late_sender),
 };
 

@@ -37,7 +37,7 @@ mod pattern;
 mod regions;
 
 pub use metric::{Metric, Source, Unit};
-pub use pattern::{Detect, Pattern};
+pub use pattern::{Detect, Pattern, Statistics, Within};
 
 /// All patterns, in the order of the report.
 pub const PATTERNS: &[Pattern] = &[

@@ -48,6 +48,9 @@ pub struct Metric {
     pub about: &'static str,
     /// Where its severities come from.
     pub source: Source,
+    /// Whether its time counts as work of a location when the impact of imbalance on the critical path is computed
+    /// (specification 16.3). Metrics below one that does not count are left out with it.
+    pub is_work: bool,
 }
 
 impl Metric {
@@ -59,7 +62,7 @@ impl Metric {
         source: Source,
         about: &'static str,
     ) -> Metric {
-        Metric { id, name, parent: None, unit, about, source }
+        Metric { id, name, parent: None, unit, about, source, is_work: true }
     }
 
     /// A metric below `parent`.
@@ -71,7 +74,7 @@ impl Metric {
         source: Source,
         about: &'static str,
     ) -> Metric {
-        Metric { id, name, parent: Some(parent), unit, about, source }
+        Metric { id, name, parent: Some(parent), unit, about, source, is_work: true }
     }
 
     /// A time below `parent` that a pattern measures.
@@ -82,6 +85,11 @@ impl Metric {
         about: &'static str,
     ) -> Metric {
         Metric::below(parent, id, name, Unit::Seconds, Source::Measured, about)
+    }
+
+    /// This metric, of which the time is no work of a location.
+    pub const fn not_work(self) -> Metric {
+        Metric { is_work: false, ..self }
     }
 
     /// A number of instances below `parent` that a pattern counts.

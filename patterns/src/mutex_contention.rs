@@ -4,7 +4,7 @@ use model::Ticks;
 
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -16,6 +16,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "Mutex Contention",
     is_waiting: true,
+    statistics: Some(Statistics::at(14, Within::Lock(LockClass::Mutex))),
     detect: Detect::Lock(mutex_contention),
 };
 

@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -18,6 +18,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     instances: None,
     title: "N x N Completion",
     is_waiting: false,
+    statistics: Some(Statistics::at(9, Within::Collective(CollectiveClass::AllToAll))),
     detect: Detect::Collective(nxn_completion),
 };
 

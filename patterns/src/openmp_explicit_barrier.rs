@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{BarrierClass, BarrierVisit};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "omp_ebarrier_wait",
         "Wait at Barrier",
         "Time in an explicit OpenMP barrier until the last thread of the team entered it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Wait at Explicit OpenMP Barrier",
     is_waiting: true,
+    statistics: Some(Statistics::at(10, Within::Barrier(BarrierClass::Explicit))),
     detect: Detect::ThreadBarrier(wait_at_explicit_barrier),
 };
 

@@ -7,7 +7,7 @@ use model::Ticks;
 
 use crate::matched::{BarrierClass, BarrierVisit};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -15,10 +15,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "omp_ibarrier_wait",
         "Wait at Barrier",
         "Time in an implicit OpenMP barrier until the last thread of the team entered it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Wait at Implicit OpenMP Barrier",
     is_waiting: true,
+    statistics: Some(Statistics::at(11, Within::Barrier(BarrierClass::Implicit))),
     detect: Detect::ThreadBarrier(wait_at_implicit_barrier),
 };
 

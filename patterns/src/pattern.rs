@@ -3,7 +3,8 @@
 use model::Ticks;
 
 use crate::matched::{
-    Acquisition, BarrierVisit, CollectiveMember, LateMessage, ReceivedMessage, SentMessage,
+    Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
+    ReceivedMessage, SentMessage,
 };
 use crate::metric::Metric;
 
@@ -18,8 +19,44 @@ pub struct Pattern {
     pub title: &'static str,
     /// Lost time that someone else could have prevented; false for the time an operation takes to complete.
     pub is_waiting: bool,
+    /// The statistics of its instances; `None` if it has none.
+    pub statistics: Option<Statistics>,
     /// The rule.
     pub detect: Detect,
+}
+
+/// The statistics of a pattern's instances: number, mean, quartiles and the severest ones (specification 13).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Statistics {
+    /// The place in the file of statistics: 0 and up, without gaps.
+    pub place: usize,
+    /// The calls whose longest bounds the samples.
+    pub within: Within,
+    /// Whether an instance of all ranks begins when the first of them enters the call; otherwise, when the first begins the
+    /// operation (Q18).
+    pub is_from_enter: bool,
+}
+
+impl Statistics {
+    /// Statistics at a place of the file.
+    pub(crate) const fn at(place: usize, within: Within) -> Statistics {
+        Statistics { place, within, is_from_enter: false }
+    }
+}
+
+/// Calls that an instance lies within.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Within {
+    /// A call that receives.
+    Receive,
+    /// A call that sends.
+    Send,
+    /// A collective operation, from begin to end.
+    Collective(CollectiveClass),
+    /// A barrier of threads.
+    Barrier(BarrierClass),
+    /// From asking for a lock until it is there.
+    Lock(LockClass),
 }
 
 /// At which end of which match a pattern is evaluated. A function answers a length of time in ticks; 0 or less means

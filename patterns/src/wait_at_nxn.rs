@@ -6,7 +6,7 @@ use model::Ticks;
 
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -14,10 +14,15 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_wait_nxn",
         "Wait at N x N",
         "Time in Allreduce, Allgather(v), Alltoall or Reduce_scatter until the last rank entered it.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Wait at N x N",
     is_waiting: true,
+    statistics: Some(Statistics {
+        is_from_enter: true,
+        ..Statistics::at(3, Within::Collective(CollectiveClass::AllToAll))
+    }),
     detect: Detect::Collective(wait_at_nxn),
 };
 

@@ -9,7 +9,7 @@
 
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;
-use crate::pattern::{Detect, Pattern};
+use crate::pattern::{Detect, Pattern, Statistics, Within};
 
 pub(crate) const PATTERN: Pattern = Pattern {
     metric: Metric::wait(
@@ -17,7 +17,8 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_latesender_wo",
         "Messages in Wrong Order",
         "Late-sender time that could have been used to receive a message which had been sent before.",
-    ),
+    )
+    .not_work(),
     instances: Some([
         Metric::instances(
             "mpi_sls_count",
@@ -34,6 +35,7 @@ pub(crate) const PATTERN: Pattern = Pattern {
     ]),
     title: "Late Sender, wrong order",
     is_waiting: true,
+    statistics: Some(Statistics::at(1, Within::Receive)),
     detect: Detect::Overtaken(sent_before),
 };
 

@@ -13,10 +13,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_lswo_different",
         "From different sources",
         "Late-sender time in wrong order: the message sent earlier came from another source.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Late Sender, wrong order (different sources)",
     is_waiting: true,
+    statistics: None,
     detect: Detect::Overtaken(different_sources),
 };
 

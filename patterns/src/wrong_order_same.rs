@@ -13,10 +13,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
         "mpi_lswo_same",
         "From same source",
         "Late-sender time in wrong order: the message sent earlier came from the same source.",
-    ),
+    )
+    .not_work(),
     instances: None,
     title: "Late Sender, wrong order (same source)",
     is_waiting: true,
+    statistics: None,
     detect: Detect::Overtaken(same_source),
 };
 

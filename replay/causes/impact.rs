@@ -11,28 +11,11 @@ use crate::fraction::{fixed, float};
 use crate::int::{nearest, to_u32};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
+use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::{LocationProfile, ProcessProfile};
 use crate::wire::{self, batch_of};
-
-/// Waiting, management, and the constructs that are left out with them: what is no work of a location (specification 16.3).
-const NO_WORK: [&str; 14] = [
-    "mpi_finalize_wait",
-    "mpi_barrier_wait",
-    "mpi_latesender",
-    "mpi_latereceiver",
-    "mpi_earlyreduce",
-    "mpi_earlyscan",
-    "mpi_latebroadcast",
-    "mpi_wait_nxn",
-    "omp_management",
-    "omp_ebarrier_wait",
-    "omp_ibarrier_wait",
-    "omp_lock_contention_critical",
-    "omp_lock_contention_api",
-    "omp_ordered",
-];
 
 /// Sums over all locations by call path, in lists of equal length. Absurd times in a trace may be too much for them, and
 /// some values are negative: they wrap around, because what stops at the largest number depends on who adds first.
@@ -221,9 +204,8 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
 /// What all threads of this worker did without waiting, by call path of the report, in ticks; a list of this length.
 fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, length: usize) -> Vec<i128> {
     let metrics = tools.metrics;
-    let without = NO_WORK.map(|id| metrics.find(id).expect("a metric of the tree"));
-    let parts: Vec<(usize, i128)> =
-        [(metrics.time, 1)].into_iter().chain(without.map(|metric| (metric, -1))).collect();
+    let without = metrics.not_work().map(|metric| (metric, -1));
+    let parts: Vec<(MetricId, i128)> = [(metrics.time, 1)].into_iter().chain(without).collect();
     let mut busy = vec![0; length];
     let locations = profiles.iter().flat_map(|profile| profile.locations.iter().map(move |l| (profile, l)));
     for (at, (profile, location)) in locations.enumerate() {

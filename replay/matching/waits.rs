@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 
+use patterns::Within;
 use patterns::collective::awaited;
 use patterns::matched::CollectiveClass;
 
@@ -11,7 +12,7 @@ use super::Membership;
 use super::collectives::{Part, with_members};
 use crate::communicators::Participants;
 use crate::metrics::Metrics;
-use crate::statistics::{Instance, SUBJECTS, SubjectId, Within};
+use crate::statistics::{Instance, SUBJECTS, SubjectId};
 use crate::trace::Trace;
 
 /// An instance of a pattern in a collective operation.

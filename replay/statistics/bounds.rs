@@ -1,8 +1,9 @@
 //! The longest calls of the trace: no instance of a wait state is longer than the call it lies within (13.4, step 1).
 
+use patterns::Within;
 use patterns::matched::Interval;
 
-use super::{SUBJECTS, Within};
+use super::SUBJECTS;
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::operations::{CallId, Operations};

@@ -22,7 +22,7 @@ mod samples;
 mod severest;
 mod totals;
 
-use patterns::matched::{BarrierClass, CollectiveClass, LockClass};
+use patterns::{PATTERNS, Pattern, Within};
 
 pub use bounds::{Bounds, bounds};
 pub use samples::{Moments, Samples};
@@ -36,62 +36,43 @@ pub struct Subject {
     pub metric: &'static str,
     /// The calls whose longest bounds its samples.
     pub within: Within,
-    /// Whether an instance of all ranks begins when the first of them enters the call; otherwise, when the first begins the
-    /// operation (Q18).
+    /// Whether an instance of all ranks begins when the first of them enters the call.
     pub is_from_enter: bool,
 }
 
-/// Calls that an instance lies within.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Within {
-    /// A call that receives.
-    Receive,
-    /// A call that sends.
-    Send,
-    /// A collective operation, from begin to end.
-    Collective(CollectiveClass),
-    /// A barrier of threads.
-    Barrier(BarrierClass),
-    /// From asking for a lock until it is there.
-    Lock(LockClass),
+/// The patterns that have statistics, in the order of the file.
+pub const SUBJECTS: [Subject; count()] = subjects();
+
+const fn count() -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < PATTERNS.len() {
+        count += PATTERNS[at].statistics.is_some() as usize;
+        at += 1;
+    }
+    count
 }
 
-/// The patterns that have statistics, in the order of the file.
-pub const SUBJECTS: [Subject; 16] = [
-    subject("mpi_latesender", Within::Receive),
-    subject("mpi_latesender_wo", Within::Receive),
-    subject("mpi_latereceiver", Within::Send),
-    Subject { is_from_enter: true, ..subject("mpi_wait_nxn", Within::Collective(CollectiveClass::AllToAll)) },
-    subject("mpi_barrier_wait", Within::Collective(CollectiveClass::Barrier)),
-    subject("mpi_earlyreduce", Within::Collective(CollectiveClass::AllToOne)),
-    subject("mpi_earlyscan", Within::Collective(CollectiveClass::Scan)),
-    subject("mpi_latebroadcast", Within::Collective(CollectiveClass::OneToAll)),
-    subject("mpi_barrier_completion", Within::Collective(CollectiveClass::Barrier)),
-    subject("mpi_nxn_completion", Within::Collective(CollectiveClass::AllToAll)),
-    subject("omp_ebarrier_wait", Within::Barrier(BarrierClass::Explicit)),
-    subject("omp_ibarrier_wait", Within::Barrier(BarrierClass::Implicit)),
-    subject("omp_lock_contention_api", Within::Lock(LockClass::OpenMp)),
-    subject("omp_lock_contention_critical", Within::Lock(LockClass::Critical)),
-    subject("pthread_lock_contention_mutex_lock", Within::Lock(LockClass::Mutex)),
-    subject("pthread_lock_contention_conditional", Within::Lock(LockClass::Condition)),
-];
-
-const fn subject(metric: &'static str, within: Within) -> Subject {
-    Subject { metric, within, is_from_enter: false }
+/// Brings the patterns into the order of their places; one that is taken twice, or beyond the end, does not compile.
+const fn subjects() -> [Subject; count()] {
+    let mut subjects = [None; count()];
+    let mut at = 0;
+    while at < PATTERNS.len() {
+        let Pattern { metric, statistics, .. } = PATTERNS[at];
+        if let Some(statistics) = statistics {
+            assert!(subjects[statistics.place].is_none(), "two patterns at one place of the statistics");
+            let (within, is_from_enter) = (statistics.within, statistics.is_from_enter);
+            subjects[statistics.place] = Some(Subject { metric: metric.id, within, is_from_enter });
+        }
+        at += 1;
+    }
+    let mut all = [Subject { metric: "", within: Within::Receive, is_from_enter: false }; count()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = subjects[at].expect("a place that no pattern has");
+        at += 1;
+    }
+    all
 }
 
 /// Position of a pattern in [`SUBJECTS`].
 pub type SubjectId = usize;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_subject_is_the_metric_of_a_pattern() {
-        for subject in SUBJECTS {
-            let is_there = patterns::PATTERNS.iter().any(|pattern| pattern.metric.id == subject.metric);
-            assert!(is_there, "no pattern {}", subject.metric);
-        }
-    }
-}

@@ -177,7 +177,8 @@ pub(super) const METRICS: &[Metric] = &[
         Seconds,
         Measured,
         "Time to start and end parallel regions, on each thread.",
-    ),
+    )
+    .not_work(),
     Metric::below(
         "omp_management",
         "omp_fork",
@@ -234,7 +235,8 @@ pub(super) const METRICS: &[Metric] = &[
         Seconds,
         TimeIn(regions::openmp_ordered),
         "Time at ordered constructs.",
-    ),
+    )
+    .not_work(),
     Metric::below(
         "omp_synchronization",
         "omp_taskwait",

@@ -20,6 +20,10 @@ pub struct Formulas {
     list: Vec<Formula>,
     /// By metric, whether it is made of shares of ticks.
     has_fractions: Vec<bool>,
+    /// The metrics that follow from others, each behind those that it follows from.
+    order: Vec<MetricId>,
+    /// By metric, which places in this order have those that follow from it directly.
+    followers: Vec<u128>,
 }
 
 /// How a metric follows from others.
@@ -85,12 +89,29 @@ impl Formulas {
         };
         let list: Vec<Formula> = metrics.list.iter().map(formula).collect();
         let has_fractions = (0..list.len()).map(|metric| has_fractions(&list, metric)).collect();
-        Formulas { list, has_fractions }
+        let mut order: Vec<MetricId> = (0..list.len()).filter(|&metric| depth(&list, metric) > 0).collect();
+        order.sort_by_key(|&metric| depth(&list, metric));
+        assert!(order.len() < 128, "a set of metrics has 128 places");
+        let mut followers = vec![0; list.len()];
+        for (place, &metric) in order.iter().enumerate() {
+            list[metric].parts().for_each(|part| followers[part] |= 1 << place);
+        }
+        Formulas { list, has_fractions, order, followers }
     }
 
     /// How a metric follows from others.
     pub fn of(&self, metric: MetricId) -> &Formula {
         &self.list[metric]
+    }
+
+    /// The metrics that follow from others, each behind those that it follows from.
+    pub fn order(&self) -> &[MetricId] {
+        &self.order
+    }
+
+    /// Which places in the [order](Formulas::order) have the metrics that follow from one directly: a bit for each.
+    pub fn followers(&self, metric: MetricId) -> u128 {
+        self.followers[metric]
     }
 
     /// Whether a metric's severities are shares of ticks (see [`crate::fraction`]), not whole numbers.
@@ -129,39 +150,29 @@ impl Formulas {
         }
         column.into()
     }
+}
 
-    /// How often a metric counts another one, in a region if that matters.
-    pub fn weight(&self, metric: MetricId, of: MetricId, region: u32) -> i64 {
-        let weight = |part: &MetricId| self.weight(*part, of, region);
-        match &self.list[metric] {
-            Formula::Measured | Formula::Shares => i64::from(metric == of),
-            Formula::Selected(from, regions) => i64::from(*from == of && regions.holds(region)),
-            Formula::Sum(parts) => parts.iter().map(weight).sum(),
-            Formula::Rest(all, without) => weight(all) - without.iter().map(weight).sum::<i64>(),
-        }
-    }
-
-    /// The metrics that a metric is made of, which are no sums or rests, and whether each is taken away.
-    pub fn parts(&self, metric: MetricId) -> Vec<(MetricId, bool)> {
-        let of = |part: &MetricId| self.parts(*part);
-        match &self.list[metric] {
-            Formula::Sum(parts) => parts.iter().flat_map(of).collect(),
-            Formula::Rest(all, without) => {
-                let without = without.iter().flat_map(of).map(|(part, is_without)| (part, !is_without));
-                of(all).into_iter().chain(without).collect()
-            }
-            Formula::Measured | Formula::Shares | Formula::Selected(..) => vec![(metric, false)],
-        }
+impl Formula {
+    /// The metrics that it is made of.
+    fn parts(&self) -> impl Iterator<Item = MetricId> {
+        let (one, several) = match self {
+            Formula::Measured | Formula::Shares => (None, &[][..]),
+            Formula::Selected(of, _) => (Some(*of), &[][..]),
+            Formula::Sum(parts) => (None, &parts[..]),
+            Formula::Rest(all, without) => (Some(*all), &without[..]),
+        };
+        one.into_iter().chain(several.iter().copied())
     }
 }
 
 fn has_fractions(list: &[Formula], metric: MetricId) -> bool {
-    match &list[metric] {
-        Formula::Shares => true,
-        Formula::Measured | Formula::Selected(..) => false,
-        Formula::Sum(parts) => parts.iter().any(|&part| has_fractions(list, part)),
-        Formula::Rest(of, without) => without.iter().chain([of]).any(|&part| has_fractions(list, part)),
-    }
+    let is_made_of = |formula: &Formula| formula.parts().any(|part| has_fractions(list, part));
+    matches!(list[metric], Formula::Shares) || is_made_of(&list[metric])
+}
+
+/// How many steps a metric is from what is counted.
+fn depth(list: &[Formula], metric: MetricId) -> usize {
+    list[metric].parts().map(|part| 1 + depth(list, part)).max().unwrap_or(0)
 }
 
 fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) -> i64) {
@@ -214,11 +225,9 @@ mod tests {
         assert_eq!(column("mpi"), [0, 30, 20]);
         assert_eq!(column("mpi_communication"), [0, 30, 0]);
         assert_eq!(column("overhead"), [0, 0, 0]);
-        let [execution, mpi] = ["execution", "mpi"].map(|id| metrics.find(id).unwrap());
-        let parts = formulas.parts(metrics.computation);
-        assert!(parts.contains(&(execution, false)) && parts.contains(&(mpi, true)));
-        assert_eq!([0, 1, 2].map(|it| formulas.weight(metrics.computation, metrics.time, it)), [1, 0, 0]);
-        assert_eq!([0, 1, 2].map(|it| formulas.weight(mpi, metrics.time, it)), [0, 1, 1]);
+        let mpi = metrics.find("mpi").unwrap();
+        let place = |of: MetricId| formulas.order().iter().position(|&metric| metric == of);
+        assert!(place(metrics.time).is_none() && place(mpi) < place(metrics.computation));
         let Formula::Selected(of, regions) = formulas.of(mpi) else { panic!("MPI time is selected") };
         assert_eq!((*of, [0, 1, 2].map(|it| regions.holds(it))), (metrics.time, [false, true, true]));
     }

@@ -59,34 +59,6 @@ pub struct Own {
     pub comes: bool,
 }
 
-/// The least and the most that any of a worker's participants did at a call path where they have been, in ticks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Spread {
-    least: i64,
-    most: i64,
-    /// How many of them have been there.
-    count: u64,
-}
-
-impl Spread {
-    /// Adds what one of them did.
-    #[inline]
-    pub fn add(&mut self, ticks: i64) {
-        let is_first = self.count == 0;
-        self.least = if is_first { ticks } else { self.least.min(ticks) };
-        self.most = if is_first { ticks } else { self.most.max(ticks) };
-        self.count += 1;
-    }
-
-    /// The same of so many of them: who has not been there did nothing. `None` if there are none.
-    pub fn of_all(mut self, participants: u64) -> Option<[i64; 2]> {
-        if self.count < participants {
-            self.add(0);
-        }
-        (participants > 0).then_some([self.least, self.most])
-    }
-}
-
 /// What participants did at a call path. There is one for each call path of the report, so it is kept small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Total {
@@ -181,11 +153,6 @@ impl Totals {
         }
     }
 
-    /// Whether all participants come to a call path.
-    pub fn is_visited_by_all(&self, path: u32, is_parallel: bool) -> bool {
-        i128::from(self.paths[path as usize].visitors) >= self.count(is_parallel)
-    }
-
     /// The number of participants where threads are compared, or processes.
     fn count(&self, is_parallel: bool) -> i128 {
         i128::from(self.participants[usize::from(is_parallel)]).max(1)
@@ -233,14 +200,6 @@ mod tests {
             (thirds(4), thirds(4))
         );
         assert_eq!((value(Part::Bypass, 0, true), value(Part::Singularity, 0, true)), (0, 0));
-    }
-
-    #[test]
-    fn who_was_not_there_did_nothing() {
-        let mut spread = Spread::default();
-        assert_eq!((spread.of_all(0), spread.of_all(1)), (None, Some([0, 0])));
-        [5, 3].into_iter().for_each(|ticks| spread.add(ticks));
-        assert_eq!((spread.of_all(2), spread.of_all(3)), (Some([3, 5]), Some([0, 5])));
     }
 
     #[test]

@@ -84,13 +84,17 @@ impl<T: Copy + Default> Records<T> {
         self.records().filter(|record| record.other == 0).map(|record| record.row)
     }
 
-    /// Calls `with` for all severities: row, metric, and value. Some are zero.
+    /// Calls `with` for all severities of a row: metric, and value. Some are zero.
     #[inline]
-    pub fn each(&self, mut with: impl FnMut(Row, MetricId, T)) {
-        for record in self.records() {
-            for (&metric, value) in self.metrics()[record.first..].iter().zip(record.values) {
-                with(record.row, metric, value);
+    pub fn each(&self, row: Row, mut with: impl FnMut(MetricId, T)) {
+        let Some(list) = self.list.as_deref() else { return };
+        let mut number = list.last.get(row as usize).copied().unwrap_or(0);
+        while number > 0 {
+            let record = &list.records[number as usize - 1];
+            for (&metric, value) in list.metrics[record.first..].iter().zip(record.values) {
+                with(metric, value);
             }
+            number = record.other;
         }
     }
 
@@ -300,8 +304,8 @@ mod tests {
         let whole = severities.records().0;
         assert_eq!(whole.rows().collect::<Vec<_>>(), [3, 0, 1]);
         let mut all = Vec::new();
-        whole.each(|row, metric, value| all.push((row, metric, value)));
-        assert_eq!(all, [(3, 1, 7), (3, 4, 0), (0, 1, 1), (0, 4, 0), (1, 1, 0), (1, 4, 3)]);
+        (0..9).for_each(|row| whole.each(row, |metric, value| all.push((row, metric, value))));
+        assert_eq!(all, [(0, 1, 1), (0, 4, 0), (1, 1, 0), (1, 4, 3), (3, 1, 7), (3, 4, 0)]);
         assert_eq!([0, 1, 2, 9].map(|row| whole.value(4, row)), [0, 3, 0, 0]);
         assert_eq!(whole.of_metric(1).collect::<Vec<_>>(), [(3, 7), (0, 1), (1, 0)]);
         assert_eq!(whole.of_metric(2).count(), 0);

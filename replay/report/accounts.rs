@@ -1,11 +1,13 @@
-//! What processes account for besides severities: findings, coverage, and waiting that wrong clocks may have made up.
+//! What processes account for besides severities: findings, coverage, waiting that wrong clocks may have made up, times.
 
+use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
-use crate::exchange::{Batch, Exchange, reduce};
+use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
+use crate::trace::Trace;
 use crate::walk::ProcessProfile;
 use crate::wire::Wire;
 
@@ -14,6 +16,10 @@ pub(super) struct Accounts {
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     pub(super) doubtful: Doubtful,
+    /// What was wrong with clocks, if they were corrected.
+    pub(super) violations: Option<Violations>,
+    /// By location.
+    pub(super) run_times: Vec<RunTimes>,
 }
 
 impl Accounts {
@@ -22,11 +28,14 @@ impl Accounts {
     /// # Errors
     /// If a worker failed.
     pub(super) fn of_all(
+        trace: &Trace,
         profiles: &[ProcessProfile],
         findings: Findings,
+        violations: Option<Violations>,
         exchange: &mut dyn Exchange,
     ) -> Result<Accounts, Error> {
-        let mut own = Accounts { findings, coverage: Coverage::default(), doubtful: Doubtful::default() };
+        let (coverage, doubtful) = Default::default();
+        let mut own = Accounts { findings, coverage, doubtful, violations, run_times: Vec::new() };
         for profile in profiles {
             own.findings.merge(profile.findings.clone());
             own.coverage.merge(profile.coverage);
@@ -39,11 +48,45 @@ impl Accounts {
             accounts.doubtful.put(&mut batch);
             batch
         };
-        reduce(exchange, own, encode, |accounts, words| {
+        let mut all = reduce(exchange, own, encode, |accounts, words| {
             let mut reader = BatchReader::new(words);
             accounts.findings.merge(Wire::get(&mut reader));
             accounts.coverage.merge(Wire::get(&mut reader));
             accounts.doubtful.merge(&Wire::get(&mut reader));
-        })
+        })?;
+        all.run_times = run_times(trace, profiles, exchange)?;
+        Ok(all)
     }
+}
+
+/// The time of a location between MPI_Init and MPI_Finalize, in ticks.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RunTimes {
+    /// As far as it was recorded.
+    pub(super) run: i64,
+    /// Its part in MPI.
+    pub(super) mpi: i64,
+    /// While recording was off.
+    pub(super) off: i64,
+}
+
+/// The times of each CPU location; at worker 0. Other locations have none: accelerators and metrics do not wait for ranks.
+fn run_times(
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<RunTimes>, Error> {
+    let locations = profiles
+        .iter()
+        .flat_map(|profile| &profile.locations)
+        .filter(|l| trace.locations[l.location].is_thread());
+    let words = locations
+        .flat_map(|l| [l.location as u64, l.recorded_run() as u64, l.run_mpi as u64, l.run_off as u64])
+        .collect();
+    let mut times = vec![RunTimes::default(); trace.locations.len()];
+    for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(4)) {
+        let [run, mpi, off] = [words[1], words[2], words[3]].map(u64::cast_signed);
+        times[words[0] as usize] = RunTimes { run, mpi, off };
+    }
+    Ok(times)
 }

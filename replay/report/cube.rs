@@ -22,14 +22,8 @@ use crate::trace::Trace;
 pub(super) const CREATOR: &str = "Replay ";
 
 /// Describes the report.
-pub(super) fn describe(
-    trace: &Trace,
-    metrics: &Metrics,
-    paths: &ReportPaths,
-    accounts: &Accounts,
-    violations: Option<Violations>,
-) -> Cube {
-    let attributes = attributes(trace, metrics, accounts, violations);
+pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, accounts: &Accounts) -> Cube {
+    let attributes = attributes(trace, metrics, accounts);
     let mut cube = Cube { attributes, ..Cube::default() };
     add_metrics(&mut cube, metrics);
     add_program(&mut cube, trace, paths);
@@ -41,8 +35,7 @@ pub(super) fn describe(
 fn attributes(
     trace: &Trace,
     metrics: &Metrics,
-    Accounts { findings, coverage, doubtful }: &Accounts,
-    violations: Option<Violations>,
+    Accounts { findings, coverage, doubtful, violations, .. }: &Accounts,
 ) -> Vec<Attribute> {
     let seconds = |ticks: Ticks| format!("{:.9}", trace.definitions.clock.seconds(ticks.into()));
     let mut attributes = vec![
@@ -68,7 +61,7 @@ fn attributes(
             attributes.push(Attribute::new(format!("Replay::Clock error::{id}"), seconds(ticks)));
         }
     }
-    if let Some(Violations { count, largest }) = violations {
+    if let Some(Violations { count, largest }) = *violations {
         let text = format!("{count} events, by up to {} s", seconds(largest));
         attributes.push(Attribute::new("Replay::Clock correction", text));
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use model::Paradigm;
 
-use super::cells::Row;
 use super::names;
 use super::ranges::list;
 use super::summary::{self, Part};
@@ -89,9 +88,9 @@ impl<'c> Culprits<'c> {
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
         if metric == self.delay {
-            let sum = row.numbers().fold(0, i128::saturating_add);
+            let sum = row.iter().copied().fold(0, i128::saturating_add);
             self.total = self.total.saturating_add(sum);
             if self.trace.is_of_recorder(self.paths.region(path)) {
                 self.recorder = self.recorder.saturating_add(sum);
@@ -106,7 +105,7 @@ impl<'c> Culprits<'c> {
                 continue;
             }
             let is_member = |at: &usize| self.found.members.has(which, (first + at) as u32);
-            for number in (0..row.len()).filter(is_member).map(|at| row.number(at)) {
+            for number in (0..row.len()).filter(is_member).map(|at| row[at]) {
                 if metric == self.critical_path {
                     sums.is_critical |= number > 0;
                 } else if metric == self.above {

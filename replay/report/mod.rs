@@ -1,22 +1,20 @@
 //! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
 
 mod accounts;
-mod bands;
-mod cells;
-mod collect;
 mod cube;
 mod culprits;
+mod index;
+mod locations;
 mod names;
+mod numbers;
 mod ranges;
 mod remarks;
 mod rows;
-mod sheets;
-mod source;
+mod send;
 mod statistics;
 mod summary;
 mod survey;
 mod target;
-mod tiles;
 mod waiting;
 mod write;
 

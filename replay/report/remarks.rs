@@ -1,12 +1,14 @@
 //! What the summary says of rows, collected on the way.
 
-use super::cells::Row;
 use super::culprits::Culprits;
 use super::waiting::Waiting;
+use crate::causes;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
+use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
+use crate::tools::Tools;
 
 /// What is collected from rows.
 #[derive(Debug)]
@@ -16,13 +18,25 @@ pub(super) struct Remarks<'r> {
 }
 
 impl<'r> Remarks<'r> {
+    /// Nothing yet, of no rows.
+    pub(super) fn new(
+        tools: &Tools<'r>,
+        paths: &'r ReportPaths,
+        culprits: &'r causes::Culprits,
+    ) -> Remarks<'r> {
+        Remarks {
+            waiting: Waiting::new(tools.trace, tools.metrics),
+            culprits: Culprits::new(tools.trace, tools.metrics, paths, culprits),
+        }
+    }
+
     /// Whether anything is collected of a metric.
     pub(super) fn are_about(&self, metric: MetricId) -> bool {
         self.waiting.is_about(metric) || self.culprits.is_about(metric)
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
         self.waiting.add(metric, path, first, row);
         self.culprits.add(metric, path, first, row);
     }

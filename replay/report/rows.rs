@@ -1,249 +1,189 @@
-//! Which rows the report has. A row is a metric's severities at one call path; only those with a value exist.
+//! The rows of one call path: the severities of all metrics, at some neighbouring locations of a worker.
 //!
-//! What is measured is looked at once. What follows from it mostly follows by sets: a sum has a row where one of its parts
-//! has. Only where parts may cancel each other are values made to see.
+//! What was measured is fetched from each location; then come the metrics that follow from others, each behind those that it
+//! is made of. Nothing larger is ever made: there may be very many call paths and locations.
 
-use super::sheets::chunks;
-use super::source::{Compared, Sources};
-use crate::error::Error;
-use crate::exchange::{Exchange, broadcast, reduce};
+use std::ops::Range;
+
+use super::locations::{Location, Locations, RunRows};
+use super::numbers::Numbers;
 use crate::formulas::Formula;
-use crate::imbalance::Part;
+use crate::imbalance::{Own, Part};
+use crate::metrics::Metrics;
 use crate::severity::MetricId;
 
-/// Locations that are looked at to see whether any of them has a row.
-const LOCATIONS_AT_A_TIME: usize = 64;
+/// Locations at a time, at most: what they have at the next call paths stays in a cache meanwhile.
+const WIDTH: usize = 128;
 
-/// Which call paths have a row, by metric.
-#[derive(Clone, Debug)]
-pub(super) struct RowSets {
-    /// A bit for each call path.
-    bits: Vec<u64>,
-    words: usize,
-    /// By word, how many rows of the metric come before; known once those of all workers are together.
-    before: Vec<u32>,
-}
-
-/// Where locations have something by themselves, and where less than nothing.
+/// The rows of a call path at some locations.
 #[derive(Debug)]
-pub(super) struct Signs {
-    present: RowSets,
-    negative: RowSets,
+pub(super) struct Rows<'r> {
+    all: &'r Locations<'r>,
+    /// Positions among the worker's locations.
+    pub(super) locations: Range<usize>,
+    /// A call path of the report.
+    pub(super) path: u32,
+    /// By metric.
+    numbers: Vec<Numbers>,
+    /// The metrics of which not all numbers are zero, in any order.
+    metrics: Vec<MetricId>,
 }
 
-impl Signs {
-    pub(super) fn new(metrics: usize, paths: usize) -> Signs {
-        Signs { present: RowSets::empty(metrics, paths), negative: RowSets::empty(metrics, paths) }
+/// A range in chunks of a length, of which the last one may be shorter.
+pub(super) fn chunks(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(length).map(move |first| first..range.end.min(first + length))
+}
+
+impl Locations<'_> {
+    /// Calls `with` for the rows of some call paths at some locations: at each location in rising order of call paths.
+    pub(super) fn each_row(&self, paths: &Range<u32>, among: Range<usize>, mut with: impl FnMut(&Rows<'_>)) {
+        for locations in chunks(among, WIDTH) {
+            let mut runs = self.runs(paths.start, &locations);
+            let numbers = vec![Numbers::Zero; self.metrics.list.len()];
+            let mut rows = Rows { all: self, locations, path: 0, numbers, metrics: Vec::new() };
+            for path in paths.clone() {
+                rows.path = path;
+                rows.metrics.drain(..).for_each(|metric| rows.numbers[metric] = Numbers::Zero);
+                rows.fetch(&mut runs);
+                rows.follow();
+                rows.add_idle_time();
+                rows.compare();
+                with(&rows);
+            }
+        }
+    }
+}
+
+impl<'r> Rows<'r> {
+    /// The rows that there are, each with its metric.
+    pub(super) fn list(&self) -> impl Iterator<Item = (MetricId, &Numbers)> {
+        let rows = self.metrics.iter().map(|&metric| (metric, &self.numbers[metric]));
+        rows.filter(|(_, numbers)| !numbers.are_zero())
     }
 
-    /// Adds a value, or the bits of several.
+    /// Calls `with` for what each location that is compared with others has computed, and whether it comes there; with its
+    /// position among the numbers.
+    pub(super) fn each_work(&self, mut with: impl FnMut(usize, Own)) {
+        let is_parallel = self.all.is_parallel[self.path as usize];
+        let Metrics { computation, visits, .. } = *self.all.metrics;
+        let [computation, visits] = [computation, visits].map(|metric| &self.numbers[metric]);
+        for (at, location) in self.locations().iter().enumerate() {
+            if location.participates[usize::from(is_parallel)] {
+                let (computation, comes) = (computation.whole(at), visits.whole(at) != 0);
+                with(at, Own { path: self.path, is_parallel, computation, comes });
+            }
+        }
+    }
+
+    fn locations(&self) -> &'r [Location<'r>] {
+        &self.all.list[self.locations.clone()]
+    }
+
+    /// Puts numbers where none are.
+    fn set(&mut self, metric: MetricId, numbers: Numbers) {
+        if !matches!(numbers, Numbers::Zero) {
+            self.metrics.push(metric);
+            self.numbers[metric] = numbers;
+        }
+    }
+
+    /// Where the numbers of a metric are, to put one in its place that is not zero.
     #[inline]
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, bits: i128) {
-        if bits != 0 {
-            self.present.insert(metric, path);
+    fn place(&mut self, metric: MetricId) -> &mut Numbers {
+        if matches!(self.numbers[metric], Numbers::Zero) {
+            self.metrics.push(metric);
         }
-        if bits < 0 {
-            self.negative.insert(metric, path);
-        }
-    }
-}
-
-impl RowSets {
-    fn empty(metrics: usize, paths: usize) -> RowSets {
-        let words = paths.div_ceil(64);
-        RowSets { bits: vec![0; metrics * words], words, before: Vec::new() }
+        &mut self.numbers[metric]
     }
 
-    /// The rows that the locations of a worker have, from what they have by themselves.
-    pub(super) fn new(sources: &Sources<'_>, signs: Signs) -> RowSets {
-        let metrics = sources.metrics.list.len();
-        let Signs { present: mut sets, mut negative } = signs;
-        for metric in 0..metrics {
-            if let Formula::Selected(of, regions) = sources.formulas.of(metric) {
-                for sets in [&mut sets, &mut negative] {
-                    let mut rows = sets.rows(*of);
-                    rows.retain(|&path| regions.holds(sources.paths.region(path)));
-                    sets.set_mut(metric).fill(0);
-                    rows.into_iter().for_each(|path| sets.insert(metric, path));
+    /// What locations have by themselves.
+    fn fetch(&mut self, runs: &mut [RunRows<'_>]) {
+        let width = self.locations.len();
+        for run in runs {
+            let Some(row) = run.next_row(self.path) else { continue };
+            let first = run.locations.start - self.locations.start;
+            for &(at, metric, column) in &run.columns {
+                if let Some(&number) = column.get(row as usize).filter(|number| **number != 0) {
+                    self.place(metric).put(first + at, width, number);
                 }
             }
-        }
-        (0..metrics).for_each(|metric| sets.add_sum(sources, metric, &negative));
-        drop(negative);
-        for metric in (0..metrics).filter(|&metric| sources.is_of_idle_threads(metric)) {
-            for source in &sources.list {
-                sources.idle_time(source, metric).for_each(|(path, _)| sets.insert(metric, path));
-            }
-        }
-        sets.add_deviations(sources);
-        sets
-    }
-
-    /// A metric that follows from others by a sum or a rest.
-    fn add_sum(&mut self, sources: &Sources<'_>, metric: MetricId, negative: &RowSets) {
-        let parts = sources.formulas.parts(metric);
-        if parts == [(metric, false)] {
-            return;
-        }
-        let mut may_be_zero = RowSets::empty(1, sources.paths.len());
-        for word in 0..self.words {
-            let (mut one, mut several, mut lessens) = (0, 0, 0);
-            for &(part, is_without) in &parts {
-                let rows = self.set(part)[word];
-                several |= one & rows;
-                one |= rows;
-                lessens |= if is_without { rows } else { negative.set(part)[word] };
-            }
-            may_be_zero.bits[word] = several & lessens;
-            self.set_mut(metric)[word] = one & !may_be_zero.bits[word];
-        }
-        let mut rows: Vec<u32> =
-            sources.met().iter().copied().filter(|&path| may_be_zero.contains(0, path)).collect();
-        // Mostly the first locations tell.
-        for locations in chunks(0..sources.list.len(), LOCATIONS_AT_A_TIME) {
-            sources.tiles(&rows, locations, |tile| {
-                let cells = tile.cells(metric);
-                for (at, &path) in tile.paths.iter().enumerate() {
-                    let row = cells.row(at, tile.width(), false);
-                    if row.is_some_and(|row| row.numbers().any(|number| number != 0)) {
-                        self.insert(metric, path);
+            for (at, location) in (first..).zip(run.list) {
+                let (whole, shares) = location.severities.records();
+                whole.each(row, |metric, number| {
+                    if number != 0 {
+                        self.place(metric).put(at, width, number);
                     }
-                }
-            });
-            rows.retain(|&path| !self.contains(metric, path));
+                });
+                shares.each(row, |metric, share| {
+                    if share != 0 {
+                        self.place(metric).put_share(at, width, share);
+                    }
+                });
+            }
         }
     }
 
-    /// Where a location is not at the mean.
-    fn add_deviations(&mut self, sources: &Sources<'_>) {
-        let Some(compared) = &sources.compared else { return };
-        let mut rows = Vec::new();
-        for &path in sources.met() {
-            let is_off = compared.is_off[path as usize];
-            for (part, _) in Compared::PARTS.into_iter().zip(is_off).filter(|(_, is_off)| *is_off) {
-                self.insert(sources.metrics.imbalance[part as usize], path);
-            }
-            // All others are about call paths where not all come.
-            if is_off[0] && !compared.totals.is_visited_by_all(path, sources.is_parallel[path as usize]) {
-                rows.push(path);
-            }
-        }
-        sources.tiles(&rows, 0..sources.list.len(), |tile| {
-            tile.compare(|_, totals, own| {
-                for part in [Part::Single, Part::Bypass, Part::Singularity] {
-                    if totals.difference(part, own) != 0 {
-                        self.insert(sources.metrics.imbalance[part as usize], own.path);
-                    }
+    /// The metrics that follow from others: those of which a part is not zero.
+    fn follow(&mut self) {
+        let formulas = self.all.formulas;
+        let region = self.all.paths.region(self.path);
+        let mut next = self.metrics.iter().fold(0, |next, &metric| next | formulas.followers(metric));
+        while next != 0 {
+            let metric = formulas.order()[next.trailing_zeros() as usize];
+            next &= next - 1;
+            let are_shares = formulas.has_fractions(metric);
+            let (mut sum, parts, is_without) = match formulas.of(metric) {
+                Formula::Selected(of, regions) if regions.holds(region) => {
+                    (self.numbers[*of].clone(), &[][..], false)
                 }
+                Formula::Sum(parts) => (Numbers::Zero, &parts[..], false),
+                Formula::Rest(all, without) => (self.numbers[*all].clone(), &without[..], true),
+                Formula::Measured | Formula::Shares | Formula::Selected(..) => continue,
+            };
+            parts.iter().for_each(|&part| sum.add(&self.numbers[part], is_without, are_shares));
+            if !matches!(sum, Numbers::Zero) {
+                next |= formulas.followers(metric);
+            }
+            self.set(metric, sum);
+        }
+    }
+
+    /// The time in which threads were idle, on top of the time that was measured. No other metric is made of it.
+    fn add_idle_time(&mut self) {
+        let (mut all, mut limited) = (Numbers::Zero, Numbers::Zero);
+        let width = self.locations.len();
+        for (at, location) in self.locations().iter().enumerate() {
+            let Some(idle) = &location.idle else { continue };
+            let [outside, inside] = [&idle.outside[..], &idle.limited].map(|times| {
+                times.binary_search_by_key(&self.path, |time| time.0).map_or(0, |found| times[found].1)
             });
+            all.put(at, width, outside + inside);
+            limited.put(at, width, inside);
+        }
+        let Metrics { time, idle_threads, limited_parallelism, .. } = *self.all.metrics;
+        if !all.are_zero() {
+            self.place(time).add(&all, false, false);
+        }
+        self.set(idle_threads, all);
+        self.set(limited_parallelism, limited);
+    }
+
+    /// How far locations are from the mean of all, wherever they take part.
+    fn compare(&mut self) {
+        let Some(computed) = self.all.computed else { return };
+        let width = self.locations.len();
+        let mut parts = Part::ALL.map(|_| Numbers::Zero);
+        self.each_work(|at, own| {
+            let value = computed.value(Part::All, own);
+            for (part, numbers) in Part::ALL.into_iter().zip(&mut parts) {
+                // A part has all of it, or nothing.
+                if value != 0 && computed.difference(part, own) != 0 {
+                    numbers.put_share(at, width, value);
+                }
+            }
         });
-    }
-
-    /// The rows of all workers together, on every worker.
-    ///
-    /// # Errors
-    /// If a worker failed.
-    pub(super) fn of_all(self, exchange: &mut dyn Exchange) -> Result<RowSets, Error> {
-        let mut all = reduce(
-            exchange,
-            self,
-            |sets| sets.bits.clone(),
-            |sets, words| {
-                sets.bits.iter_mut().zip(words).for_each(|(mine, theirs)| *mine |= theirs);
-            },
-        )?;
-        if exchange.workers() > 1 {
-            all.bits = broadcast(exchange, all.bits)?;
+        for (metric, numbers) in self.all.metrics.imbalance.into_iter().zip(parts) {
+            self.set(metric, numbers);
         }
-        all.count();
-        Ok(all)
-    }
-
-    fn count(&mut self) {
-        self.before = Vec::with_capacity(self.bits.len());
-        for set in self.bits.chunks_exact(self.words.max(1)) {
-            self.before.extend(set.iter().scan(0, |sum, word| {
-                let before = *sum;
-                *sum += word.count_ones();
-                Some(before)
-            }));
-        }
-    }
-
-    /// Which row of a metric the one of a call path is.
-    pub(super) fn number(&self, metric: MetricId, path: u32) -> u32 {
-        let word = metric * self.words + path as usize / 64;
-        let before = self.bits[word] & !(u64::MAX << (path % 64));
-        self.before[word] + before.count_ones()
-    }
-
-    fn set(&self, metric: MetricId) -> &[u64] {
-        &self.bits[metric * self.words..(metric + 1) * self.words]
-    }
-
-    fn set_mut(&mut self, metric: MetricId) -> &mut [u64] {
-        &mut self.bits[metric * self.words..(metric + 1) * self.words]
-    }
-
-    fn insert(&mut self, metric: MetricId, path: u32) {
-        self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
-    }
-
-    /// Whether a call path has a row.
-    pub(super) fn contains(&self, metric: MetricId, path: u32) -> bool {
-        self.set(metric)[path as usize / 64] >> (path % 64) & 1 == 1
-    }
-
-    /// The call paths that have a row, in rising order.
-    pub(super) fn rows(&self, metric: MetricId) -> Vec<u32> {
-        let mut rows = Vec::new();
-        for (at, &word) in (0..).zip(self.set(metric)) {
-            let mut rest: u64 = word;
-            while rest != 0 {
-                rows.push(64 * at + rest.trailing_zeros());
-                rest &= rest - 1;
-            }
-        }
-        rows
-    }
-
-    /// The number of metrics.
-    pub(super) fn metrics(&self) -> usize {
-        self.bits.len().checked_div(self.words).unwrap_or(0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl RowSets {
-        /// The rows of all workers, from metrics and call paths.
-        pub(in super::super) fn with_rows(
-            metrics: usize,
-            paths: usize,
-            rows: impl IntoIterator<Item = (MetricId, u32)>,
-        ) -> RowSets {
-            let mut sets = RowSets::empty(metrics, paths);
-            rows.into_iter().for_each(|(metric, path)| sets.insert(metric, path));
-            sets.count();
-            sets
-        }
-    }
-
-    #[test]
-    fn rows_have_numbers_in_rising_order() {
-        let sets = RowSets::with_rows(2, 130, [(1, 129), (1, 64), (1, 0), (1, 63), (0, 5)]);
-        assert_eq!([0, 63, 64, 129].map(|path| sets.number(1, path)), [0, 1, 2, 3]);
-        assert_eq!(sets.number(0, 5), 0);
-    }
-
-    #[test]
-    fn rows_are_told_in_rising_order() {
-        let mut sets = RowSets::empty(3, 130);
-        [129, 64, 0, 63].into_iter().for_each(|path| sets.insert(1, path));
-        assert_eq!(sets.rows(1), [0, 63, 64, 129]);
-        assert!(sets.contains(1, 64) && !sets.contains(1, 65) && !sets.contains(2, 64));
-        assert!(sets.rows(0).is_empty() && sets.rows(2).is_empty());
     }
 }

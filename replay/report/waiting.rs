@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cells::Row;
+use super::accounts::RunTimes;
 use super::summary::{NAMED, WaitState, total};
-use super::write::RunTimes;
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
 use crate::metrics::Metrics;
@@ -56,12 +55,12 @@ impl Waiting {
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: Row<'_>) {
+    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
         if !self.is_waiting[metric] {
             return;
         }
         let all = self.by_place.entry((metric, path)).or_insert(0);
-        for (sum, value) in self.by_location[first..].iter_mut().zip(row.numbers()) {
+        for (sum, &value) in self.by_location[first..].iter_mut().zip(row) {
             *all += value;
             if self.is_top[metric] {
                 *sum = sum.saturating_add(i64::try_from(value).unwrap_or(i64::MAX));

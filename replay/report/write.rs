@@ -1,32 +1,29 @@
-//! Writes the report, and collects what the summary says on the way.
+//! The report from end to end: what all workers know is brought together, the file written, the summary made.
 
-use std::path::PathBuf;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
 
 use cubex::{Complete, Writer};
 use model::Paradigm;
 
 use super::accounts::Accounts;
-use super::collect::Collector;
 use super::cube::describe;
-use super::culprits::Culprits;
+use super::locations::Locations;
 use super::names;
 use super::remarks::Remarks;
-use super::source::{IdleTime, Source, Sources, numbered};
+use super::send::send;
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
-use super::waiting::Waiting;
-use crate::call_tree::{NO_PATH, PathId};
+use crate::call_tree::PathId;
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::error::Error;
-use crate::exchange::{Exchange, gather};
+use crate::exchange::Exchange;
 use crate::findings::Findings;
-use crate::idle_threads::{IdleThreads, parallel_regions};
+use crate::imbalance::Totals;
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, Total};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::ProcessProfile;
@@ -62,131 +59,106 @@ pub fn write(
     found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
-    let ReportPaths { tree, positions, numbers, .. } = paths;
-    // The reference's tool adds neither where POSIX threads occur.
-    let Tools { trace, metrics, formulas, .. } = *tools;
-    let compares = trace.semantics == Semantics::Corrected
-        || tree.iter().all(|path| trace.region(path.region).paradigm != Paradigm::PTHREAD);
-    let list: Vec<Source<'_>> = profiles
-        .iter()
-        .zip(numbers)
-        .flat_map(|(profile, numbers)| {
-            let idle = IdleThreads::new(trace, metrics, profile).filter(|_| compares);
-            let idle = idle.map(|idle| (numbered(idle.outside(), numbers).into(), idle));
-            profile.locations.iter().enumerate().map(move |(thread, location)| {
-                let is_thread = trace.locations[location.location].is_thread() && location.has_events();
-                let idle = idle.as_ref().filter(|_| location.is_worker).map(|(outside, idle)| {
-                    Box::new(IdleTime {
-                        outside: Rc::clone(outside),
-                        limited: numbered(&idle.limited(metrics, &location.severities), numbers),
-                    })
-                });
-                let participates = [is_thread && thread == 0, is_thread];
-                Source { severities: &location.severities, numbers, idle, participates }
-            })
-        })
-        .collect();
-    let mut is_parallel = vec![false; tree.len()];
-    for (path, region) in parallel_regions(trace, tree).into_iter().enumerate() {
-        is_parallel[positions[path] as usize] = region != NO_PATH;
-    }
-    let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
-    let mut sources = Sources::new(first.unwrap_or(0), list, metrics, formulas, paths, is_parallel);
-    let Survey { totals, spreads, signs } = Survey::new(&sources);
-    let computed = totals.of_all(exchange)?;
-    match compares && computed.participants[1] > 1 {
-        true => sources.compare(&computed, spreads),
-        false => drop(spreads),
-    }
-
-    let first = profiles.first().map_or(0, |profile| profile.process);
-    let number =
-        |process: usize, path: PathId| numbers.get(process.checked_sub(first)?)?.get(path as usize).copied();
-    let process_of = |location: u32| trace.locations[location as usize].process;
-    let statistics = found.statistics.total(number, process_of, exchange)?;
-    let accounts = Accounts::of_all(profiles, found.findings, exchange)?;
-    let run_times = run_times(trace, profiles, exchange)?;
-    let remarks = Remarks {
-        waiting: Waiting::new(trace, metrics),
-        culprits: Culprits::new(trace, metrics, paths, &found.culprits),
-    };
-    let mut collector = Collector::new(tools, &sources, signs, remarks, exchange)?;
-    let written = if exchange.worker() == 0 {
-        let cube = describe(trace, metrics, paths, &accounts, found.violations);
-        let mut writer = Writer::create(&target, cube)?;
-        writer.add_member("findings.tsv", findings_table(trace, &accounts.findings).as_bytes())?;
-        if let Some(totals) = statistics {
-            writer.add_companion(EXTENSION, text(trace, &totals));
+    let compares = compares(tools.trace, paths);
+    let mut locations = Locations::new(tools, profiles, paths, compares);
+    let mut survey = Survey::new(&locations);
+    let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
+    locations.computed = Some(&computed).filter(|computed| compares && computed.participants[1] > 1);
+    let statistics = statistics(found.statistics, tools.trace, profiles, paths, exchange)?;
+    let accounts = Accounts::of_all(tools.trace, profiles, found.findings, found.violations, exchange)?;
+    let index = survey.index(&locations).of_all(exchange)?;
+    let mut remarks = Remarks::new(tools, paths, &found.culprits);
+    let complete = match exchange.worker() {
+        0 => {
+            let mut writer = begin(&target, tools, paths, &accounts, statistics)?;
+            send(tools, &locations, &index, &mut remarks, Some(&mut writer), exchange)?;
+            Some(writer.complete()?)
         }
-        collector.write(&mut writer, exchange)?;
-        Some(writer.complete()?)
-    } else {
-        collector.send(exchange)?;
-        None
+        _ => {
+            send(tools, &locations, &index, &mut remarks, None, exchange)?;
+            None
+        }
     };
-    let Remarks { waiting, culprits } = collector.remarks.of_all(exchange)?;
-    let Some(complete) = written else { return Ok(None) };
+    let remarks = remarks.of_all(exchange)?;
+    Ok(complete
+        .map(|complete| (summarize(tools, &locations, &computed, accounts, &remarks, target), complete)))
+}
+
+/// Whether locations are compared, and idle threads looked for: the reference's tool adds neither where POSIX threads occur.
+fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
+    let is_of_posix = |region| trace.region(region).paradigm == Paradigm::PTHREAD;
+    trace.semantics == Semantics::Corrected || !paths.tree.iter().any(|path| is_of_posix(path.region))
+}
+
+/// The statistics of all workers, at worker 0.
+fn statistics(
+    statistics: Statistics,
+    trace: &Trace,
+    profiles: &[ProcessProfile],
+    paths: &ReportPaths,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Vec<Total>>, Error> {
+    let first = profiles.first().map_or(0, |profile| profile.process);
+    let number = |process: usize, path: PathId| {
+        paths.numbers.get(process.checked_sub(first)?)?.get(path as usize).copied()
+    };
+    let process_of = |location: u32| trace.locations[location as usize].process;
+    statistics.total(number, process_of, exchange)
+}
+
+/// Begins the file with all but the values.
+fn begin(
+    target: &Path,
+    tools: &Tools<'_>,
+    paths: &ReportPaths,
+    accounts: &Accounts,
+    statistics: Option<Vec<Total>>,
+) -> Result<Writer, Error> {
+    let mut writer = Writer::create(target, describe(tools.trace, tools.metrics, paths, accounts))?;
+    writer.add_member("findings.tsv", findings_table(tools.trace, &accounts.findings).as_bytes())?;
+    if let Some(totals) = statistics {
+        writer.add_companion(EXTENSION, text(tools.trace, &totals));
+    }
+    Ok(writer)
+}
+
+/// The summary, once everything is at worker 0.
+fn summarize(
+    tools: &Tools<'_>,
+    locations: &Locations<'_>,
+    computed: &Totals,
+    accounts: Accounts,
+    Remarks { waiting, culprits }: &Remarks<'_>,
+    report: PathBuf,
+) -> Summary {
+    let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
+    let Accounts { findings, coverage, doubtful, violations, run_times } = accounts;
     let name = |path: u32| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
     };
-    let whole = |ticks: i128| trace.definitions.clock.seconds(ticks);
-    let Accounts { findings, coverage, doubtful } = accounts;
+    let seconds = |ticks: i128| trace.definitions.clock.seconds(ticks);
     let doubt = |(&metric, &ticks): (&usize, &i64)| {
-        let (seconds, of) = (whole(ticks.into()), whole(waiting.of(metric)?));
-        Some(summary::Doubt { title: metrics.title(metric), seconds, of })
+        let (ticks, of) = (seconds(ticks.into()), seconds(waiting.of(metric)?));
+        Some(summary::Doubt { title: metrics.title(metric), seconds: ticks, of })
     };
-    let run = total(run_times.iter().map(|times| times.run));
-    let summary = Summary {
-        run: whole(run.into()),
-        not_recorded: whole(total(run_times.iter().map(|times| times.off)).into()),
-        mpi: whole(total(run_times.iter().map(|times| times.mpi)).into()),
-        waiting: whole(waiting.all().into()),
+    Summary {
+        run: seconds(total(run_times.iter().map(|times| times.run)).into()),
+        not_recorded: seconds(total(run_times.iter().map(|times| times.off)).into()),
+        mpi: seconds(total(run_times.iter().map(|times| times.mpi)).into()),
+        waiting: seconds(waiting.all().into()),
         locations: computed.participants[1] as usize,
-        wait_states: waiting.largest(metrics, name, whole),
-        ranks: waiting.ranks(trace, &run_times, whole),
-        clock_error: whole(doubtful.limit.into()),
-        corrected: found.violations.map(|it| (it.count, whole(it.largest.into()))),
+        wait_states: waiting.largest(metrics, name, seconds),
+        ranks: waiting.ranks(trace, &run_times, seconds),
+        clock_error: seconds(doubtful.limit.into()),
+        corrected: violations.map(|it| (it.count, seconds(it.largest.into()))),
         doubts: doubtful.waiting.iter().filter_map(doubt).collect(),
-        causes: culprits.tell(&computed, &sources.is_parallel),
+        causes: culprits.tell(computed, &locations.is_parallel),
         examples: examples(trace, &findings),
         coverage,
         findings,
-        report: target,
-    };
-    Ok(Some((summary, complete)))
-}
-
-/// The time of a location between MPI_Init and MPI_Finalize, in ticks.
-#[derive(Clone, Copy, Default)]
-pub(super) struct RunTimes {
-    /// As far as it was recorded.
-    pub(super) run: i64,
-    /// Its part in MPI.
-    pub(super) mpi: i64,
-    /// While recording was off.
-    off: i64,
-}
-
-/// The times of each CPU location; at worker 0. Other locations have none: accelerators and metrics do not wait for ranks.
-fn run_times(
-    trace: &Trace,
-    profiles: &[ProcessProfile],
-    exchange: &mut dyn Exchange,
-) -> Result<Vec<RunTimes>, Error> {
-    let locations = profiles
-        .iter()
-        .flat_map(|profile| &profile.locations)
-        .filter(|l| trace.locations[l.location].is_thread());
-    let words = locations
-        .flat_map(|l| [l.location as u64, l.recorded_run() as u64, l.run_mpi as u64, l.run_off as u64])
-        .collect();
-    let mut times = vec![RunTimes::default(); trace.locations.len()];
-    for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(4)) {
-        let [run, mpi, off] = [words[1], words[2], words[3]].map(u64::cast_signed);
-        times[words[0] as usize] = RunTimes { run, mpi, off };
+        report,
     }
-    Ok(times)
 }
 
 /// The findings as a table of tab-separated values, for programs.

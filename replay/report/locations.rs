@@ -1,0 +1,174 @@
+//! The locations of a worker: their severities by call path of the report, and what else they have to report.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::call_tree::{NO_PATH, PathId};
+use crate::formulas::Formulas;
+use crate::idle_threads::{IdleThreads, parallel_regions};
+use crate::imbalance::Totals;
+use crate::metrics::Metrics;
+use crate::report_paths::ReportPaths;
+use crate::severity::{MetricId, Row, Severities};
+use crate::tools::Tools;
+use crate::walk::ProcessProfile;
+
+/// A location with the way from the call paths of its process to the report's.
+#[derive(Debug)]
+pub(super) struct Location<'a> {
+    pub(super) severities: &'a Severities,
+    /// The report's call path, by the process's.
+    numbers: &'a [u32],
+    /// When a worker thread was idle.
+    pub(super) idle: Option<Box<IdleTime>>,
+    /// Whether it takes part in comparisons of processes, and of threads.
+    pub(super) participates: [bool; 2],
+}
+
+impl Location<'_> {
+    fn path(&self, row: Row) -> u32 {
+        self.numbers[self.severities.paths()[row as usize] as usize]
+    }
+
+    fn has_rows_of(&self, other: &Location<'_>) -> bool {
+        self.severities.paths() == other.severities.paths() && self.numbers == other.numbers
+    }
+}
+
+/// The idle time of a worker thread: ticks by call path of the report, in rising order.
+#[derive(Debug)]
+pub(super) struct IdleTime {
+    /// Outside of parallel regions, which is the same for all workers of a process.
+    pub(super) outside: Rc<[(u32, i64)]>,
+    /// In parallel regions.
+    pub(super) limited: Vec<(u32, i64)>,
+}
+
+/// Neighbours whose rows are of the same call paths, as those of most programs are.
+#[derive(Debug)]
+struct Run {
+    locations: Range<usize>,
+    /// Their rows in the order of the report's call paths.
+    rows: Vec<Row>,
+}
+
+/// Locations of a run, and their rows that are still to come.
+#[derive(Debug)]
+pub(super) struct RunRows<'a> {
+    pub(super) locations: Range<usize>,
+    pub(super) list: &'a [Location<'a>],
+    /// The metrics that most rows have: position in the list, metric, and numbers by row.
+    pub(super) columns: Vec<(usize, MetricId, &'a [i64])>,
+    rows: &'a [Row],
+}
+
+impl RunRows<'_> {
+    /// The row of a call path, if there is one. Call paths are asked for one after the other.
+    pub(super) fn next_row(&mut self, path: u32) -> Option<Row> {
+        let (&row, rest) = self.rows.split_first().filter(|(row, _)| self.list[0].path(**row) == path)?;
+        self.rows = rest;
+        Some(row)
+    }
+}
+
+/// The locations of a worker, which follow each other in the report.
+#[derive(Debug)]
+pub(super) struct Locations<'a> {
+    /// Position of the first one in the report. All other positions are those in the list.
+    pub(super) first: usize,
+    pub(super) list: Vec<Location<'a>>,
+    runs: Vec<Run>,
+    pub(super) metrics: &'a Metrics,
+    pub(super) formulas: &'a Formulas,
+    /// The call paths of the report.
+    pub(super) paths: &'a ReportPaths,
+    /// Whether threads are compared, by call path of the report.
+    pub(super) is_parallel: Vec<bool>,
+    /// What all locations computed, if they are compared with each other.
+    pub(super) computed: Option<&'a Totals>,
+}
+
+impl<'a> Locations<'a> {
+    /// The locations of processes; `has_idle_threads` says whether idle threads are looked for.
+    pub(super) fn new(
+        tools: &Tools<'a>,
+        profiles: &'a [ProcessProfile],
+        paths: &'a ReportPaths,
+        has_idle_threads: bool,
+    ) -> Locations<'a> {
+        let Tools { trace, metrics, formulas, .. } = *tools;
+        let mut list: Vec<Location<'a>> = Vec::new();
+        for (profile, numbers) in profiles.iter().zip(&paths.numbers) {
+            let idle = IdleThreads::new(trace, metrics, profile).filter(|_| has_idle_threads);
+            let outside: Rc<[(u32, i64)]> =
+                idle.as_ref().map(|idle| numbered(idle.outside(), numbers)).unwrap_or_default().into();
+            for (thread, location) in profile.locations.iter().enumerate() {
+                let is_thread = trace.locations[location.location].is_thread() && location.has_events();
+                let idle = idle.as_ref().filter(|_| location.is_worker).map(|idle| {
+                    let limited = numbered(&idle.limited(metrics, &location.severities), numbers);
+                    Box::new(IdleTime { outside: Rc::clone(&outside), limited })
+                });
+                let participates = [is_thread && thread == 0, is_thread];
+                list.push(Location { severities: &location.severities, numbers, idle, participates });
+            }
+        }
+        let mut is_parallel = vec![false; paths.len()];
+        for (path, region) in parallel_regions(trace, &paths.tree).into_iter().enumerate() {
+            is_parallel[paths.positions[path] as usize] = region != NO_PATH;
+        }
+        let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
+        let (first, runs) = (first.unwrap_or(0), runs(&list));
+        Locations { first, list, runs, metrics, formulas, paths, is_parallel, computed: None }
+    }
+
+    /// The runs that some locations are in, with their rows from a call path on.
+    pub(super) fn runs(&self, path: u32, locations: &Range<usize>) -> Vec<RunRows<'_>> {
+        let first = self.runs.partition_point(|run| run.locations.end <= locations.start);
+        let runs = self.runs[first..].iter().take_while(|run| run.locations.start < locations.end);
+        let among = runs.map(|run| {
+            let among = run.locations.start.max(locations.start)..run.locations.end.min(locations.end);
+            let list = &self.list[among.clone()];
+            let start = run.rows.partition_point(|&row| list[0].path(row) < path);
+            let mut columns = Vec::new();
+            for (at, location) in list.iter().enumerate() {
+                columns
+                    .extend(location.severities.dense_columns().map(|(metric, column)| (at, metric, column)));
+            }
+            RunRows { locations: among, list, columns, rows: &run.rows[start..] }
+        });
+        among.collect()
+    }
+
+    /// Which of some locations of the report are the worker's, by position in the list.
+    pub(super) fn among(&self, locations: &Range<usize>) -> Range<usize> {
+        let position = |at: usize| at.saturating_sub(self.first).min(self.list.len());
+        position(locations.start)..position(locations.end)
+    }
+
+    /// How many locations take part in comparisons of processes, and of threads.
+    pub(super) fn participants(&self) -> [u64; 2] {
+        [0, 1].map(|at| self.list.iter().filter(|location| location.participates[at]).count() as u64)
+    }
+}
+
+fn runs(list: &[Location<'_>]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (at, location) in list.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if location.has_rows_of(&list[at - 1]) => run.locations.end = at + 1,
+            _ => {
+                let mut rows: Vec<Row> = (0..location.severities.paths().len() as Row).collect();
+                rows.sort_unstable_by_key(|&row| location.path(row));
+                runs.push(Run { locations: at..at + 1, rows });
+            }
+        }
+    }
+    runs
+}
+
+/// Times at call paths of a process by those of the report, in rising order.
+fn numbered(times: &[(PathId, i64)], numbers: &[u32]) -> Vec<(u32, i64)> {
+    let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path as usize], ticks)).collect();
+    times.sort_unstable();
+    times
+}

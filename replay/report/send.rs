@@ -1,0 +1,229 @@
+//! Brings values to worker 0, a portion of the report at a time.
+//!
+//! Every worker makes the values of its locations as they will be in the file, and gives the rows in which it has something.
+//! Worker 0 puts them into their places in the file while the others are at the next portion.
+
+use std::ops::Range;
+
+use cubex::{CnodeId, MetricId as CubeMetric, Writer};
+
+use super::index::Index;
+use super::locations::Locations;
+use super::remarks::Remarks;
+use super::rows::{Rows, chunks};
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange, gather};
+use crate::severity::MetricId;
+use crate::tools::Tools;
+
+/// Values of a portion of one worker, about: they stay in a cache until they are written.
+const VALUES: usize = 1 << 17;
+
+/// Values of a portion at most, unless it is as small as portions may be: 8 MiB.
+const MOST: usize = 1 << 20;
+
+/// Call paths of a portion at least, if there are as many: their severities at a location fill a line of the cache.
+const PATHS: usize = 8;
+
+/// Locations of a portion at least, if there are as many: what is written at a time fills a page.
+const LOCATIONS: usize = 512;
+
+/// A value as it is in the file.
+type Value = [u8; 8];
+
+/// Some call paths at some locations of the report, in all metrics.
+#[derive(Debug)]
+struct Portion<'i> {
+    index: &'i Index,
+    paths: Range<u32>,
+    locations: Range<usize>,
+    /// By metric, how many rows of the portion come before; in the end, how many rows it has.
+    before: Vec<u32>,
+}
+
+impl<'i> Portion<'i> {
+    fn new(index: &'i Index, paths: Range<u32>, locations: Range<usize>) -> Portion<'i> {
+        let rows = |metric| index.position(metric, paths.end) - index.position(metric, paths.start);
+        let mut before = vec![0];
+        (0..index.metrics()).for_each(|metric| before.push(before[metric] + rows(metric)));
+        Portion { index, paths, locations, before }
+    }
+
+    /// The place of a row among those of the portion, which come in the order of the file.
+    fn row(&self, metric: MetricId, path: u32) -> u32 {
+        let first = self.index.position(metric, self.paths.start);
+        self.before[metric] + self.index.position(metric, path) - first
+    }
+}
+
+/// All portions of a report, by their call paths and locations.
+fn portions(
+    index: &Index,
+    paths: usize,
+    locations: usize,
+    workers: usize,
+) -> Vec<(Range<u32>, Range<usize>)> {
+    let mut counts = vec![0; paths];
+    for metric in 0..index.metrics() {
+        index.paths(metric).for_each(|path| counts[path as usize] += 1);
+    }
+    // What other workers send is asked for in larger pieces.
+    let most = if workers > 1 { MOST } else { VALUES };
+    let mut portions = Vec::new();
+    let mut start = 0;
+    while start < paths {
+        let (mut end, mut rows) = (start, 0);
+        while end < paths && (end < start + PATHS || (rows + counts[end]) * locations <= most) {
+            rows += counts[end];
+            end += 1;
+        }
+        if let Some(width) = MOST.checked_div(rows) {
+            let paths = start as u32..end as u32;
+            portions.extend(chunks(0..locations, width.max(LOCATIONS)).map(|at| (paths.clone(), at)));
+        }
+        start = end;
+    }
+    portions
+}
+
+/// Brings the values of all workers to worker 0, which writes them, and collects what there is to remark on them.
+///
+/// # Errors
+/// If the file cannot be written, or a worker failed.
+pub(super) fn send(
+    tools: &Tools<'_>,
+    locations: &Locations<'_>,
+    index: &Index,
+    remarks: &mut Remarks<'_>,
+    mut writer: Option<&mut Writer>,
+    exchange: &mut dyn Exchange,
+) -> Result<(), Error> {
+    let width = tools.trace.locations.len();
+    if let Some(writer) = &mut writer {
+        for metric in 0..index.metrics() {
+            let cnodes: Vec<CnodeId> = index.paths(metric).map(|path| CnodeId(path as usize)).collect();
+            debug_assert_eq!(writer.order(CubeMetric(metric), &cnodes)?, cnodes);
+            writer.reserve(CubeMetric(metric), &cnodes)?;
+        }
+    }
+    for (paths, among) in portions(index, locations.paths.len(), width, exchange.workers()) {
+        let portion = Portion::new(index, paths, among);
+        let among = locations.among(&portion.locations);
+        let mut batch = Batch::with_capacity(portion.before[index.metrics()] as usize * among.len());
+        locations.each_row(&portion.paths, among, |rows| {
+            let first = locations.first + rows.locations.start;
+            encode(tools, &portion, first, rows, &mut batch);
+            remark(tools, first, rows, remarks);
+        });
+        let batches = gather(exchange, batch)?;
+        if let Some(writer) = &mut writer {
+            put(writer, &portion, width, &batches)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds rows to a batch: the first location, how many locations and how many rows; of each row its place in the portion, and
+/// the values.
+fn encode(tools: &Tools<'_>, portion: &Portion<'_>, first: usize, rows: &Rows<'_>, batch: &mut Batch) {
+    let start = batch.len();
+    batch.extend([first as u64, rows.locations.len() as u64, 0]);
+    for (metric, numbers) in rows.list() {
+        batch[start + 2] += 1;
+        batch.push(portion.row(metric, rows.path).into());
+        numbers.encode(&tools.trace.definitions.clock, tools.metrics.list[metric].unit, batch);
+    }
+}
+
+/// Puts rows into those of a portion at some locations.
+fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
+    let mut rest = batch;
+    while let [first, width, count, next @ ..] = rest {
+        let (first, width) = (*first as usize - locations.start, *width as usize);
+        let (rows, next) = next.split_at(*count as usize * (width + 1));
+        for row in rows.chunks_exact(width + 1) {
+            let start = row[0] as usize * locations.len() + first;
+            let values = values[start..start + width].iter_mut();
+            values.zip(&row[1..]).for_each(|(value, word)| *value = word.to_le_bytes());
+        }
+        rest = next;
+    }
+}
+
+/// Tells what there is to remark on rows.
+fn remark(tools: &Tools<'_>, first: usize, rows: &Rows<'_>, remarks: &mut Remarks<'_>) {
+    for (metric, numbers) in rows.list() {
+        if remarks.are_about(metric) {
+            remarks.add(metric, rows.path, first, &numbers.long(tools.formulas.has_fractions(metric)));
+        }
+    }
+}
+
+/// Writes what the workers have sent for a portion; `width` is the number of all locations.
+fn put(writer: &mut Writer, portion: &Portion<'_>, width: usize, batches: &[Batch]) -> Result<(), Error> {
+    let Portion { index, paths, locations, before } = portion;
+    let all = before[index.metrics()] as usize * locations.len();
+    let mut values = vec![Value::default(); all];
+    batches.iter().for_each(|batch| decode(batch, locations, &mut values));
+    for metric in 0..index.metrics() {
+        let rows = before[metric] as usize..before[metric + 1] as usize;
+        let number = index.position(metric, paths.start) as usize;
+        // Rows of all locations follow each other in the file.
+        let together = if locations.len() == width { rows.len().max(1) } else { 1 };
+        for some in chunks(rows.clone(), together) {
+            let first = (number + some.start - rows.start) * width + locations.start;
+            let values = &values[some.start * locations.len()..some.end * locations.len()];
+            writer.put(CubeMetric(metric), first as u64, values)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Call path 0 has rows of two metrics, all others of one of them, but 9, which has none.
+    fn index() -> Index {
+        let first = (0..9).chain(10..30).map(|path| (0, path));
+        Index::with_rows(3, 30, first.chain([(2, 0)]))
+    }
+
+    #[test]
+    fn portions_have_all_call_paths_at_all_locations_once() {
+        for (locations, workers) in [(1, 1), (600, 1), (MOST / 20, 1), (MOST / 20, 2), (3 * VALUES, 1)] {
+            let mut seen = [0; 30];
+            for (paths, among) in portions(&index(), 30, locations, workers) {
+                assert!(paths.len() >= PATHS || paths.end == 30, "{paths:?}");
+                assert!(paths.len() == PATHS || paths.len() * among.len() <= MOST, "{paths:?} at {among:?}");
+                paths.for_each(|path| seen[path as usize] += among.len());
+            }
+            assert_eq!(seen, [locations; 30]);
+        }
+        assert!(portions(&Index::with_rows(3, 30, []), 30, 1, 1).is_empty());
+    }
+
+    #[test]
+    fn rows_of_a_portion_come_in_the_order_of_metrics() {
+        let index = index();
+        let portion = Portion::new(&index, 8..11, 0..1);
+        assert_eq!(
+            ([8, 10].map(|path| portion.row(0, path)), &portion.before[..]),
+            ([0, 1], &[0, 2, 2, 2][..])
+        );
+        let portion = Portion::new(&index, 0..9, 0..1);
+        assert_eq!((portion.row(0, 8), portion.row(2, 0), portion.before[3]), (8, 9, 10));
+    }
+
+    #[test]
+    fn rows_of_blocks_come_to_their_places() {
+        // The portion has three locations from the tenth on; the first block two of them, and two rows.
+        let batch = [
+            11, 2, 2, /* row */ 0, 7, 8, /* row */ 2, 9, 10, /* block */ 10, 1, 1,
+            /* row */ 1, 6,
+        ];
+        let mut values = [Value::default(); 9];
+        decode(&batch, &(10..13), &mut values);
+        assert_eq!(values.map(u64::from_le_bytes), [0, 7, 8, 6, 0, 0, 0, 9, 10]);
+    }
+}

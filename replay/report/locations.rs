@@ -1,5 +1,6 @@
 //! The locations of a worker: their severities by call path of the report, and what else they have to report.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -57,8 +58,8 @@ struct Run {
 pub(super) struct RunRows<'a> {
     pub(super) locations: Range<usize>,
     pub(super) list: &'a [Location<'a>],
-    /// The metrics that most rows have: position in the list, metric, and numbers by row.
-    pub(super) columns: Vec<(usize, MetricId, &'a [i64])>,
+    /// The metrics that most rows have: the numbers by row of each location, none if there are none.
+    pub(super) columns: Vec<(MetricId, Vec<&'a [i64]>)>,
     rows: &'a [Row],
 }
 
@@ -78,6 +79,8 @@ pub(super) struct Locations<'a> {
     pub(super) first: usize,
     pub(super) list: Vec<Location<'a>>,
     runs: Vec<Run>,
+    /// The metrics that most rows have.
+    dense: Vec<MetricId>,
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
     /// The call paths of the report.
@@ -118,7 +121,10 @@ impl<'a> Locations<'a> {
         }
         let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
         let (first, runs) = (first.unwrap_or(0), runs(&list));
-        Locations { first, list, runs, metrics, formulas, paths, is_parallel, computed: None }
+        let columns = list.iter().flat_map(|location| location.severities.dense_columns());
+        let dense: BTreeSet<MetricId> = columns.map(|(metric, _)| metric).collect();
+        let dense = dense.into_iter().collect();
+        Locations { first, list, runs, dense, metrics, formulas, paths, is_parallel, computed: None }
     }
 
     /// The runs that some locations are in, with their rows from a call path on.
@@ -129,11 +135,9 @@ impl<'a> Locations<'a> {
             let among = run.locations.start.max(locations.start)..run.locations.end.min(locations.end);
             let list = &self.list[among.clone()];
             let start = run.rows.partition_point(|&row| list[0].path(row) < path);
-            let mut columns = Vec::new();
-            for (at, location) in list.iter().enumerate() {
-                columns
-                    .extend(location.severities.dense_columns().map(|(metric, column)| (at, metric, column)));
-            }
+            let column =
+                |metric: MetricId| list.iter().map(move |location| location.severities.dense(metric));
+            let columns = self.dense.iter().map(|&metric| (metric, column(metric).collect())).collect();
             RunRows { locations: among, list, columns, rows: &run.rows[start..] }
         });
         among.collect()

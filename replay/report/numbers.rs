@@ -54,6 +54,16 @@ impl Numbers {
         }
     }
 
+    /// Puts whole numbers in their places among so many, from the first one on.
+    pub(super) fn put_all(&mut self, first: usize, width: usize, numbers: impl Iterator<Item = i64>) {
+        if let Numbers::Zero = self {
+            *self = Numbers::Whole(vec![0; width]);
+        }
+        if let Numbers::Whole(all) = self {
+            all[first..].iter_mut().zip(numbers).for_each(|(to, number)| *to = number);
+        }
+    }
+
     /// Puts a share of ticks in its place among so many, on top of whole ticks that are there.
     pub(super) fn put_share(&mut self, at: usize, width: usize, share: i128) {
         match self {

@@ -25,7 +25,7 @@ pub(super) struct Rows<'r> {
     pub(super) path: u32,
     /// By metric.
     numbers: Vec<Numbers>,
-    /// The metrics of which not all numbers are zero, in any order.
+    /// The metrics of which numbers may not be zero, in any order.
     metrics: Vec<MetricId>,
 }
 
@@ -102,10 +102,9 @@ impl<'r> Rows<'r> {
         for run in runs {
             let Some(row) = run.next_row(self.path) else { continue };
             let first = run.locations.start - self.locations.start;
-            for &(at, metric, column) in &run.columns {
-                if let Some(&number) = column.get(row as usize).filter(|number| **number != 0) {
-                    self.place(metric).put(first + at, width, number);
-                }
+            for (metric, columns) in &run.columns {
+                let column = |column: &&[i64]| column.get(row as usize).copied().unwrap_or(0);
+                self.place(*metric).put_all(first, width, columns.iter().map(column));
             }
             for (at, location) in (first..).zip(run.list) {
                 let (whole, shares) = location.severities.records();

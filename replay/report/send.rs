@@ -106,6 +106,7 @@ pub(super) fn send(
             writer.reserve(CubeMetric(metric), &cnodes)?;
         }
     }
+    let mut values = Vec::new();
     for (paths, among) in portions(index, locations.paths.len(), width, exchange.workers()) {
         let portion = Portion::new(index, paths, among);
         let among = locations.among(&portion.locations);
@@ -117,7 +118,7 @@ pub(super) fn send(
         });
         let batches = gather(exchange, batch)?;
         if let Some(writer) = &mut writer {
-            put(writer, &portion, width, &batches)?;
+            put(writer, &portion, width, &batches, &mut values)?;
         }
     }
     Ok(())
@@ -160,11 +161,17 @@ fn remark(tools: &Tools<'_>, first: usize, rows: &Rows<'_>, remarks: &mut Remark
 }
 
 /// Writes what the workers have sent for a portion; `width` is the number of all locations.
-fn put(writer: &mut Writer, portion: &Portion<'_>, width: usize, batches: &[Batch]) -> Result<(), Error> {
+fn put(
+    writer: &mut Writer,
+    portion: &Portion<'_>,
+    width: usize,
+    batches: &[Batch],
+    values: &mut Vec<Value>,
+) -> Result<(), Error> {
     let Portion { index, paths, locations, before } = portion;
-    let all = before[index.metrics()] as usize * locations.len();
-    let mut values = vec![Value::default(); all];
-    batches.iter().for_each(|batch| decode(batch, locations, &mut values));
+    values.clear();
+    values.resize(before[index.metrics()] as usize * locations.len(), Value::default());
+    batches.iter().for_each(|batch| decode(batch, locations, values));
     for metric in 0..index.metrics() {
         let rows = before[metric] as usize..before[metric + 1] as usize;
         let number = index.position(metric, paths.start) as usize;

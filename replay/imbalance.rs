@@ -124,9 +124,9 @@ impl Totals {
         }
     }
 
-    /// A metric of a participant, in fixed point.
-    pub fn value(&self, part: Part, own: Own) -> i128 {
-        let (difference, count) = (self.difference(part, own), self.count(own.is_parallel));
+    /// How far a participant is from the mean, in fixed point.
+    pub fn value(&self, own: Own) -> i128 {
+        let (difference, count) = (self.above(own).abs(), self.count(own.is_parallel));
         if difference == 0 {
             return 0;
         }
@@ -135,22 +135,26 @@ impl Totals {
         (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
     }
 
-    /// A metric of a participant, in ticks times the number of participants.
+    /// Which metrics have a participant's difference to the mean; all others have nothing of it.
     #[inline]
-    pub fn difference(&self, part: Part, own: Own) -> i128 {
-        let Total { visitors, .. } = self.paths[own.path as usize];
-        let above = i128::from(own.computation) * self.count(own.is_parallel)
-            - self.paths[own.path as usize].computation();
-        let is_alone = visitors == 1;
-        match part {
-            Part::All => above.abs(),
-            Part::Above => above.max(0),
-            Part::Single if is_alone && own.comes => above.max(0),
-            Part::Below => (-above).max(0),
-            Part::Bypass if !own.comes => (-above).max(0),
-            Part::Singularity if is_alone && !own.comes => (-above).max(0),
-            _ => 0,
-        }
+    pub fn parts(&self, own: Own) -> impl Iterator<Item = Part> {
+        let above = self.above(own).signum();
+        let is_alone = self.paths[own.path as usize].visitors == 1;
+        Part::ALL.into_iter().filter(move |part| match part {
+            Part::All => above != 0,
+            Part::Above => above > 0,
+            Part::Single => above > 0 && is_alone && own.comes,
+            Part::Below => above < 0,
+            Part::Bypass => above < 0 && !own.comes,
+            Part::Singularity => above < 0 && is_alone && !own.comes,
+        })
+    }
+
+    /// How much more than the mean a participant does, in ticks times the number of participants.
+    #[inline]
+    fn above(&self, own: Own) -> i128 {
+        i128::from(own.computation) * self.count(own.is_parallel)
+            - self.paths[own.path as usize].computation()
     }
 
     /// The number of participants where threads are compared, or processes.
@@ -185,7 +189,10 @@ mod tests {
 
     #[test]
     fn difference_to_the_mean_keeps_fractions_of_ticks() {
-        let value = |part, computation, comes| totals().value(part, own(computation, comes));
+        let value = |part, computation, comes| {
+            let own = own(computation, comes);
+            totals().parts(own).find(|&of| of == part).map_or(0, |_| totals().value(own))
+        };
         assert_eq!((value(Part::All, 4, true), value(Part::All, 0, false)), (thirds(8), thirds(4)));
         assert_eq!((value(Part::Above, 4, true), value(Part::Below, 4, true)), (thirds(8), 0));
         assert_eq!((value(Part::Above, 0, false), value(Part::Below, 0, false)), (0, thirds(4)));
@@ -193,7 +200,10 @@ mod tests {
 
     #[test]
     fn where_only_one_comes_it_is_single_and_the_others_are_missing() {
-        let value = |part, computation, comes| totals().value(part, own(computation, comes));
+        let value = |part, computation, comes| {
+            let own = own(computation, comes);
+            totals().parts(own).find(|&of| of == part).map_or(0, |_| totals().value(own))
+        };
         assert_eq!((value(Part::Single, 4, true), value(Part::Single, 0, false)), (thirds(8), 0));
         assert_eq!(
             (value(Part::Bypass, 0, false), value(Part::Singularity, 0, false)),
@@ -206,7 +216,7 @@ mod tests {
     fn absurd_times_overflow_nothing() {
         let sum = total(i128::from(i64::MIN) * 1_000_000, 2);
         let totals = Totals { paths: vec![sum], participants: [1_000_000, 1] };
-        assert!(totals.value(Part::All, own(i64::MAX, true)) > 0);
+        assert!(totals.value(own(i64::MAX, true)) > 0);
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub(super) struct Locations<'a> {
     runs: Vec<Run>,
     /// The metrics that most rows have.
     dense: Vec<MetricId>,
+    /// Whether any of them is idle at times.
+    pub(super) has_idle: bool,
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
     /// The call paths of the report.
@@ -124,7 +126,19 @@ impl<'a> Locations<'a> {
         let columns = list.iter().flat_map(|location| location.severities.dense_columns());
         let dense: BTreeSet<MetricId> = columns.map(|(metric, _)| metric).collect();
         let dense = dense.into_iter().collect();
-        Locations { first, list, runs, dense, metrics, formulas, paths, is_parallel, computed: None }
+        let has_idle = list.iter().any(|location| location.idle.is_some());
+        Locations {
+            first,
+            list,
+            runs,
+            dense,
+            has_idle,
+            metrics,
+            formulas,
+            paths,
+            is_parallel,
+            computed: None,
+        }
     }
 
     /// The runs that some locations are in, with their rows from a call path on.

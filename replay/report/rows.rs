@@ -149,6 +149,9 @@ impl<'r> Rows<'r> {
 
     /// The time in which threads were idle, on top of the time that was measured. No other metric is made of it.
     fn add_idle_time(&mut self) {
+        if !self.all.has_idle {
+            return;
+        }
         let (mut all, mut limited) = (Numbers::Zero, Numbers::Zero);
         let width = self.locations.len();
         for (at, location) in self.locations().iter().enumerate() {
@@ -173,13 +176,8 @@ impl<'r> Rows<'r> {
         let width = self.locations.len();
         let mut parts = Part::ALL.map(|_| Numbers::Zero);
         self.each_work(|at, own| {
-            let value = computed.value(Part::All, own);
-            for (part, numbers) in Part::ALL.into_iter().zip(&mut parts) {
-                // A part has all of it, or nothing.
-                if value != 0 && computed.difference(part, own) != 0 {
-                    numbers.put_share(at, width, value);
-                }
-            }
+            let value = computed.value(own);
+            computed.parts(own).for_each(|part| parts[part as usize].put_share(at, width, value));
         });
         for (metric, numbers) in self.all.metrics.imbalance.into_iter().zip(parts) {
             self.set(metric, numbers);

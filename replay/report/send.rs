@@ -112,9 +112,7 @@ pub(super) fn send(
         let among = locations.among(&portion.locations);
         let mut batch = Batch::with_capacity(portion.before[index.metrics()] as usize * among.len());
         locations.each_row(&portion.paths, among, |rows| {
-            let first = locations.first + rows.locations.start;
-            encode(tools, &portion, first, rows, &mut batch);
-            remark(tools, first, rows, remarks);
+            encode(tools, &portion, locations.first + rows.locations.start, rows, &mut batch, remarks);
         });
         let batches = gather(exchange, batch)?;
         if let Some(writer) = &mut writer {
@@ -124,15 +122,25 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Adds rows to a batch: the first location, how many locations and how many rows; of each row its place in the portion, and
-/// the values.
-fn encode(tools: &Tools<'_>, portion: &Portion<'_>, first: usize, rows: &Rows<'_>, batch: &mut Batch) {
+/// Adds rows to a batch, and collects what there is to remark on them: the first location, how many locations and how many
+/// rows; of each row its place in the portion, and the values.
+fn encode(
+    tools: &Tools<'_>,
+    portion: &Portion<'_>,
+    first: usize,
+    rows: &Rows<'_>,
+    batch: &mut Batch,
+    remarks: &mut Remarks<'_>,
+) {
     let start = batch.len();
     batch.extend([first as u64, rows.locations.len() as u64, 0]);
     for (metric, numbers) in rows.list() {
         batch[start + 2] += 1;
         batch.push(portion.row(metric, rows.path).into());
         numbers.encode(&tools.trace.definitions.clock, tools.metrics.list[metric].unit, batch);
+        if remarks.are_about(metric) {
+            remarks.add(metric, rows.path, first, &numbers.long(tools.formulas.has_fractions(metric)));
+        }
     }
 }
 
@@ -148,15 +156,6 @@ fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
             values.zip(&row[1..]).for_each(|(value, word)| *value = word.to_le_bytes());
         }
         rest = next;
-    }
-}
-
-/// Tells what there is to remark on rows.
-fn remark(tools: &Tools<'_>, first: usize, rows: &Rows<'_>, remarks: &mut Remarks<'_>) {
-    for (metric, numbers) in rows.list() {
-        if remarks.are_about(metric) {
-            remarks.add(metric, rows.path, first, &numbers.long(tools.formulas.has_fractions(metric)));
-        }
     }
 }
 

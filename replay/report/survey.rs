@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::locations::Locations;
-use crate::imbalance::{Own, Part, Total, Totals};
+use crate::imbalance::{Own, Total, Totals};
 
 /// What a first look tells.
 #[derive(Debug)]
@@ -23,12 +23,15 @@ impl Survey {
         let mut extremes = vec![[None; 2]; paths];
         let mut index = Index::new(metrics, paths);
         locations.each_row(&(0..paths as u32), 0..locations.list.len(), |rows| {
-            rows.each_work(|_, Own { path, computation, comes, .. }| {
-                totals[path as usize].add(computation.into(), comes.into());
-                let extreme = &mut extremes[path as usize][usize::from(comes)];
-                let [least, most] = extreme.unwrap_or([computation; 2]);
-                *extreme = Some([least.min(computation), most.max(computation)]);
+            let (mut computed, mut visitors) = (0_i128, 0);
+            let extremes = &mut extremes[rows.path as usize];
+            rows.each_work(|_, Own { computation, comes, .. }| {
+                computed += i128::from(computation);
+                visitors += u32::from(comes);
+                let [least, most] = extremes[usize::from(comes)].get_or_insert([computation; 2]);
+                (*least, *most) = (computation.min(*least), computation.max(*most));
             });
+            totals[rows.path as usize].add(computed, visitors);
             rows.list().for_each(|(metric, _)| index.insert(metric, rows.path));
         });
         Survey { totals: Totals { paths: totals, participants: locations.participants() }, extremes, index }
@@ -41,9 +44,8 @@ impl Survey {
             for (comes, extremes) in [false, true].into_iter().zip(extremes) {
                 for computation in extremes.into_iter().flatten() {
                     let own = Own { path, is_parallel, computation, comes };
-                    for part in Part::ALL.into_iter().filter(|&part| computed.difference(part, own) != 0) {
-                        self.index.insert(locations.metrics.imbalance[part as usize], path);
-                    }
+                    let metrics = computed.parts(own).map(|part| locations.metrics.imbalance[part as usize]);
+                    metrics.for_each(|metric| self.index.insert(metric, path));
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use model::ClockProperties;
 use patterns::Unit;
 
+use super::rows::WIDTH;
 use crate::exchange::Batch;
 use crate::fraction::{self, whole};
 
@@ -31,11 +32,11 @@ impl Numbers {
         }
     }
 
-    /// One of them, if they are whole numbers.
-    pub(super) fn whole(&self, at: usize) -> i64 {
+    /// All of them, if they are whole numbers; as many zeros as there may be, if they are zero.
+    pub(super) fn whole(&self) -> &[i64] {
         match self {
-            Numbers::Whole(numbers) => numbers[at],
-            Numbers::Zero | Numbers::Shares(_) => 0,
+            Numbers::Whole(numbers) => numbers,
+            Numbers::Zero | Numbers::Shares(_) => &[0; WIDTH],
         }
     }
 
@@ -193,7 +194,10 @@ mod tests {
         numbers.put(1, 2, 0);
         assert!(numbers.are_zero() && numbers.long(false).is_empty());
         numbers.put(1, 2, 5);
-        assert_eq!((&*numbers.long(false), numbers.whole(1), numbers.are_zero()), (&[0, 5][..], 5, false));
+        assert_eq!(
+            (&*numbers.long(false), numbers.whole(), numbers.are_zero()),
+            (&[0, 5][..], &[0, 5][..], false)
+        );
         numbers.put_share(0, 2, 3);
         numbers.put(0, 2, 1);
         assert_eq!(*numbers.long(true), [whole(1) + 3, whole(5)]);

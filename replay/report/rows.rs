@@ -13,7 +13,7 @@ use crate::metrics::Metrics;
 use crate::severity::MetricId;
 
 /// Locations at a time, at most: what they have at the next call paths stays in a cache meanwhile.
-const WIDTH: usize = 128;
+pub(super) const WIDTH: usize = 128;
 
 /// The rows of a call path at some locations.
 #[derive(Debug)]
@@ -66,11 +66,16 @@ impl<'r> Rows<'r> {
     pub(super) fn each_work(&self, mut with: impl FnMut(usize, Own)) {
         let is_parallel = self.all.is_parallel[self.path as usize];
         let Metrics { computation, visits, .. } = *self.all.metrics;
-        let [computation, visits] = [computation, visits].map(|metric| &self.numbers[metric]);
-        for (at, location) in self.locations().iter().enumerate() {
+        let [computation, visits] = [computation, visits].map(|metric| self.numbers[metric].whole());
+        let work = computation.iter().zip(visits).map(|(&computation, &visits)| Own {
+            path: self.path,
+            is_parallel,
+            computation,
+            comes: visits != 0,
+        });
+        for (at, (own, location)) in work.zip(self.locations()).enumerate() {
             if location.participates[usize::from(is_parallel)] {
-                let (computation, comes) = (computation.whole(at), visits.whole(at) != 0);
-                with(at, Own { path: self.path, is_parallel, computation, comes });
+                with(at, own);
             }
         }
     }

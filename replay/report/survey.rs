@@ -10,8 +10,8 @@ pub(super) struct Survey {
     /// What the locations computed together.
     pub(super) totals: Totals,
     /// By call path of the report: the least and the most that any of them computed, of those that do not come there, and of
-    /// those that do.
-    extremes: Vec<[Option<[i64; 2]>; 2]>,
+    /// those that do. The least is above the most if there are none.
+    extremes: Vec<[[i64; 2]; 2]>,
     /// The rows that they have by themselves.
     index: Index,
 }
@@ -20,7 +20,7 @@ impl Survey {
     pub(super) fn new(locations: &Locations<'_>) -> Survey {
         let (metrics, paths) = (locations.metrics.list.len(), locations.paths.len());
         let mut totals = vec![Total::default(); paths];
-        let mut extremes = vec![[None; 2]; paths];
+        let mut extremes = vec![[[i64::MAX, i64::MIN]; 2]; paths];
         let mut index = Index::new(metrics, paths);
         locations.each_row(&(0..paths as u32), 0..locations.list.len(), |rows| {
             let (mut computed, mut visitors) = (0_i128, 0);
@@ -28,7 +28,7 @@ impl Survey {
             rows.each_work(|_, Own { computation, comes, .. }| {
                 computed += i128::from(computation);
                 visitors += u32::from(comes);
-                let [least, most] = extremes[usize::from(comes)].get_or_insert([computation; 2]);
+                let [least, most] = &mut extremes[usize::from(comes)];
                 (*least, *most) = (computation.min(*least), computation.max(*most));
             });
             totals[rows.path as usize].add(computed, visitors);
@@ -42,7 +42,8 @@ impl Survey {
         let Some(computed) = locations.computed else { return self.index };
         for ((path, &is_parallel), extremes) in (0..).zip(&locations.is_parallel).zip(self.extremes) {
             for (comes, extremes) in [false, true].into_iter().zip(extremes) {
-                for computation in extremes.into_iter().flatten() {
+                let [least, most] = extremes;
+                for computation in extremes.into_iter().filter(|_| least <= most) {
                     let own = Own { path, is_parallel, computation, comes };
                     let metrics = computed.parts(own).map(|part| locations.metrics.imbalance[part as usize]);
                     metrics.for_each(|metric| self.index.insert(metric, path));

@@ -19,7 +19,7 @@ use crate::walk::ProcessProfile;
 pub(super) struct Location<'a> {
     pub(super) severities: &'a Severities,
     /// The report's call path, by the process's.
-    numbers: &'a [u32],
+    pub(super) numbers: &'a [u32],
     /// When a worker thread was idle.
     pub(super) idle: Option<Box<IdleTime>>,
     /// Whether it takes part in comparisons of processes, and of threads.
@@ -64,11 +64,17 @@ pub(super) struct RunRows<'a> {
 }
 
 impl RunRows<'_> {
-    /// The row of a call path, if there is one. Call paths are asked for one after the other.
+    /// The row of a call path, if there is one. Call paths are asked for in rising order.
     pub(super) fn next_row(&mut self, path: u32) -> Option<Row> {
-        let (&row, rest) = self.rows.split_first().filter(|(row, _)| self.list[0].path(**row) == path)?;
-        self.rows = rest;
-        Some(row)
+        while let Some((&row, rest)) =
+            self.rows.split_first().filter(|(row, _)| self.list[0].path(**row) <= path)
+        {
+            self.rows = rest;
+            if self.list[0].path(row) == path {
+                return Some(row);
+            }
+        }
+        None
     }
 }
 
@@ -117,26 +123,33 @@ impl<'a> Locations<'a> {
                 list.push(Location { severities: &location.severities, numbers, idle, participates });
             }
         }
+        let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
         let mut is_parallel = vec![false; paths.len()];
         for (path, region) in parallel_regions(trace, &paths.tree).into_iter().enumerate() {
             is_parallel[paths.positions[path] as usize] = region != NO_PATH;
         }
-        let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
-        let (first, runs) = (first.unwrap_or(0), runs(&list));
+        Locations { first: first.unwrap_or(0), is_parallel, ..Locations::of(list, metrics, formulas, paths) }
+    }
+
+    /// The first locations of a report, of which no thread is in parallel regions.
+    pub(super) fn of(
+        list: Vec<Location<'a>>,
+        metrics: &'a Metrics,
+        formulas: &'a Formulas,
+        paths: &'a ReportPaths,
+    ) -> Locations<'a> {
         let columns = list.iter().flat_map(|location| location.severities.dense_columns());
         let dense: BTreeSet<MetricId> = columns.map(|(metric, _)| metric).collect();
-        let dense = dense.into_iter().collect();
-        let has_idle = list.iter().any(|location| location.idle.is_some());
         Locations {
-            first,
+            first: 0,
+            runs: runs(&list),
+            dense: dense.into_iter().collect(),
+            has_idle: list.iter().any(|location| location.idle.is_some()),
             list,
-            runs,
-            dense,
-            has_idle,
             metrics,
             formulas,
             paths,
-            is_parallel,
+            is_parallel: vec![false; paths.len()],
             computed: None,
         }
     }

@@ -92,9 +92,9 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// Where the numbers of a metric are, to put one in its place that is not zero.
+    /// The numbers of a metric, of which some will not be zero.
     #[inline]
-    fn place(&mut self, metric: MetricId) -> &mut Numbers {
+    fn some(&mut self, metric: MetricId) -> &mut Numbers {
         if matches!(self.numbers[metric], Numbers::Zero) {
             self.metrics.push(metric);
         }
@@ -109,18 +109,18 @@ impl<'r> Rows<'r> {
             let first = run.locations.start - self.locations.start;
             for (metric, columns) in &run.columns {
                 let column = |column: &&[i64]| column.get(row as usize).copied().unwrap_or(0);
-                self.place(*metric).put_all(first, width, columns.iter().map(column));
+                self.some(*metric).put_all(first, width, columns.iter().map(column));
             }
             for (at, location) in (first..).zip(run.list) {
                 let (whole, shares) = location.severities.records();
                 whole.each(row, |metric, number| {
                     if number != 0 {
-                        self.place(metric).put(at, width, number);
+                        self.some(metric).put(at, width, number);
                     }
                 });
                 shares.each(row, |metric, share| {
                     if share != 0 {
-                        self.place(metric).put_share(at, width, share);
+                        self.some(metric).put_share(at, width, share);
                     }
                 });
             }
@@ -169,7 +169,7 @@ impl<'r> Rows<'r> {
         }
         let Metrics { time, idle_threads, limited_parallelism, .. } = *self.all.metrics;
         if !all.are_zero() {
-            self.place(time).add(&all, false, false);
+            self.some(time).add(&all, false, false);
         }
         self.set(idle_threads, all);
         self.set(limited_parallelism, limited);
@@ -187,5 +187,81 @@ impl<'r> Rows<'r> {
         for (metric, numbers) in self.all.metrics.imbalance.into_iter().zip(parts) {
             self.set(metric, numbers);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call_tree::{CallPath, NO_PATH, NO_SITE};
+    use crate::formulas::Formulas;
+    use crate::functions::Functions;
+    use crate::imbalance::{Total, Totals};
+    use crate::options::Semantics;
+    use crate::report::locations::IdleTime;
+    use crate::report_paths::ReportPaths;
+    use crate::severity::Severities;
+    use crate::trace::{Trace, tests::world};
+
+    /// The rows of two call paths at two locations, as text. The first one has time 5 and 3 there, and idle time; the
+    /// second one comes to the second call path only, and has time 7 there, and sends 9 bytes.
+    fn rows(metrics: &[&str], computed: Option<&Totals>) -> Vec<String> {
+        let trace = Trace::new(world(&[0]), Semantics::Corrected).unwrap();
+        let all = Metrics::new(true);
+        let formulas = Formulas::new(&trace, &all);
+        let path = |parent| CallPath { parent, region: 0, site: NO_SITE };
+        let functions = Functions::new(&trace, [(None, 0), (Some(0), 0)].into_iter());
+        let (order, tree) = (vec![0, 1], vec![path(NO_PATH), path(0)]);
+        let paths = ReportPaths { tree, positions: order.clone(), order, numbers: Vec::new(), functions };
+        let mut severities = [Severities::default(), Severities::default()];
+        severities.iter_mut().zip([vec![5, 3], vec![7]]).for_each(|(severities, times)| {
+            (2 - times.len() as u32..2).for_each(|path| _ = severities.row(path));
+            severities.set_column(all.visits, vec![1; times.len()]);
+            severities.set_column(all.time, times);
+        });
+        severities[1].add(all.bytes_sent, 0, 9);
+        let idle = IdleTime { outside: [(1, 10)].into(), limited: vec![(0, 2)] };
+        let location = |severities, idle| {
+            let idle: Option<IdleTime> = idle;
+            Location { severities, numbers: &[0, 1], idle: idle.map(Box::new), participates: [true, true] }
+        };
+        let list = vec![location(&severities[0], Some(idle)), location(&severities[1], None)];
+        let mut locations = Locations::of(list, &all, &formulas, &paths);
+        locations.computed = computed;
+        let mut texts = vec![String::new(); metrics.len()];
+        locations.each_row(&(0..2), 0..2, |rows| {
+            for (text, name) in texts.iter_mut().zip(metrics) {
+                let found = rows.list().find(|(metric, _)| all.list[*metric].id == *name);
+                let numbers = found.map(|(_, numbers)| numbers.long(false).into_owned());
+                *text += &format!("{}:{:?} ", rows.path, numbers.unwrap_or_default());
+            }
+        });
+        texts
+    }
+
+    #[test]
+    fn rows_have_the_numbers_of_all_locations_and_what_follows_from_them() {
+        assert_eq!(rows(&["visits"], None), ["0:[1, 0] 1:[1, 1] "]);
+        let sums = ["0:[] 1:[0, 9] "; 3];
+        assert_eq!(rows(&["bytes_sent", "bytes_p2p", "bytes"], None), sums);
+        assert_eq!(rows(&["omp_time", "bytes_rcvd"], None), ["0:[] 1:[] "; 2]);
+    }
+
+    #[test]
+    fn idle_time_is_on_top_of_time_and_of_nothing_else() {
+        let times = ["0:[7, 0] 1:[13, 7] ", "0:[2, 0] 1:[10, 0] ", "0:[2, 0] 1:[] "];
+        assert_eq!(rows(&["time", "omp_idle_threads", "omp_limited_parallelism"], None), times);
+        assert_eq!(rows(&["execution"], None), ["0:[5, 0] 1:[3, 7] "]);
+    }
+
+    #[test]
+    fn who_does_not_come_is_below_the_mean() {
+        let mut paths = vec![Total::default(); 2];
+        paths[0].add(4, 1);
+        paths[1].add(0, 2);
+        let computed = Totals { paths, participants: [2, 2] };
+        let half = |number: i128| number << crate::fraction::FRACTION;
+        let texts = rows(&["imbalance_below", "imbalance_below_bypass"], Some(&computed));
+        assert!(texts.iter().all(|text| text.starts_with(&format!("0:[0, {}] ", half(2)))), "{texts:?}");
     }
 }

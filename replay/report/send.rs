@@ -10,14 +10,14 @@ use cubex::{CnodeId, MetricId as CubeMetric, Writer};
 use super::index::Index;
 use super::locations::Locations;
 use super::remarks::Remarks;
-use super::rows::{Rows, chunks};
+use super::rows::{Rows, WIDTH, chunks};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
-/// Values of a portion of one worker, about: they stay in a cache until they are written.
-const VALUES: usize = 1 << 17;
+/// Values of a portion if there is one worker, about: they stay in a cache until they are written.
+const VALUES: usize = 1 << 18;
 
 /// Values of a portion at most, unless it is as small as portions may be: 8 MiB.
 const MOST: usize = 1 << 20;
@@ -110,7 +110,9 @@ pub(super) fn send(
     for (paths, among) in portions(index, locations.paths.len(), width, exchange.workers()) {
         let portion = Portion::new(index, paths, among);
         let among = locations.among(&portion.locations);
-        let mut batch = Batch::with_capacity(portion.before[index.metrics()] as usize * among.len());
+        let (rows, pieces) = (portion.before[index.metrics()] as usize, among.len().div_ceil(WIDTH));
+        let mut batch =
+            Batch::with_capacity(rows * (among.len() + pieces) + 3 * pieces * portion.paths.len());
         locations.each_row(&portion.paths, among, |rows| {
             encode(tools, &portion, locations.first + rows.locations.start, rows, &mut batch, remarks);
         });

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::matching::{Matches, Membership};
 use crate::severity::MetricId;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 use crate::wire::wire;
 
 /// The largest difference that clocks are known to have, in ticks, of all workers; 0 if none is known.
@@ -20,17 +20,17 @@ use crate::wire::wire;
 /// # Errors
 /// If a worker failed.
 pub fn largest(
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     matches: &[Matches],
     exchange: &mut dyn Exchange,
 ) -> Result<Ticks, Error> {
-    let largest = profiles.iter().zip(matches).map(|(profile, matches)| of_process(profile, matches)).max();
+    let largest = processes.iter().zip(matches).map(|(walked, matches)| of_process(walked, matches)).max();
     let told = share(exchange, vec![largest.unwrap_or(0).cast_unsigned()])?;
     Ok(told.iter().flatten().map(|word| word.cast_signed()).max().unwrap_or(0))
 }
 
-fn of_process(profile: &ProcessProfile, matches: &Matches) -> Ticks {
-    let operations = &profile.operations;
+fn of_process(walked: &Walked, matches: &Matches) -> Ticks {
+    let operations = &walked.operations;
     let collectives = operations.collectives.iter().zip(&matches.collectives);
     let collectives = collectives.filter_map(|(collective, membership)| match *membership {
         Membership::Synchronising { last_begin, .. } => Some(last_begin - collective.end),

@@ -15,7 +15,7 @@ use crate::findings::{Finding, Findings, cut};
 use crate::matching::Matches;
 use crate::operations::NO_CALL;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 use crate::wire::{self, Wire, wire};
 
 /// Processes of a circle that are named.
@@ -45,15 +45,15 @@ wire!(Blocked { since, location, place, partners });
 /// If a worker failed.
 pub fn find(
     trace: &Trace,
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     matches: &[Matches],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let mut batch = Batch::new();
-    for (profile, matches) in profiles.iter().zip(matches) {
-        if let Some(blocked) = blocked(trace, profile, matches) {
-            (profile.process, blocked).put(&mut batch);
+    for (walked, matches) in processes.iter().zip(matches) {
+        if let Some(blocked) = blocked(trace, walked, matches) {
+            (walked.process.number, blocked).put(&mut batch);
         }
     }
     let mut waiting: BTreeMap<u32, Blocked> = BTreeMap::new();
@@ -79,8 +79,8 @@ pub fn find(
 }
 
 /// The calls of a process that never returned and wait for a receiver; the last one if threads have several.
-fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option<Blocked> {
-    let operations = &profile.operations;
+fn blocked(trace: &Trace, walked: &Walked, matches: &Matches) -> Option<Blocked> {
+    let operations = &walked.operations;
     // Where the end is missing, the call may have returned.
     if operations.has_open_receives || operations.has_unknown_end {
         return None;
@@ -102,7 +102,7 @@ fn blocked(trace: &Trace, profile: &ProcessProfile, matches: &Matches) -> Option
     (!partners.is_empty()).then(|| Blocked {
         since: open.interval.enter,
         location: open.site.location,
-        place: cut(trace.path_name(&profile.paths, open.site.path), LONGEST_PLACE),
+        place: cut(trace.path_name(&walked.process.paths, open.site.path), LONGEST_PLACE),
         partners,
     })
 }

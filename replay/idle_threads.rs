@@ -11,7 +11,7 @@ use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::severity::Severities;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 
 /// What is missing in a parallel region counts from this part of a second on; less is rounding in the reference.
 const LEAST_PART: i128 = 10_000_000_000;
@@ -41,18 +41,23 @@ pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
 
 impl IdleThreads {
     /// What the main thread of a process did; `None` if nobody could be idle meanwhile.
-    pub fn new(trace: &Trace, metrics: &Metrics, profile: &ProcessProfile) -> Option<IdleThreads> {
-        let (main, others) = profile.locations.split_first()?;
+    pub fn new(
+        trace: &Trace,
+        metrics: &Metrics,
+        process: &WalkedProcess,
+        severities: &[Severities],
+    ) -> Option<IdleThreads> {
+        let (main, others) = (severities.first()?, process.locations.get(1..)?);
         if !others.iter().any(|location| location.is_worker) {
             return None;
         }
-        let parallel = parallel_regions(trace, &profile.paths);
-        let times = main.severities.dense(metrics.time).iter().zip(main.severities.paths());
+        let parallel = parallel_regions(trace, &process.paths);
+        let times = main.dense(metrics.time).iter().zip(main.paths());
         let outside = times
             .filter(|&(&time, &path)| time > 0 && parallel[path as usize] == NO_PATH)
             .map(|(&time, &path)| (path, time))
             .collect();
-        let inside = sums(&parallel, metrics, &main.severities);
+        let inside = sums(&parallel, metrics, main);
         let resolution = trace.definitions.clock.resolution;
         Some(IdleThreads { parallel, outside, inside, resolution })
     }

@@ -45,6 +45,7 @@ pub mod progress;
 pub mod relay;
 pub mod report;
 pub mod report_paths;
+pub mod results;
 pub mod scratch;
 pub mod severity;
 pub mod shared;
@@ -63,7 +64,7 @@ pub mod wire;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::thread;
 
 use model::Ticks;
@@ -89,11 +90,12 @@ use metrics::Metrics;
 use progress::Progress;
 use report::Found;
 use report_paths::ReportPaths;
+use results::Instances;
 use shared::Shared;
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
-use walk::{Positions, ProcessProfile};
+use walk::{Positions, Walked};
 
 /// What an analysis that wrote its report answers.
 #[derive(Clone, Debug)]
@@ -284,84 +286,87 @@ impl Job {
         times: &[Vec<Vec<Ticks>>],
         exchange: &dyn Exchange,
         progress: &mut Progress,
-    ) -> Result<Vec<ProcessProfile>, Error> {
+    ) -> Result<Vec<Walked>, Error> {
         let Job { archive, trace, metrics, weights, memory, .. } = self;
         progress.phase("read events");
         let mine = self.blocks[exchange.worker()].clone();
         let end = mine.end;
         progress.expect(weights[mine.clone()].iter().sum());
-        let mut profiles = Vec::with_capacity(mine.len());
+        let mut processes = Vec::with_capacity(mine.len());
         for (at, process) in mine.enumerate() {
             let times = times.get(at).map_or(&[][..], Vec::as_slice);
             let files = walk::open(archive, trace, process)?;
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
-            profiles.push(walk::walk(archive, trace, metrics, &files, positions, times, memory)?);
+            processes.push(walk::walk(archive, trace, metrics, &files, positions, times, memory)?);
             progress.advance(weights[process]);
         }
-        Ok(profiles)
+        Ok(processes)
     }
 
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
         let Job { trace, metrics, formulas, memory, shared, .. } = self;
         let owners = Owners::new(&self.blocks);
-        let tools = Tools { trace, metrics, formulas, owners: &owners, shared, together: self.together };
+        let tools =
+            Tools { trace, metrics, formulas, owners: &owners, shared, memory, together: self.together };
         let is_alone = exchange.workers() == self.threads;
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let profiles = self.walk(Positions::Records, &[], exchange, progress)?;
+            let walked = self.walk(Positions::Records, &[], exchange, progress)?;
             progress.phase("correct clocks");
-            let matching = matching::bytes_needed(&profiles, is_alone);
-            memory.check(matching + clock_correction::bytes_needed(&profiles))?;
-            corrected = clock_correction::correct(&tools, profiles, memory, &mut findings, exchange)?;
+            let matching = matching::bytes_needed(&walked, is_alone);
+            memory.check(matching + clock_correction::bytes_needed(&walked))?;
+            corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
-        let mut profiles = self.walk(positions, &corrected.times, exchange, progress)?;
+        let walked = self.walk(positions, &corrected.times, exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
-        memory.check(matching::bytes_needed(&profiles, is_alone))?;
+        memory.check(matching::bytes_needed(&walked, is_alone))?;
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
-        let matches = matching::match_operations(&tools, &profiles, &mut findings, exchange)?;
-        deadlock::find(trace, &profiles, &matches, &mut findings, exchange)?;
+        let matches = matching::match_operations(&tools, &walked, &mut findings, exchange)?;
+        deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");
-        let bounds = statistics::bounds(&profiles, trace.semantics, exchange)?;
-        let clock_error = clock_errors::largest(&profiles, &matches, exchange)?;
+        let bounds = statistics::bounds(&walked, trace.semantics, exchange)?;
+        let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
         let mut statistics = Statistics::new(bounds);
+        let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
-        for (profile, matches) in profiles.iter_mut().zip(matches) {
-            if let Some(bounds) = &bounds {
-                profile.samples.estimate(bounds);
-            }
-            profile.doubtful = Doubtful::new(clock_error);
-            let waiting = wait_states::find(profile, &matches, metrics, trace);
-            thread_waits::find(profile, metrics);
+        let (mut processes, mut results) = (Vec::new(), Vec::new());
+        for (mut walked, matches) in walked.into_iter().zip(matches) {
+            let mut instances = Instances::new(bounds.as_ref(), clock_error);
+            let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
+            thread_waits::find(metrics, &mut walked, &mut instances);
             if metrics.has_causes {
-                causes::collect(trace, profile, &matches, &waiting, &mut collected);
+                causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);
             }
-            profile.operations = Arc::default();
-            statistics.absorb(profile.process, std::mem::take(&mut profile.samples));
+            statistics.absorb(walked.process.number, instances.samples);
+            doubtful.merge(&instances.doubtful);
+            processes.push(walked.process);
+            results.push(walked.results);
         }
 
-        let paths = ReportPaths::unify(trace, &profiles, exchange)?;
+        let paths = ReportPaths::unify(trace, &processes, exchange)?;
         let mut culprits = Culprits::default();
         if metrics.has_causes {
             progress.phase("find root causes");
-            culprits =
-                causes::find(&tools, &mut profiles, collected, &paths, memory, &mut findings, exchange)?;
+            let located = (&processes[..], &mut results[..]);
+            culprits = causes::find(&tools, located, collected, &paths, &mut findings, exchange)?;
         }
 
         progress.phase("report");
-        memory.check(report::bytes_needed(&profiles))?;
+        memory.check(report::bytes_needed(&processes))?;
         scratch::verify()?;
-        let found = Found { findings, statistics, violations: corrected.violations, culprits };
-        let written = report::write(self.target.clone(), &tools, &profiles, &paths, found, exchange)?;
+        let violations = corrected.violations;
+        let found = Found { results, findings, statistics, doubtful, violations, culprits };
+        let written = report::write(self.target.clone(), &tools, &processes, &paths, found, exchange)?;
         // No worker leaves this round before all have come to it: the point of no return (docs/architecture.md, The end).
         // Until then a signal for the process of worker 0, which has the files, still removes them.
         if exchange.worker() >= self.threads {

@@ -6,7 +6,7 @@ use crate::exchange::Exchange;
 use crate::functions::Functions;
 use crate::int::to_u32;
 use crate::trace::{Artificial, Trace};
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 
 /// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl ReportPaths {
     /// If a worker failed.
     pub fn unify(
         trace: &Trace,
-        profiles: &[ProcessProfile],
+        processes: &[WalkedProcess],
         exchange: &mut dyn Exchange,
     ) -> Result<ReportPaths, Error> {
         // Until all programs are known, this is the root of a process that does not tell its own: its main thread's events
@@ -45,12 +45,12 @@ impl ReportPaths {
             tree.merge_below(above, paths)
         };
         let mut own = CallTree::default();
-        for profile in profiles {
-            merge(&mut own, &profile.paths);
+        for process in processes {
+            merge(&mut own, &process.paths);
         }
         let mut tree = merge_all(own, exchange)?;
         let mut numbers: Vec<Vec<u32>> =
-            profiles.iter().map(|profile| merge(&mut tree, &profile.paths)).collect();
+            processes.iter().map(|process| merge(&mut tree, &process.paths)).collect();
         // One root: the program, if the whole trace is of one as far as it tells.
         let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root as usize].region).collect();
         let named: Vec<u32> = roots.iter().copied().filter(|&root| root != unnamed).collect();

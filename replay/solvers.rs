@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::exchange::shelf::Shelf;
 use crate::exchange::{Batch, Exchange, share};
 use crate::int::to_u32;
-use crate::memory::Memory;
 use crate::relay::{self, Recurrence};
 use crate::tools::Tools;
 use crate::wire::{self, Wire};
@@ -189,18 +188,17 @@ pub fn bring_together<P: Part>(
     tools: &Tools<'_>,
     own: P,
     shelf: &Shelf<Arc<P>>,
-    memory: &Memory,
     exchange: &mut dyn Exchange,
 ) -> Result<Group<P>, Error> {
     let me = exchange.worker();
-    let told = share(exchange, vec![own.bytes(), memory.left().min(tools.together)])?;
+    let told = share(exchange, vec![own.bytes(), tools.memory.left().min(tools.together)])?;
     let column = |at: usize| told.iter().map(|words| words[at]).collect::<Vec<u64>>();
     let solvers = Solvers::new(&column(0), &column(1));
     let workers = solvers.group(me);
     if solvers.firsts.len() == exchange.workers() {
         return Ok(Group::new(solvers, workers, vec![Arc::new(own)]));
     }
-    memory.check(workers.clone().map(|worker| told[worker][0]).sum())?;
+    tools.memory.check(workers.clone().map(|worker| told[worker][0]).sum())?;
     // Threads of a process show each other their parts.
     let team = tools.shared.team(me);
     let mut outgoing = vec![Batch::new(); exchange.workers()];

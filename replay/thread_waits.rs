@@ -11,91 +11,105 @@ use patterns::matched::{Acquisition, BarrierVisit};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Barrier, Operations, Place};
+use crate::results::{Instances, Results};
 use crate::severity::Row;
 use crate::statistics::Instance;
-use crate::walk::ProcessProfile;
+use crate::walk::{Walked, WalkedProcess};
 
 /// Finds the wait states of a process's threads and adds them to their severities.
-pub fn find(profile: &mut ProcessProfile, metrics: &Metrics) {
-    let operations = profile.operations.clone();
-    locks(profile, &operations, metrics);
-    barriers(profile, &operations, metrics);
+pub fn find(metrics: &Metrics, walked: &mut Walked, instances: &mut Instances) {
+    let Walked { process, operations, results, .. } = walked;
+    let mut finder = Finder { process, results, instances };
+    finder.locks(operations, metrics);
+    finder.barriers(operations, metrics);
 }
 
-fn locks(profile: &mut ProcessProfile, operations: &Operations, metrics: &Metrics) {
-    for lock in &operations.locks {
-        let released = lock.released.map(|release| release.time);
-        let acquisition = Acquisition { class: lock.class, call: lock.call, released };
-        for (pattern, rule) in &metrics.at_lock {
-            let ticks = rule(&acquisition);
-            if let Some(release) = lock.released.filter(|_| ticks > 0) {
-                add(profile, pattern, lock.location, lock.row, ticks);
-                let path = path(profile, lock.location, lock.row);
-                offer(profile, pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place);
-            }
-        }
-    }
+struct Finder<'a> {
+    process: &'a WalkedProcess,
+    results: &'a mut Results,
+    instances: &'a mut Instances,
 }
 
-fn barriers(profile: &mut ProcessProfile, operations: &Operations, metrics: &Metrics) {
-    // The visits of each barrier together. All threads are in one call path, unless the trace is odd.
-    let mut visits: Vec<&Barrier> = operations.barriers.iter().filter(|visit| visit.last.is_some()).collect();
-    visits.sort_unstable_by_key(|visit| (visit.last, visit.location));
-    for barrier in visits.chunk_by(|a, b| a.last == b.last) {
-        let Some(last) = barrier[0].last.map(|last| &operations.barriers[last as usize]) else { continue };
-        let cause = Place { location: last.location, path: path(profile, last.location, last.row) };
-        let enter = barrier.iter().map(|visit| visit.visit.enter).fold(Ticks::MAX, Ticks::min);
-        let exit = barrier.iter().map(|visit| visit.visit.leave).fold(Ticks::MIN, Ticks::max);
-        for (pattern, rule) in &metrics.at_thread_barrier {
-            let mut sum: Ticks = 0;
-            for visit in barrier {
-                let ticks = rule(&BarrierVisit {
-                    class: visit.class,
-                    visit: visit.visit,
-                    last_enter: last.visit.enter,
-                    tasks: visit.tasks,
-                });
-                if ticks > 0 {
-                    add(profile, pattern, visit.location, visit.row, ticks);
-                    sum = sum.saturating_add(ticks);
+impl Finder<'_> {
+    fn locks(&mut self, operations: &Operations, metrics: &Metrics) {
+        for lock in &operations.locks {
+            let released = lock.released.map(|release| release.time);
+            let acquisition = Acquisition { class: lock.class, call: lock.call, released };
+            for (pattern, rule) in &metrics.at_lock {
+                let ticks = rule(&acquisition);
+                if let Some(release) = lock.released.filter(|_| ticks > 0) {
+                    self.add(pattern, lock.location, lock.row, ticks);
+                    let path = self.path(lock.location, lock.row);
+                    self.offer(pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place);
                 }
             }
-            if sum > 0 {
-                let path = path(profile, barrier[0].location, barrier[0].row);
-                offer(profile, pattern, sum, (enter, exit), path, cause);
+        }
+    }
+
+    fn barriers(&mut self, operations: &Operations, metrics: &Metrics) {
+        // The visits of each barrier together. All threads are in one call path, unless the trace is odd.
+        let mut visits: Vec<&Barrier> =
+            operations.barriers.iter().filter(|visit| visit.last.is_some()).collect();
+        visits.sort_unstable_by_key(|visit| (visit.last, visit.location));
+        for barrier in visits.chunk_by(|a, b| a.last == b.last) {
+            let Some(last) = barrier[0].last.map(|last| &operations.barriers[last as usize]) else {
+                continue;
+            };
+            let cause = Place { location: last.location, path: self.path(last.location, last.row) };
+            let enter = barrier.iter().map(|visit| visit.visit.enter).fold(Ticks::MAX, Ticks::min);
+            let exit = barrier.iter().map(|visit| visit.visit.leave).fold(Ticks::MIN, Ticks::max);
+            for (pattern, rule) in &metrics.at_thread_barrier {
+                let mut sum: Ticks = 0;
+                for visit in barrier {
+                    let ticks = rule(&BarrierVisit {
+                        class: visit.class,
+                        visit: visit.visit,
+                        last_enter: last.visit.enter,
+                        tasks: visit.tasks,
+                    });
+                    if ticks > 0 {
+                        self.add(pattern, visit.location, visit.row, ticks);
+                        sum = sum.saturating_add(ticks);
+                    }
+                }
+                if sum > 0 {
+                    let path = self.path(barrier[0].location, barrier[0].row);
+                    self.offer(pattern, sum, (enter, exit), path, cause);
+                }
             }
         }
     }
-}
 
-/// Position of a location among those of its process.
-fn thread(profile: &ProcessProfile, location: u32) -> usize {
-    location as usize - profile.locations[0].location
-}
-
-fn path(profile: &ProcessProfile, location: u32, row: Row) -> u32 {
-    profile.locations[thread(profile, location)].severities.paths()[row as usize]
-}
-
-/// A thread waited.
-fn add(profile: &mut ProcessProfile, pattern: &NumberedPattern, location: u32, row: Row, ticks: Ticks) {
-    let thread = thread(profile, location);
-    profile.locations[thread].severities.add(pattern.metric, row, ticks);
-    if let Some(subject) = pattern.subject {
-        profile.samples.add(subject, ticks);
+    /// Position of a location among those of the process.
+    fn thread(&self, location: u32) -> usize {
+        location as usize - self.process.locations[0].location
     }
-}
 
-/// An instance that lies between two times and was caused at `cause`.
-fn offer(
-    profile: &mut ProcessProfile,
-    pattern: &NumberedPattern,
-    ticks: Ticks,
-    (enter, exit): (Ticks, Ticks),
-    path: u32,
-    cause: Place,
-) {
-    let process = to_u32(profile.process);
-    let Some(subject) = pattern.subject else { return };
-    profile.samples.offer(subject, Instance { duration: Reverse(ticks), process, enter, exit, path, cause });
+    fn path(&self, location: u32, row: Row) -> u32 {
+        self.results.severities[self.thread(location)].paths()[row as usize]
+    }
+
+    /// A thread waited.
+    fn add(&mut self, pattern: &NumberedPattern, location: u32, row: Row, ticks: Ticks) {
+        let thread = self.thread(location);
+        self.results.severities[thread].add(pattern.metric, row, ticks);
+        if let Some(subject) = pattern.subject {
+            self.instances.samples.add(subject, ticks);
+        }
+    }
+
+    /// An instance that lies between two times and was caused at `cause`.
+    fn offer(
+        &mut self,
+        pattern: &NumberedPattern,
+        ticks: Ticks,
+        (enter, exit): (Ticks, Ticks),
+        path: u32,
+        cause: Place,
+    ) {
+        let process = to_u32(self.process.number);
+        let Some(subject) = pattern.subject else { return };
+        let instance = Instance { duration: Reverse(ticks), process, enter, exit, path, cause };
+        self.instances.samples.offer(subject, instance);
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::assignment::Owners;
 use crate::formulas::Formulas;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::shared::Shared;
 use crate::trace::Trace;
@@ -19,6 +20,8 @@ pub struct Tools<'a> {
     pub owners: &'a Owners,
     /// What the threads of this process show each other.
     pub shared: &'a Shared,
+    /// What memory is left.
+    pub memory: &'a Memory,
     /// Bytes that one worker brings together of the others, at most.
     pub together: u64,
 }

@@ -16,11 +16,12 @@ use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{CallId, Envelope, NO_CALL, Operations, Place, Receive};
+use crate::results::{Instances, Results};
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::unexplained::LongCalls;
-use crate::walk::ProcessProfile;
+use crate::walk::{Walked, WalkedProcess};
 
 /// Stands for "no message".
 const NONE: u32 = u32::MAX;
@@ -36,16 +37,16 @@ pub struct WaitingMessages {
 
 /// Finds the wait states of a process and adds them to its severities.
 pub fn find(
-    profile: &mut ProcessProfile,
+    (trace, metrics): (&Trace, &Metrics),
+    walked: &mut Walked,
     matches: &Matches,
-    metrics: &Metrics,
-    trace: &Trace,
+    instances: &mut Instances,
 ) -> WaitingMessages {
-    let operations = profile.operations.clone();
+    let Walked { process, operations, results, .. } = walked;
     let waiting = WaitingMessages::default();
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
-    let mut finder = Finder { profile, operations: &operations, metrics, waiting, received, long };
+    let mut finder = Finder { process, operations, results, instances, metrics, waiting, received, long };
     let (calls_with_late_sender, lost) = finder.receives(matches, trace);
     finder.add_received();
     let lost = finder.lose_unmatched(matches, lost);
@@ -53,13 +54,15 @@ pub fn find(
     finder.collectives(&matches.collectives);
     finder.waits(&matches.waits);
     let Finder { long, waiting, .. } = finder;
-    long.account(&operations, &lost, trace.definitions.clock.resolution, &mut profile.coverage);
+    long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
     waiting
 }
 
 struct Finder<'a> {
-    profile: &'a mut ProcessProfile,
+    process: &'a WalkedProcess,
     operations: &'a Operations,
+    results: &'a mut Results,
+    instances: &'a mut Instances,
     metrics: &'a Metrics,
     waiting: WaitingMessages,
     /// By site of calls: what was received there.
@@ -88,8 +91,8 @@ struct Longest {
 
 impl Finder<'_> {
     fn add(&mut self, location: u32, metric: usize, row: Row, value: i64) {
-        let first = self.profile.locations[0].location;
-        self.profile.locations[location as usize - first].severities.add(metric, row, value);
+        let first = self.process.locations[0].location;
+        self.results.severities[location as usize - first].add(metric, row, value);
     }
 
     /// Adds to a metric where a call of MPI was made.
@@ -103,7 +106,7 @@ impl Finder<'_> {
     fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
         self.add_at(call, pattern.metric, ticks);
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
-            self.profile.doubtful.consider(pattern.metric, ticks);
+            self.instances.doubtful.consider(pattern.metric, ticks);
         }
         if pattern.is_waiting {
             self.long.add(self.operations, call, ticks);
@@ -112,7 +115,7 @@ impl Finder<'_> {
             self.add_at(call, instances, 1);
         }
         if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
-            self.profile.samples.add(subject, ticks);
+            self.instances.samples.add(subject, ticks);
         }
     }
 
@@ -132,7 +135,7 @@ impl Finder<'_> {
             call,
             Instance {
                 duration: Reverse(ticks),
-                process: to_u32(self.profile.process),
+                process: to_u32(self.process.number),
                 enter: interval.enter,
                 exit: interval.leave,
                 path: NO_PATH,
@@ -145,7 +148,7 @@ impl Finder<'_> {
     fn offer(&mut self, subject: Option<SubjectId>, call: CallId, instance: Instance) {
         let site = self.operations.site(call);
         if let Some(subject) = subject.filter(|_| site.is_mpi) {
-            self.profile.samples.offer(subject, Instance { path: site.path, ..instance });
+            self.instances.samples.offer(subject, Instance { path: site.path, ..instance });
         }
     }
 
@@ -165,7 +168,7 @@ impl Finder<'_> {
                     false if matches.paused.contains(peer) => Finding::UnrecordedPartner,
                     false => Finding::UnmatchedSend,
                 };
-                self.profile
+                self.results
                     .findings
                     .add(finding, send.time, location, || format!("to process {peer} with tag {tag}"));
             }
@@ -173,7 +176,7 @@ impl Finder<'_> {
         for &at in &matches.unverified {
             let receive = &self.operations.receives[at as usize];
             let location = self.operations.site(receive.call).location as usize;
-            self.profile.findings.add(Finding::UnverifiedOrder, receive.time, location, || {
+            self.results.findings.add(Finding::UnverifiedOrder, receive.time, location, || {
                 let Envelope { rank, tag, .. } = self.operations.source(receive);
                 format!("from rank {rank} with tag {tag}")
             });
@@ -188,7 +191,7 @@ impl Finder<'_> {
         for &call in &lost {
             let call = self.operations.call(call);
             if call.is_analysed {
-                self.profile.coverage.lose(Fate::Unmatched, call.interval.leave - call.interval.enter);
+                self.results.coverage.lose(Fate::Unmatched, call.interval.leave - call.interval.enter);
             }
         }
         lost
@@ -202,7 +205,7 @@ impl Finder<'_> {
             return;
         }
         let location = self.operations.site(receive.call).location as usize;
-        let findings = &mut self.profile.findings;
+        let findings = &mut self.results.findings;
         let Some(send) = send else {
             let Envelope { peer, rank, tag, .. } = self.operations.source(receive);
             let finding = match matches.sends.is_unknown(at) {

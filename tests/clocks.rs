@@ -168,24 +168,24 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     trace.refine_clock(fineness);
     let (metrics, processes) = (Metrics::new(false), trace.processes.len());
     let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
-    let shared = Shared::new(1);
+    let (shared, memory) = (Shared::new(1), Memory::default());
     let tools = Tools {
         trace: &trace,
         metrics: &metrics,
         formulas: &formulas,
         owners: &owners,
         shared: &shared,
+        memory: &memory,
         together: 0,
     };
     let walk = |process| {
         let files = open(&archive, &trace, process).unwrap();
-        walk(&archive, &trace, &metrics, &files, Positions::Records, &[], &Memory::default()).unwrap()
+        walk(&archive, &trace, &metrics, &files, Positions::Records, &[], &memory).unwrap()
     };
-    let profiles: Vec<_> = (0..processes).map(walk).collect();
-    let locations = profiles.iter().flat_map(|profile| &profile.locations);
-    let before = locations.map(|location| location.records.times.clone()).collect();
-    let memory = Memory::default();
-    let corrected = correct(&tools, profiles, &memory, &mut Findings::default(), &mut Solo).unwrap();
+    let walked: Vec<_> = (0..processes).map(walk).collect();
+    let before =
+        walked.iter().flat_map(|walked| &walked.records).map(|records| records.times.clone()).collect();
+    let corrected = correct(&tools, walked, &mut Findings::default(), &mut Solo).unwrap();
     (before, corrected.times.into_iter().flatten().collect())
 }
 

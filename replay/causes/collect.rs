@@ -10,17 +10,19 @@ use super::delay::{Class, Delay, Notice};
 use super::points::{Next, Peers, SyncPoint};
 use crate::ids::JournalPosition;
 use crate::int::to_u32;
-use crate::journal::{EventSpot, JournalSpot, Spot};
+use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
 use crate::matching::{Matches, With};
 use crate::operations::{Barrier, NO_CALL, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 
 /// What is known of a worker's processes before anything is exchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
+    /// The journal of each location.
+    pub(super) journals: Vec<Journal>,
     /// The points of each location, in no order.
     pub(super) points: Vec<Vec<SyncPoint>>,
     /// Lists of processes that they have synchronised with.
@@ -56,15 +58,16 @@ fn completion(call: Interval, leave: Ticks) -> Ticks {
 /// Adds everything of the next process to what was collected.
 pub fn collect(
     trace: &Trace,
-    profile: &ProcessProfile,
+    walked: &mut Walked,
     matches: &Matches,
     waiting: &WaitingMessages,
     collected: &mut Collected,
 ) {
-    let Collected { points, notices, last, .. } = collected;
+    let Collected { journals, points, notices, last, .. } = collected;
+    journals.append(&mut walked.journals);
     let last = last.take();
     let base = points.len();
-    points.resize_with(base + profile.locations.len(), Vec::new);
+    points.resize_with(base + walked.process.locations.len(), Vec::new);
     let messages = waiting.receives.len() + waiting.sends.len();
     notices.reserve(messages);
     // Most processes have one thread. About as often as it waits for messages, others wait for it.
@@ -72,8 +75,8 @@ pub fn collect(
         points.reserve(2 * messages + matches.partners.len());
     }
     let mut collector = Collector {
-        operations: &profile.operations,
-        first: profile.locations.first().map_or(0, |location| location.location),
+        operations: &walked.operations,
+        first: walked.process.locations.first().map_or(0, |location| location.location),
         base,
         collected,
     };
@@ -82,7 +85,7 @@ pub fn collect(
     collector.collectives(matches);
     collector.parallel_regions();
     collector.thread_barriers();
-    let others = profile.locations.iter().filter(|location| location.is_worker).count();
+    let others = walked.process.locations.iter().filter(|location| location.is_worker).count();
     collector.idle(to_u32(others));
     collected.last = last.or(collected.last);
 }

@@ -11,10 +11,11 @@ use crate::fraction::{fixed, float};
 use crate::int::{nearest, to_u32};
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
+use crate::results::{Results, locations};
 use crate::severity::MetricId;
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::{LocationProfile, ProcessProfile};
+use crate::walk::{WalkedLocation, WalkedProcess};
 use crate::wire::{self, batch_of};
 
 /// Sums over all locations by call path, in lists of equal length. Absurd times in a trace may be too much for them, and
@@ -64,20 +65,20 @@ impl Sums {
 /// If a worker failed.
 pub(super) fn find(
     tools: &Tools<'_>,
-    profiles: &mut [ProcessProfile],
+    (processes, results): (&[WalkedProcess], &mut [Results]),
     paths: &ReportPaths,
     lines: &mut Lines,
     critical: &[Vec<i64>],
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
     let metrics = tools.metrics;
-    let takes_part: Vec<bool> = profiles
+    let takes_part: Vec<bool> = processes
         .iter()
-        .flat_map(|profile| &profile.locations)
+        .flat_map(|process| &process.locations)
         .map(|location| takes_part(tools.trace, location))
         .collect();
     // Behind all call paths: how many locations take part.
-    let mut busy = busy(tools, profiles, lines, paths.len() + 1);
+    let mut busy = busy(tools, (processes, results), lines, paths.len() + 1);
     busy[paths.len()] = takes_part.iter().filter(|takes_part| **takes_part).count() as i128;
     let mut sums = Sums::new(2, paths.len() + 1);
     for (at, rows) in critical.iter().enumerate() {
@@ -121,9 +122,8 @@ pub(super) fn find(
         }
     }
 
-    let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
-    for ((at, location), rows) in locations.enumerate().zip(critical) {
-        let severities = &mut location.severities;
+    let severities = results.iter_mut().flat_map(|results| &mut results.severities);
+    for ((at, severities), rows) in severities.enumerate().zip(critical) {
         for (row, &ticks) in (0..).zip(rows).filter(|(_, ticks)| **ticks > 0) {
             let number = lines.path(at, row) as usize;
             severities.add(metrics.critical_path, row, ticks);
@@ -155,7 +155,7 @@ pub(super) fn find(
 
 /// Whether the path is compared with a location, and the mean is its, too. Streams of accelerators are no resources of the
 /// program. A thread without events lacks nothing of the path; the reference counts all that are defined.
-fn takes_part(trace: &Trace, location: &LocationProfile) -> bool {
+fn takes_part(trace: &Trace, location: &WalkedLocation) -> bool {
     let is_counted = location.has_events() || trace.semantics == Semantics::Reference;
     trace.locations[location.location].is_thread() && is_counted
 }
@@ -202,18 +202,23 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
 }
 
 /// What all threads of this worker did without waiting, by call path of the report, in ticks; a list of this length.
-fn busy(tools: &Tools<'_>, profiles: &[ProcessProfile], lines: &Lines, length: usize) -> Vec<i128> {
+fn busy(
+    tools: &Tools<'_>,
+    (processes, results): (&[WalkedProcess], &[Results]),
+    lines: &Lines,
+    length: usize,
+) -> Vec<i128> {
     let metrics = tools.metrics;
     let without = metrics.not_work().map(|metric| (metric, -1));
     let parts: Vec<(MetricId, i128)> = [(metrics.time, 1)].into_iter().chain(without).collect();
     let mut busy = vec![0; length];
-    let locations = profiles.iter().flat_map(|profile| profile.locations.iter().map(move |l| (profile, l)));
-    for (at, (profile, location)) in locations.enumerate() {
+    let paths = processes.iter().flat_map(|process| process.locations.iter().map(|_| &process.paths));
+    for (at, ((location, severities), paths)) in locations(processes, results).zip(paths).enumerate() {
         if !tools.trace.locations[location.location].is_thread() {
             continue;
         }
         for &(metric, sign) in &parts {
-            let column = tools.formulas.column(metric, &location.severities, &profile.paths);
+            let column = tools.formulas.column(metric, severities, paths);
             for (row, &ticks) in column.iter().enumerate() {
                 busy[lines.path(at, to_u32(row)) as usize] += sign * i128::from(ticks);
             }

@@ -37,12 +37,12 @@ use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::groups::Groups;
 use crate::int::to_u32;
-use crate::journal::{JournalSpot, Spot};
-use crate::memory::Memory;
+use crate::journal::{Journal, JournalSpot, Spot};
 use crate::report_paths::ReportPaths;
+use crate::results::{self, Results};
 use crate::solvers;
 use crate::tools::Tools;
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 use crate::wire::{self, Wire, batch_of};
 use backward::Backward;
 use delay::Notice;
@@ -51,9 +51,8 @@ use points::{Next, Peers, SyncPoint};
 use sides::{Cause, Causes, Waits};
 
 /// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
-fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
-    let locations = profiles.iter().flat_map(|profile| &profile.locations);
-    let journals: u64 = locations.map(|location| location.journal.growth() as u64 * 3 / 2).sum();
+fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
+    let journals: u64 = journals.iter().map(|journal| journal.growth() as u64 * 3 / 2).sum();
     let points: usize = points.iter().map(Vec::len).sum();
     journals + 600 * sides as u64 + 200 * points as u64
 }
@@ -65,17 +64,16 @@ fn bytes_needed(profiles: &[ProcessProfile], points: &[Vec<SyncPoint>], sides: u
 /// If a worker failed, or memory gets short.
 pub fn find(
     tools: &Tools<'_>,
-    profiles: &mut [ProcessProfile],
+    (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
-    memory: &Memory,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
     let first =
-        profiles.iter().flat_map(|profile| &profile.locations).map(|location| location.location).next();
-    let Collected { mut points, lists, notices, meetings, idle, last } = collected;
-    memory.check(bytes_needed(profiles, &points, notices.len()))?;
+        processes.iter().flat_map(|process| &process.locations).map(|location| location.location).next();
+    let Collected { journals, mut points, lists, notices, meetings, idle, last } = collected;
+    tools.memory.check(bytes_needed(&journals, &points, notices.len()))?;
     let order = by_cause(tools, &notices);
     let notice = |&at: &u32| &notices[at as usize];
     let waits = Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
@@ -84,7 +82,7 @@ pub fn find(
     // A few locations may make all others wait.
     let own = of_worker(exchange.worker());
     let causing = own.len() + told.iter().map(|batch| batch.len() / Notice::WORDS).sum::<usize>();
-    memory.check(bytes_needed(profiles, &points, notices.len() + causing))?;
+    tools.memory.check(bytes_needed(&journals, &points, notices.len() + causing))?;
     let mut causes = Causes::default();
     causes.list.reserve_exact(causing);
     for (worker, batch) in told.iter().enumerate() {
@@ -109,24 +107,23 @@ pub fn find(
     causes.firsts.push(causes.list.len());
     drop((told, notices, order));
     let mut lines = Lines::new(first.unwrap_or(0), paths.len());
-    let mut points = points.into_iter();
-    for (profile, numbers) in profiles.iter_mut().zip(&paths.numbers) {
-        for location in &mut profile.locations {
-            let mut points = points.next().unwrap_or_default();
-            points::sort(&mut points);
-            let rows: Vec<u32> =
-                location.severities.paths().iter().map(|&path| numbers[path as usize]).collect();
-            let journal = std::mem::take(&mut location.journal);
-            lines.push(journal, points, rows, location.is_worker);
-        }
+    let numbers = processes.iter().zip(&paths.numbers);
+    let numbers = numbers.flat_map(|(process, numbers)| process.locations.iter().map(move |_| numbers));
+    let locations = results::locations(processes, results).zip(numbers);
+    for (((location, severities), numbers), (journal, mut points)) in
+        locations.zip(journals.into_iter().zip(points))
+    {
+        points::sort(&mut points);
+        let rows = severities.paths().iter().map(|&path| numbers[path as usize]).collect();
+        lines.push(journal, points, rows, location.is_worker);
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
     drop(lists);
 
-    let last = end_of_path(tools, profiles, &lines, last, exchange)?;
+    let last = end_of_path(tools, processes, &lines, last, exchange)?;
     let sides = (&waits, &causes);
     let graph = Graph::new(&lines, sides, meetings, last, exchange)?;
-    let group = solvers::bring_together(tools, graph, &tools.shared.graphs, memory, exchange)?;
+    let group = solvers::bring_together(tools, graph, &tools.shared.graphs, exchange)?;
     let mut backward = Backward::new(tools, &group, findings);
     group.solvers.run(&mut backward, exchange);
     let (returned, released) = backward.give_back(exchange)?;
@@ -135,15 +132,13 @@ pub fn find(
     let critical = critical_path::ticks(&mut lines, &returned.path);
     let per_tick = long_term::per_tick(&causes, returned.costs());
     drop(returned);
-    let locations: Vec<_> = profiles.iter().flat_map(|profile| &profile.locations).collect();
+    let locations: Vec<_> = results::locations(processes, results).collect();
     let way = culprits::Way { waits: &waits, causes: &causes, per_tick, group, released };
     let culprits = culprits::find(tools, paths, &locations, &mut lines, way, exchange)?;
     drop(locations);
-    impact::find(tools, profiles, paths, &mut lines, &critical, exchange)?;
-    let locations = profiles.iter_mut().flat_map(|profile| &mut profile.locations);
-    for (location, shares) in locations.zip(lines.into_shares()) {
-        location.severities.set_shares(shares);
-    }
+    impact::find(tools, (processes, results), paths, &mut lines, &critical, exchange)?;
+    let severities = results.iter_mut().flat_map(|results| &mut results.severities);
+    severities.zip(lines.into_shares()).for_each(|(severities, shares)| severities.set_shares(shares));
     Ok(culprits)
 }
 
@@ -176,12 +171,12 @@ fn tell<'n>(
 /// event of all (invariants: no Finalize).
 fn end_of_path(
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    processes: &[WalkedProcess],
     lines: &Lines,
     last: Option<JournalSpot>,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<JournalSpot>, Error> {
-    let ends = profiles.iter().flat_map(|profile| &profile.locations);
+    let ends = processes.iter().flat_map(|process| &process.locations);
     // A stream of an accelerator is not where a program ends.
     let is_thread = |location: usize| tools.trace.locations[location].is_thread();
     let ends =

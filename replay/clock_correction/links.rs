@@ -19,7 +19,7 @@ use crate::matching::{
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 use crate::wire::{self, Half, Wire, wire};
 
 /// Stands for "not told yet": before all times.
@@ -148,21 +148,21 @@ wire!(Link { spot, [role, kind], other });
 /// If a worker failed.
 pub(super) fn find(
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Link>, Meetings), Error> {
     let trace = tools.trace;
     let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
     let mut meetings = Meetings::new(exchange.worker());
     let unreported = &mut Findings::default();
-    let (matches, paused) = match_messages(tools, profiles, unreported, exchange)?;
-    for (profile, matches) in profiles.iter().zip(matches) {
-        links.messages(&profile.operations, &matches);
-        links.threads_in_mpi(&profile.operations, &matches);
-        links.teams(&profile.operations.teams, &mut meetings);
-        links.barriers(&profile.operations.barriers, &mut meetings);
+    let (matches, paused) = match_messages(tools, processes, unreported, exchange)?;
+    for (walked, matches) in processes.iter().zip(matches) {
+        links.messages(&walked.operations, &matches);
+        links.threads_in_mpi(&walked.operations, &matches);
+        links.teams(&walked.operations.teams, &mut meetings);
+        links.barriers(&walked.operations.barriers, &mut meetings);
     }
-    let parts = collect_parts(trace, profiles, exchange)?;
+    let parts = collect_parts(trace, processes, exchange)?;
     for operation in operations(trace, &parts, &paused) {
         if let Verdict::Sound(class, ranks) = operation.check(unreported) {
             links.collective(&operation, class, ranks, &mut meetings);

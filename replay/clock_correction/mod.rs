@@ -24,10 +24,9 @@ use crate::error::Error;
 use crate::exchange::{Exchange, share};
 use crate::findings::{Finding, Findings};
 use crate::int::to_u32;
-use crate::memory::Memory;
 use crate::solvers;
 use crate::tools::Tools;
-use crate::walk::{FARTHEST, ProcessProfile, Records};
+use crate::walk::{FARTHEST, Records, Walked};
 use amortise::{Limit, amortise};
 use forward::Forward;
 use links::{Link, Role};
@@ -60,14 +59,14 @@ pub struct Corrected {
 }
 
 /// About how many bytes correcting the times of these processes takes.
-pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
-    let of = |profile: &ProcessProfile| {
-        let operations = &profile.operations;
+pub fn bytes_needed(processes: &[Walked]) -> u64 {
+    let of = |walked: &Walked| {
+        let operations = &walked.operations;
         let messages = operations.sends.len() + operations.receives.len();
         let meetings = operations.collectives.len() + operations.barriers.len() + operations.teams.len();
         300 * messages as u64 + 400 * meetings as u64
     };
-    profiles.iter().map(of).sum()
+    processes.iter().map(of).sum()
 }
 
 /// Corrects the times of processes that were walked with numbers of records as positions.
@@ -76,24 +75,23 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 /// If a worker failed.
 pub fn correct(
     tools: &Tools<'_>,
-    profiles: Vec<ProcessProfile>,
-    memory: &Memory,
+    processes: Vec<Walked>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Corrected, Error> {
     let mut backward = Findings::default();
-    for profile in &profiles {
-        backward.merge(profile.findings.clone().only(Finding::BackwardTime));
+    for walked in &processes {
+        backward.merge(walked.results.findings.clone().only(Finding::BackwardTime));
     }
-    let (links, meetings) = links::find(tools, &profiles, exchange)?;
-    let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
+    let (links, meetings) = links::find(tools, &processes, exchange)?;
+    let first = processes.iter().flat_map(|walked| &walked.process.locations).map(|it| it.location).next();
     let first = to_u32(first.unwrap_or(0));
-    let threads: Vec<usize> = profiles.iter().map(|profile| profile.locations.len()).collect();
-    let records = profiles.into_iter().flat_map(|profile| profile.locations).map(|location| location.records);
+    let threads: Vec<usize> = processes.iter().map(|walked| walked.process.locations.len()).collect();
+    let records = processes.into_iter().flat_map(|walked| walked.records);
     let mut ways = ways(first, records, links);
     let least = Least::new(tools.trace.definitions.clock.resolution);
     let stations = Stations::new(first, &ways, least, meetings.clone());
-    let group = solvers::bring_together(tools, stations, &tools.shared.stations, memory, exchange)?;
+    let group = solvers::bring_together(tools, stations, &tools.shared.stations, exchange)?;
     let mut forward = Forward::new(tools, &group, findings);
     group.solvers.run(&mut forward, exchange);
     let told = forward.give_back(ways.iter().map(|way| way.links.len()), exchange)?;

@@ -13,7 +13,7 @@ use crate::groups::Groups;
 use crate::int::to_u32;
 use crate::operations::{CallId, Envelope, Operations};
 use crate::options::Semantics;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 
 /// A channel from a process's point of view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -165,8 +165,8 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    pub(super) fn new(profile: &ProcessProfile, semantics: Semantics) -> Channels {
-        let operations = &*profile.operations;
+    pub(super) fn new(walked: &Walked, semantics: Semantics) -> Channels {
+        let operations = &*walked.operations;
         let Operations { sends, receives, destinations, sources, gap, pause, unrecorded, .. } = operations;
         let sent = sends.iter().map(|send| (!send.is_cancelled()).then(|| send.envelope()));
         let received = receives.iter().map(|receive| Some(receive.envelope()));
@@ -201,11 +201,11 @@ impl Channels {
     }
 
     /// Counts channels that two threads used at once: the order of their messages is not known.
-    pub(super) fn check(&self, profile: &ProcessProfile, findings: &mut Findings) {
-        if profile.locations.len() < 2 {
+    pub(super) fn check(&self, walked: &Walked, findings: &mut Findings) {
+        if walked.process.locations.len() < 2 {
             return;
         }
-        let operations = &profile.operations;
+        let operations = &walked.operations;
         let mut check = |by_channel: &ByChannel, call: &dyn Fn(u32) -> CallId, what: &str| {
             for (channel, list, _) in by_channel.lists() {
                 let calls: Vec<_> = list.iter().map(|&at| operations.call(call(at))).collect();

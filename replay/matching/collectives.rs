@@ -25,7 +25,7 @@ use crate::options::Semantics;
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 use crate::wire::{self, Half, Halves, Wire, wire};
 
 /// Kinds of answers.
@@ -103,11 +103,11 @@ impl Half for Option<CollectiveClass> {
 }
 
 /// Tells the parts of a process to the workers that judge.
-pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
+pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
-    let collectives = &profile.operations.collectives;
-    let sure = profile.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
-    let missing: FxHashMap<u32, u64> = profile.operations.unrecorded.collectives.iter().copied().collect();
+    let collectives = &walked.operations.collectives;
+    let sure = walked.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
+    let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
     // By communicator: the operation that comes next, and those before the gap.
     let mut extents: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
     let mut instances = Vec::with_capacity(collectives.len());
@@ -126,11 +126,11 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
     }
     for (position, (collective, &instance)) in collectives.iter().zip(&instances).enumerate() {
         let (count, sure) = extents[&collective.communicator];
-        let call = profile.operations.call(collective.call);
+        let call = walked.operations.call(collective.call);
         let part = Part {
             communicator: collective.communicator,
             instance,
-            process: to_u32(profile.process),
+            process: to_u32(walked.process.number),
             position: to_u32(position),
             place: call.site.place(),
             ended: collective.position,
@@ -145,7 +145,7 @@ pub(super) fn tell(profile: &ProcessProfile, outgoing: &mut [Batch]) {
             received: collective.received,
             count,
             sure,
-            was_off: profile.operations.was_off,
+            was_off: walked.operations.was_off,
         };
         part.put(&mut outgoing[judge_of(part.communicator, instance, workers)]);
     }

@@ -19,7 +19,7 @@ use crate::exchange::batch::BatchReader;
 use crate::int::to_u32;
 use crate::operations::Operations;
 use crate::options::Semantics;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 use crate::wire::{self, Halves, Wire};
 
 /// Kinds of blocks in a batch.
@@ -34,25 +34,25 @@ const WAS_PAUSED: u64 = 8;
 /// Tells the other sides that belong to workers outside of `team`: blocks of kind, communicator, this process, the other
 /// one, tag, count, those that are sure, and how many times some are missing; then where and how many, and the facts.
 pub(super) fn tell(
-    profile: &ProcessProfile,
+    walked: &Walked,
     channels: &Channels,
     team: &Range<usize>,
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
-    if profile.operations.pause.is_some() {
+    if walked.operations.pause.is_some() {
         for (worker, batch) in outgoing.iter_mut().enumerate() {
             if !team.contains(&worker) {
-                (PAUSED, profile.process).put(batch);
+                (PAUSED, walked.process.number).put(batch);
             }
         }
     }
-    tell_side::<SendFacts>(profile, &channels.sends, SENDS, team, owners, outgoing);
-    tell_side::<PostingFacts>(profile, &channels.receives, RECEIVES, team, owners, outgoing);
+    tell_side::<SendFacts>(walked, &channels.sends, SENDS, team, owners, outgoing);
+    tell_side::<PostingFacts>(walked, &channels.receives, RECEIVES, team, owners, outgoing);
 }
 
 fn tell_side<F: Facts>(
-    profile: &ProcessProfile,
+    walked: &Walked,
     channels: &ByChannel,
     kind: u64,
     team: &Range<usize>,
@@ -68,11 +68,11 @@ fn tell_side<F: Facts>(
         let Extent { count, sure, was_off, was_paused, runs } = extent;
         let flags = u64::from(was_off) * WAS_OFF + u64::from(was_paused) * WAS_PAUSED;
         let batch = &mut outgoing[owner];
-        let me = to_u32(profile.process);
+        let me = to_u32(walked.process.number);
         (kind | flags, (Halves(communicator, me), Halves(peer, tag))).put(batch);
         ((count, sure), runs.to_vec()).put(batch);
         for &at in list {
-            F::of(&profile.operations, at).put(batch);
+            F::of(&walked.operations, at).put(batch);
         }
     }
 }

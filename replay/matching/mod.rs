@@ -26,7 +26,7 @@ use crate::operations::Operations;
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 
 pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Part, Verdict, operations};
@@ -120,15 +120,15 @@ const OF_COLLECTIVE: u64 = 1000;
 
 /// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
 /// process of the analysis.
-pub fn bytes_needed(profiles: &[ProcessProfile], is_alone: bool) -> u64 {
+pub fn bytes_needed(processes: &[Walked], is_alone: bool) -> u64 {
     let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD };
-    let of = |profile: &ProcessProfile| {
-        let Operations { sends, receives, destinations, sources, collectives, .. } = &*profile.operations;
+    let of = |walked: &Walked| {
+        let Operations { sends, receives, destinations, sources, collectives, .. } = &*walked.operations;
         of_message * (sends.len() + receives.len()) as u64
             + OF_ENVELOPE * (destinations.list().len() + sources.list().len()) as u64
             + OF_COLLECTIVE * collectives.len() as u64
     };
-    profiles.iter().map(of).sum()
+    processes.iter().map(of).sum()
 }
 
 /// Finds the partners of all operations of this worker's processes.
@@ -137,16 +137,16 @@ pub fn bytes_needed(profiles: &[ProcessProfile], is_alone: bool) -> u64 {
 /// If a worker failed.
 pub fn match_operations(
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
     let trace = tools.trace;
-    let (mut matches, paused) = match_messages(tools, profiles, findings, exchange)?;
-    let parts = collect_parts(trace, profiles, exchange)?;
+    let (mut matches, paused) = match_messages(tools, processes, findings, exchange)?;
+    let parts = collect_parts(trace, processes, exchange)?;
     let answers = collectives::judge(tools, &parts, &paused, exchange.workers(), findings);
     drop(parts);
-    let first = profiles.first().map_or(0, |profile| profile.process);
+    let first = processes.first().map_or(0, |walked| walked.process.number);
     for batch in exchange.exchange(answers)? {
         collectives::hear(&batch, first, &mut matches);
     }
@@ -162,21 +162,21 @@ pub fn match_operations(
 /// If a worker failed.
 pub(crate) fn match_messages(
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Matches>, Arc<Paused>), Error> {
     let Tools { trace, owners, shared, .. } = *tools;
     let (thread, team) = (shared.thread(exchange.worker()), shared.team(exchange.worker()));
     let mut outgoing = vec![Batch::new(); exchange.workers()];
-    let mut channels = Vec::with_capacity(profiles.len());
-    for profile in profiles {
-        let of_process = Channels::new(profile, trace.semantics);
-        of_process.check(profile, findings);
-        messages::tell(profile, &of_process, &team, owners, &mut outgoing);
+    let mut channels = Vec::with_capacity(processes.len());
+    for walked in processes {
+        let of_process = Channels::new(walked, trace.semantics);
+        of_process.check(walked, findings);
+        messages::tell(walked, &of_process, &team, owners, &mut outgoing);
         channels.push(Arc::new(of_process));
     }
-    shared.operations.put(thread, profiles.iter().map(|profile| profile.operations.clone()).collect());
+    shared.operations.put(thread, processes.iter().map(|walked| walked.operations.clone()).collect());
     shared.channels.put(thread, channels);
     let told = exchange.exchange(outgoing)?;
 
@@ -187,11 +187,11 @@ pub(crate) fn match_messages(
         semantics: trace.semantics,
     };
     let mut matches: Vec<Matches> =
-        profiles.iter().map(|profile| Matches::new(profile, &near.operations)).collect();
-    for (profile, matches) in profiles.iter().zip(&mut matches) {
-        near.join(profile.process, matches);
+        processes.iter().map(|walked| Matches::new(walked, &near.operations)).collect();
+    for (walked, matches) in processes.iter().zip(&mut matches) {
+        near.join(walked.process.number, matches);
     }
-    let first = profiles.first().map_or(0, |profile| profile.process);
+    let first = processes.first().map_or(0, |walked| walked.process.number);
     let mut paused = near.paused();
     for batch in told {
         near.hear(&batch, first, &mut matches, &mut paused);
@@ -205,19 +205,19 @@ pub(crate) fn match_messages(
 /// If a worker failed.
 pub(crate) fn collect_parts(
     trace: &Trace,
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Part>, Error> {
     let mut members = vec![Batch::new(); exchange.workers()];
-    for profile in profiles {
-        collectives::tell(profile, &mut members);
+    for walked in processes {
+        collectives::tell(walked, &mut members);
     }
     Ok(collectives::gather(trace, &exchange.exchange(members)?))
 }
 
 impl Matches {
-    fn new(profile: &ProcessProfile, near: &Arc<[Arc<Operations>]>) -> Matches {
-        let operations = &profile.operations;
+    fn new(walked: &Walked, near: &Arc<[Arc<Operations>]>) -> Matches {
+        let operations = &walked.operations;
         Matches {
             sends: Sides::new(operations.receives.len(), near),
             postings: Sides::new(operations.sends.len(), near),

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
+use crate::results::Results;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 use crate::wire::Wire;
 
 /// What all processes account for besides severities.
@@ -29,17 +30,17 @@ impl Accounts {
     /// If a worker failed.
     pub(super) fn of_all(
         trace: &Trace,
-        profiles: &[ProcessProfile],
+        (processes, results): (&[WalkedProcess], &[Results]),
         findings: Findings,
+        doubtful: Doubtful,
         violations: Option<Violations>,
         exchange: &mut dyn Exchange,
     ) -> Result<Accounts, Error> {
-        let (coverage, doubtful) = Default::default();
+        let coverage = Coverage::default();
         let mut own = Accounts { findings, coverage, doubtful, violations, run_times: Vec::new() };
-        for profile in profiles {
-            own.findings.merge(profile.findings.clone());
-            own.coverage.merge(profile.coverage);
-            own.doubtful.merge(&profile.doubtful);
+        for results in results {
+            own.findings.merge(results.findings.clone());
+            own.coverage.merge(results.coverage);
         }
         let encode = |accounts: &Accounts| {
             let mut batch = Batch::new();
@@ -54,7 +55,7 @@ impl Accounts {
             accounts.coverage.merge(Wire::get(&mut reader));
             accounts.doubtful.merge(&Wire::get(&mut reader));
         })?;
-        all.run_times = run_times(trace, profiles, exchange)?;
+        all.run_times = run_times(trace, processes, exchange)?;
         Ok(all)
     }
 }
@@ -73,12 +74,12 @@ pub(super) struct RunTimes {
 /// The times of each CPU location; at worker 0. Other locations have none: accelerators and metrics do not wait for ranks.
 fn run_times(
     trace: &Trace,
-    profiles: &[ProcessProfile],
+    processes: &[WalkedProcess],
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<RunTimes>, Error> {
-    let locations = profiles
+    let locations = processes
         .iter()
-        .flat_map(|profile| &profile.locations)
+        .flat_map(|process| &process.locations)
         .filter(|l| trace.locations[l.location].is_thread());
     let words = locations
         .flat_map(|l| [l.location as u64, l.recorded_run() as u64, l.run_mpi as u64, l.run_off as u64])

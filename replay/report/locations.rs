@@ -10,9 +10,10 @@ use crate::idle_threads::{IdleThreads, parallel_regions};
 use crate::imbalance::Totals;
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
+use crate::results::Results;
 use crate::severity::{MetricId, Row, Severities};
 use crate::tools::Tools;
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 
 /// A location with the way from the call paths of its process to the report's.
 #[derive(Debug)]
@@ -103,27 +104,28 @@ impl<'a> Locations<'a> {
     /// The locations of processes; `has_idle_threads` says whether idle threads are looked for.
     pub(super) fn new(
         tools: &Tools<'a>,
-        profiles: &'a [ProcessProfile],
+        (processes, results): (&'a [WalkedProcess], &'a [Results]),
         paths: &'a ReportPaths,
         has_idle_threads: bool,
     ) -> Locations<'a> {
         let Tools { trace, metrics, formulas, .. } = *tools;
         let mut list: Vec<Location<'a>> = Vec::new();
-        for (profile, numbers) in profiles.iter().zip(&paths.numbers) {
-            let idle = IdleThreads::new(trace, metrics, profile).filter(|_| has_idle_threads);
+        for ((process, results), numbers) in processes.iter().zip(results).zip(&paths.numbers) {
+            let severities = &results.severities;
+            let idle = IdleThreads::new(trace, metrics, process, severities).filter(|_| has_idle_threads);
             let outside: Rc<[(u32, i64)]> =
                 idle.as_ref().map(|idle| numbered(idle.outside(), numbers)).unwrap_or_default().into();
-            for (thread, location) in profile.locations.iter().enumerate() {
+            for (thread, (location, severities)) in process.locations.iter().zip(severities).enumerate() {
                 let is_thread = trace.locations[location.location].is_thread() && location.has_events();
                 let idle = idle.as_ref().filter(|_| location.is_worker).map(|idle| {
-                    let limited = numbered(&idle.limited(metrics, &location.severities), numbers);
+                    let limited = numbered(&idle.limited(metrics, severities), numbers);
                     Box::new(IdleTime { outside: Rc::clone(&outside), limited })
                 });
                 let participates = [is_thread && thread == 0, is_thread];
-                list.push(Location { severities: &location.severities, numbers, idle, participates });
+                list.push(Location { severities, numbers, idle, participates });
             }
         }
-        let first = profiles.iter().flat_map(|profile| &profile.locations).map(|it| it.location).next();
+        let first = processes.iter().flat_map(|process| &process.locations).map(|it| it.location).next();
         let mut is_parallel = vec![false; paths.len()];
         for (path, region) in parallel_regions(trace, &paths.tree).into_iter().enumerate() {
             is_parallel[paths.positions[path] as usize] = region != NO_PATH;

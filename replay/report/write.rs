@@ -17,24 +17,30 @@ use super::survey::Survey;
 use crate::call_tree::PathId;
 use crate::causes;
 use crate::clock_correction::Violations;
+use crate::clock_errors::Doubtful;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::imbalance::Totals;
 use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
+use crate::results::Results;
 use crate::statistics::{Statistics, Total};
 use crate::tools::Tools;
 use crate::trace::Trace;
-use crate::walk::ProcessProfile;
+use crate::walk::WalkedProcess;
 
 /// What workers found besides severities.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What was odd; findings of single processes are in their profiles.
+    /// The severities of each process, and what was odd in it.
+    pub results: Vec<Results>,
+    /// What was odd; findings of single processes are in their processes.
     pub findings: Findings,
     /// The instances of wait states.
     pub statistics: Statistics,
+    /// Waiting that may be due to wrong clocks.
+    pub doubtful: Doubtful,
     /// What was wrong with clocks, if they were corrected.
     pub violations: Option<Violations>,
     /// Who made others wait.
@@ -42,8 +48,8 @@ pub struct Found {
 }
 
 /// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
-pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
-    400 * profiles.iter().map(|profile| profile.paths.len() as u64).sum::<u64>()
+pub fn bytes_needed(processes: &[WalkedProcess]) -> u64 {
+    400 * processes.iter().map(|process| process.paths.len() as u64).sum::<u64>()
 }
 
 /// Writes the report of all workers' processes, and the statistics beside it. Worker 0 does, and answers the summary and the
@@ -54,20 +60,22 @@ pub fn bytes_needed(profiles: &[ProcessProfile]) -> u64 {
 pub fn write(
     target: PathBuf,
     tools: &Tools<'_>,
-    profiles: &[ProcessProfile],
+    processes: &[WalkedProcess],
     paths: &ReportPaths,
     found: Found,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let mut locations = Locations::new(tools, profiles, paths, compares);
+    let Found { results, findings, statistics, doubtful, violations, culprits } = found;
+    let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
     locations.computed = Some(&computed).filter(|computed| compares && computed.participants[1] > 1);
-    let statistics = statistics(found.statistics, tools.trace, profiles, paths, exchange)?;
-    let accounts = Accounts::of_all(tools.trace, profiles, found.findings, found.violations, exchange)?;
+    let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
+    let accounts =
+        Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
     let index = survey.index(&locations).of_all(exchange)?;
-    let mut remarks = Remarks::new(tools, paths, &found.culprits);
+    let mut remarks = Remarks::new(tools, paths, &culprits);
     let complete = match exchange.worker() {
         0 => {
             let mut writer = begin(&target, tools, paths, &accounts, statistics)?;
@@ -91,14 +99,14 @@ fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
 }
 
 /// The statistics of all workers, at worker 0.
-fn statistics(
+fn total_statistics(
     statistics: Statistics,
     trace: &Trace,
-    profiles: &[ProcessProfile],
+    processes: &[WalkedProcess],
     paths: &ReportPaths,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Vec<Total>>, Error> {
-    let first = profiles.first().map_or(0, |profile| profile.process);
+    let first = processes.first().map_or(0, |process| process.number);
     let number = |process: usize, path: PathId| {
         paths.numbers.get(process.checked_sub(first)?)?.get(path as usize).copied()
     };

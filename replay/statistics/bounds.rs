@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::operations::{CallId, Operations};
 use crate::options::Semantics;
-use crate::walk::ProcessProfile;
+use crate::walk::Walked;
 
 /// The longest call by pattern, in ticks.
 pub type Bounds = [u64; SUBJECTS.len()];
@@ -18,7 +18,7 @@ pub type Bounds = [u64; SUBJECTS.len()];
 /// # Errors
 /// If a worker failed.
 pub fn bounds(
-    profiles: &[ProcessProfile],
+    processes: &[Walked],
     semantics: Semantics,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Bounds>, Error> {
@@ -26,8 +26,8 @@ pub fn bounds(
         return Ok(None);
     }
     let mut own: Bounds = [0; SUBJECTS.len()];
-    for profile in profiles {
-        raise(&mut own, &of_operations(&profile.operations));
+    for walked in processes {
+        raise(&mut own, &of_operations(&walked.operations));
     }
     let mut all = reduce(exchange, own, |bounds| bounds.to_vec(), raise)?;
     let heard = broadcast(exchange, all.to_vec())?;

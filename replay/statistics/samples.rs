@@ -89,16 +89,9 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// From now on the spread is estimated, which does not keep the values.
-    pub fn estimate(&mut self, bounds: &Bounds) {
-        self.bounds = Some(*bounds);
-        for (pattern, &bound) in self.patterns.iter_mut().zip(bounds) {
-            if let Spread::Values(values) = &pattern.spread {
-                let mut estimate = Spread::estimated(bound);
-                values.iter().for_each(|&value| estimate.add(value));
-                pattern.spread = estimate;
-            }
-        }
+    /// No samples. With `bounds` the spread of their values is estimated, which does not keep them.
+    pub fn new(bounds: Option<&Bounds>) -> Samples {
+        Samples { bounds: bounds.copied(), patterns: Vec::new() }
     }
 
     /// Adds an instance's time to the numbers of a pattern.
@@ -171,17 +164,5 @@ mod tests {
     fn moments_survive_the_way_to_another_worker() {
         let moments = moments(&[3, u64::MAX, 8]);
         assert_eq!(wire::one::<Moments>(&wire::batch_of([&moments])), moments);
-    }
-
-    #[test]
-    fn samples_before_and_after_the_bounds_are_known_give_the_same_estimate() {
-        let bounds = [100; SUBJECTS.len()];
-        let (mut before, mut after) = (Samples::default(), Samples::default());
-        after.estimate(&bounds);
-        for samples in [&mut before, &mut after] {
-            [5, 70, 20].into_iter().for_each(|sample| samples.add(2, sample));
-        }
-        before.estimate(&bounds);
-        assert_eq!(before, after);
     }
 }

@@ -28,17 +28,13 @@ use model::Ticks;
 use otf2::Archive;
 
 use crate::call_tree::CallPath;
-use crate::clock_errors::Doubtful;
-use crate::coverage::Coverage;
 use crate::error::Error;
-use crate::findings::Findings;
 use crate::ids::RecordNumber;
 use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::operations::Operations;
-use crate::severity::Severities;
-use crate::statistics::Samples;
+use crate::results::Results;
 use crate::trace::Trace;
 
 use stream::Content;
@@ -54,7 +50,7 @@ const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 /// Bytes of a location's events from which on the system is told that they will be needed.
 const WORTH_EXPECTING: u64 = 4 << 20;
 
-/// What the positions of events in a location's profile are.
+/// Kinds of positions that the walk gives to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Positions {
     /// Nobody asks.
@@ -65,9 +61,9 @@ pub enum Positions {
     Records,
 }
 
-/// What the walk knows of a location.
+/// A location as the walk leaves it. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
-pub struct LocationProfile {
+pub struct WalkedLocation {
     /// Position of the location in the report.
     pub location: usize,
     /// Its time between the end of MPI_Init and the start of MPI_Finalize, in ticks.
@@ -78,19 +74,13 @@ pub struct LocationProfile {
     pub run_off: Ticks,
     /// A thread beside the main one that was in a team.
     pub is_worker: bool,
-    /// Its severities; their call paths are those of the process.
-    pub severities: Severities,
     /// Its samples by row of the severities; empty without any, and rows behind the end have none.
     pub sampled: Vec<Sampled>,
     /// The time of its last event; [`Ticks::MIN`] if nothing is known of it.
     pub end: Ticks,
-    /// Where its time went, in order; empty unless positions are places in it.
-    pub journal: Journal,
-    /// What is known of records; nothing unless positions are their numbers.
-    pub records: Records,
 }
 
-impl LocationProfile {
+impl WalkedLocation {
     /// The time between MPI_Init and MPI_Finalize as far as it was recorded, in ticks.
     pub fn recorded_run(&self) -> Ticks {
         self.run.saturating_sub(self.run_off)
@@ -120,25 +110,31 @@ impl Records {
     }
 }
 
-/// What the walk knows of a process.
+/// A process as the walk leaves it. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
-pub struct ProcessProfile {
+pub struct WalkedProcess {
     /// Position in [`Trace::processes`].
-    pub process: usize,
+    pub number: usize,
     /// The call paths of all its locations, parents before children.
     pub paths: Vec<CallPath>,
     /// Its locations.
-    pub locations: Vec<LocationProfile>,
-    /// What it communicated.
+    pub locations: Vec<WalkedLocation>,
+}
+
+/// Everything that the walk over the events of a process leaves. Each part goes to the steps that need it, and is dropped
+/// by the last one.
+#[derive(Clone, Debug)]
+pub struct Walked {
+    /// What stays as it is.
+    pub process: WalkedProcess,
+    /// What it communicated, until wait states are found.
     pub operations: Arc<Operations>,
-    /// Instances of wait states that it found.
-    pub samples: Samples,
-    /// Its waiting that may be due to wrong clocks.
-    pub doubtful: Doubtful,
-    /// What was odd.
-    pub findings: Findings,
-    /// What became of its time in MPI.
-    pub coverage: Coverage,
+    /// Where the time of each location went, in order; empty unless positions are places in there.
+    pub journals: Vec<Journal>,
+    /// The records of each location; none unless positions are their numbers.
+    pub records: Vec<Records>,
+    /// What later steps add to.
+    pub results: Results,
 }
 
 /// Says that the events of a process, so many bytes, will be walked soon. Small files are not worth it.
@@ -183,7 +179,7 @@ pub fn walk(
     positions: Positions,
     times: &[Vec<Ticks>],
     memory: &Memory,
-) -> Result<ProcessProfile, Error> {
+) -> Result<Walked, Error> {
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
     let mut streams = Vec::new();

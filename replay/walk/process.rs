@@ -14,9 +14,8 @@ use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Elapsed, Numbering, Thread};
-use super::{LocationProfile, Positions, ProcessProfile, Records};
+use super::{Positions, Records, Walked, WalkedLocation, WalkedProcess};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
-use crate::clock_errors::Doubtful;
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::ids::EventNumber;
@@ -26,8 +25,8 @@ use crate::operations::{
     CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
 };
 use crate::options::Semantics;
+use crate::results::Results;
 use crate::severity::{MetricId, amount};
-use crate::statistics::Samples;
 use crate::trace::{Artificial, RegionKind, Trace};
 
 /// One process: its locations, and what they share.
@@ -408,7 +407,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Closes what is still open and hands over everything.
-    pub(super) fn finish(mut self) -> ProcessProfile {
+    pub(super) fn finish(mut self) -> Walked {
         self.close_teams();
         for thread in 0..self.threads.len() {
             self.close_calls(thread);
@@ -425,45 +424,39 @@ impl<'t> ProcessWalk<'t> {
         }
         self.operations.shrink();
         let (time, visits) = (self.metrics.time, self.metrics.visits);
-        let locations = self
-            .threads
-            .iter_mut()
-            .enumerate()
-            .map(|(number, thread)| {
-                let end = thread.at_finalize.unwrap_or(thread.elapsed);
-                let (mut journal, mut records) = (Journal::default(), Records::default());
-                match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
-                    Numbering::Nothing => {}
-                    Numbering::Journal(mut whole) => {
-                        whole.shrink();
-                        journal = whole;
-                    }
-                    Numbering::Records(all) => records = all,
+        let (mut locations, mut severities) = (Vec::new(), Vec::new());
+        let (mut journals, mut records) = (Vec::new(), Vec::new());
+        for (number, thread) in self.threads.iter_mut().enumerate() {
+            let (mut journal, mut of_location) = (Journal::default(), Records::default());
+            match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
+                Numbering::Nothing => {}
+                Numbering::Journal(mut whole) => {
+                    whole.shrink();
+                    journal = whole;
                 }
-                records.ignored.sort_unstable();
-                LocationProfile {
-                    location: thread.location as usize,
-                    run: end.time,
-                    run_mpi: end.mpi,
-                    run_off: end.off,
-                    is_worker: number > 0 && thread.teams > 0,
-                    severities: thread.finish(time, visits),
-                    sampled: thread.samples.take().map(|samples| samples.by_row).unwrap_or_default(),
-                    end: thread.now,
-                    journal,
-                    records,
-                }
-            })
-            .collect();
-        ProcessProfile {
-            process: self.process,
-            paths: self.tree.into_paths(),
-            locations,
+                Numbering::Records(all) => of_location = all,
+            }
+            of_location.ignored.sort_unstable();
+            journals.push(journal);
+            records.push(of_location);
+            severities.push(thread.finish(time, visits));
+            let end = thread.at_finalize.unwrap_or(thread.elapsed);
+            locations.push(WalkedLocation {
+                location: thread.location as usize,
+                run: end.time,
+                run_mpi: end.mpi,
+                run_off: end.off,
+                is_worker: number > 0 && thread.teams > 0,
+                sampled: thread.samples.take().map(|samples| samples.by_row).unwrap_or_default(),
+                end: thread.now,
+            });
+        }
+        Walked {
+            process: WalkedProcess { number: self.process, paths: self.tree.into_paths(), locations },
             operations: Arc::new(self.operations),
-            samples: Samples::default(),
-            doubtful: Doubtful::default(),
-            findings: self.findings,
-            coverage: self.coverage,
+            journals,
+            records,
+            results: Results { severities, findings: self.findings, coverage: self.coverage },
         }
     }
 }

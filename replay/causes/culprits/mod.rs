@@ -27,9 +27,10 @@ use crate::exchange::Exchange;
 use crate::functions::Function;
 use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
+use crate::severity::Severities;
 use crate::solvers::Group;
 use crate::tools::Tools;
-use crate::walk::LocationProfile;
+use crate::walk::WalkedLocation;
 use excess::Excess;
 use forward::Forward;
 
@@ -123,12 +124,13 @@ pub(super) struct Way<'a> {
 pub(super) fn find(
     tools: &Tools<'_>,
     paths: &ReportPaths,
-    locations: &[&LocationProfile],
+    locations: &[(&WalkedLocation, &Severities)],
     lines: &mut Lines,
     way: Way<'_>,
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
-    let threads = locations.iter().filter(|location| tools.trace.locations[location.location].is_thread());
+    let walked = locations.iter().map(|(location, _)| location);
+    let threads = walked.filter(|location| tools.trace.locations[location.location].is_thread());
     let run = threads.fold(0, |sum: Ticks, it| sum.saturating_add(it.recorded_run()));
     let (culprits, members) = choose::choose(tools, paths, lines, run, exchange)?;
     if culprits.is_empty() {

@@ -9,8 +9,9 @@ use super::{Places, Site};
 use crate::causes::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
+use crate::severity::Severities;
 use crate::tools::Tools;
-use crate::walk::LocationProfile;
+use crate::walk::WalkedLocation;
 use crate::wire::{self, batch_of, wire};
 
 /// The samples of a culprit's locations.
@@ -38,25 +39,25 @@ pub(super) fn count(
     tools: &Tools<'_>,
     places: &Places<'_>,
     sites: &[Option<Site>],
-    locations: &[&LocationProfile],
+    locations: &[(&WalkedLocation, &Severities)],
     lines: &Lines,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Option<SampleCounts>>, Error> {
     let mut counts = vec![SampleCounts::default(); places.culprits.len()];
     let mut of_paths: BTreeMap<(usize, u32), u64> = BTreeMap::new();
-    for (line, profile) in locations.iter().enumerate() {
+    for (line, (walked, severities)) in locations.iter().enumerate() {
         let location = lines.location(line);
         if !places.members.has_any(location) {
             continue;
         }
-        let all: u64 = profile.sampled.iter().map(|sampled| sampled.samples).sum();
+        let all: u64 = walked.sampled.iter().map(|sampled| sampled.samples).sum();
         for (which, count) in counts.iter_mut().enumerate() {
             count.all += if places.members.has(which, location) { all } else { 0 };
         }
-        let times = profile.severities.dense(tools.metrics.time);
+        let times = severities.dense(tools.metrics.time);
         for (row, &path) in lines.paths(line).iter().enumerate() {
             let Some(which) = places.culprit(path, location) else { continue };
-            let sampled = profile.sampled.get(row).copied().unwrap_or_default();
+            let sampled = walked.sampled.get(row).copied().unwrap_or_default();
             let count = &mut counts[which];
             count.here += sampled.samples;
             if sampled.samples > 0 {

@@ -1,0 +1,46 @@
+//! Results of the analysis of a process: severities and what was odd. The walk begins them, later steps add to them, and
+//! the report reads them.
+
+use crate::clock_errors::Doubtful;
+use crate::coverage::Coverage;
+use crate::findings::Findings;
+use crate::severity::Severities;
+use crate::statistics::{Bounds, Samples};
+use crate::walk::{WalkedLocation, WalkedProcess};
+use model::Ticks;
+
+/// What is found out about a process.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The severities of its locations; their call paths are those of the process.
+    pub severities: Vec<Severities>,
+    /// What was odd.
+    pub findings: Findings,
+    /// What became of its time in MPI.
+    pub coverage: Coverage,
+}
+
+/// The instances of wait states at a process, which are no part of its severities.
+#[derive(Clone, Debug)]
+pub struct Instances {
+    /// Their statistics.
+    pub samples: Samples,
+    /// Those that may be due to wrong clocks.
+    pub doubtful: Doubtful,
+}
+
+impl Instances {
+    /// No instances. With `bounds` the spread of their times is estimated; `clock_error` in ticks is known of clocks.
+    pub fn new(bounds: Option<&Bounds>, clock_error: Ticks) -> Instances {
+        Instances { samples: Samples::new(bounds), doubtful: Doubtful::new(clock_error) }
+    }
+}
+
+/// The locations of some processes, each with its severities.
+pub fn locations<'a>(
+    processes: &'a [WalkedProcess],
+    results: &'a [Results],
+) -> impl Iterator<Item = (&'a WalkedLocation, &'a Severities)> {
+    let locations = processes.iter().flat_map(|process| &process.locations);
+    locations.zip(results.iter().flat_map(|results| &results.severities))
+}

@@ -6,9 +6,6 @@ use model::Ticks;
 
 use crate::options::Semantics;
 
-/// The reference remembers this many; when full it forgets the oldest (Q6).
-const REFERENCE_LIMIT: usize = 100;
-
 /// A message that was reported late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Late {
@@ -47,7 +44,7 @@ impl LateMessages {
         LateMessages {
             by_send: Vec::new(),
             by_age: VecDeque::new(),
-            limit: (semantics == Semantics::Reference).then_some(REFERENCE_LIMIT),
+            limit: semantics.remembered(),
             reported: 0,
         }
     }

@@ -42,6 +42,7 @@ pub mod metrics;
 pub mod operations;
 pub mod options;
 pub mod progress;
+pub mod reference;
 pub mod relay;
 pub mod report;
 pub mod report_paths;

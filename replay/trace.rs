@@ -159,10 +159,9 @@ impl Trace {
             ..Region::default()
         });
         let ranks = world(&definitions);
-        // The reference analyzer numbers threads in the order of their locations.
-        let places = match semantics {
-            Semantics::Corrected => places(&definitions, &ranks),
-            Semantics::Reference => vec![NO_PLACE; definitions.locations.len()],
+        let places = match semantics.numbers_threads_by_team() {
+            true => places(&definitions, &ranks),
+            false => vec![NO_PLACE; definitions.locations.len()],
         };
         let (processes, locations, process_of_group) = order(&definitions, &ranks, &places);
         let communicators = participants(&definitions, &process_of_group)?;
@@ -381,11 +380,10 @@ fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// Makes paradigm and source file agree on what MPI is. The reference looks at the file for patterns and at the
-/// paradigm for classes of time, and so do we, where both say the same after this.
+/// Makes paradigm and source file agree on MPI: patterns look at the file, and classes of time at the paradigm.
 fn unify_mpi(region: &mut Region, semantics: Semantics) {
     let either = region.source_file == "MPI" || region.paradigm == Paradigm::MPI;
-    if semantics == Semantics::Corrected && either {
+    if either && semantics.unifies_mpi() {
         region.source_file = "MPI".into();
         region.paradigm = Paradigm::MPI;
     }
@@ -529,10 +527,9 @@ fn order(
     (processes, locations, process_of_group)
 }
 
-/// Distinct call sites, and the site of each calling context. The reference knows none: calls of a function from several
-/// lines of another one are one call path.
+/// Distinct call sites, and the site of each calling context.
 fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>, Vec<u32>) {
-    if semantics == Semantics::Reference {
+    if !semantics.tells_call_sites_apart() {
         return (Vec::new(), vec![NO_SITE; definitions.calling_contexts.len()]);
     }
     let mut sites: Vec<(String, u32)> = Vec::new();

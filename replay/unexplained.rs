@@ -10,7 +10,6 @@ use rustc_hash::FxHashMap;
 use crate::coverage::{Coverage, Fate};
 use crate::int::{to_u32, truncated};
 use crate::operations::{CallId, Operations};
-use crate::options::Semantics;
 use crate::trace::Trace;
 
 /// Seconds that any call may take besides waiting: longer than networks need, shorter than anybody would look for.
@@ -28,10 +27,10 @@ pub(crate) struct LongCalls {
 }
 
 impl LongCalls {
-    /// None yet. The reference knows of no such time.
+    /// None yet.
     pub(crate) fn new(trace: &Trace) -> LongCalls {
         let overhead = truncated(OVERHEAD * trace.definitions.clock.resolution as f64);
-        let overhead = (trace.semantics == Semantics::Corrected).then_some(overhead);
+        let overhead = trace.semantics.knows_unexplained_time().then_some(overhead);
         LongCalls { overhead, waited: FxHashMap::default() }
     }
 

@@ -292,3 +292,16 @@ fn tour_names_every_file_and_folder_of_the_analyzer() {
         assert!(named.contains(&name.as_str()), "docs/architecture.md: no `{name}` in \"Where things are\"");
     }
 }
+
+#[test]
+fn semantics_are_asked_for_in_one_file() {
+    let replay = Path::new(env!("CARGO_MANIFEST_DIR")).join("replay");
+    // The last two name the option, and what it is.
+    let may = ["reference.rs", "cli.rs", "options.rs"].map(|name| replay.join(name));
+    for path in sources(&replay).into_iter().filter(|path| !may.contains(path)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap();
+        let asks = product.contains("Semantics::Reference") || product.contains("Semantics::Corrected");
+        assert!(!asks, "{}: decisions by semantics belong to replay/reference.rs", path.display());
+    }
+}

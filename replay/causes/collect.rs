@@ -133,11 +133,7 @@ impl Collector<'_> {
             let call = self.operations.call(send.completion);
             let destination = self.operations.destination(send);
             let after = call.interval.leave - posting.call.leave;
-            // The reference has the sign the other way round (Q7).
-            let completion_of_send = match semantics {
-                Semantics::Corrected => after.max(0),
-                Semantics::Reference => after.min(0),
-            };
+            let completion_of_send = semantics.completion_of_send(after);
             let delay = Delay {
                 class: Class::LateReceiver,
                 waiting: Spot { location: call.site.location, position: send.completed.in_journal() },

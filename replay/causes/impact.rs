@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float};
 use crate::int::{nearest, to_u32};
-use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::results::{Results, locations};
 use crate::severity::MetricId;
@@ -115,8 +114,7 @@ pub(super) fn find(
         }
     }
     let mut impact = impact.of_all(exchange)?;
-    // The reference divides by nothing then, and has no value anywhere (Q13).
-    if tools.trace.semantics == Semantics::Reference {
+    if tools.trace.semantics.impact_needs_all() {
         for list in impact.lists.iter_mut().filter(|list| list[without] > 0) {
             list.fill(0);
         }
@@ -154,9 +152,9 @@ pub(super) fn find(
 }
 
 /// Whether the path is compared with a location, and the mean is its, too. Streams of accelerators are no resources of the
-/// program. A thread without events lacks nothing of the path; the reference counts all that are defined.
+/// program, and a thread without events lacks nothing of the path.
 fn takes_part(trace: &Trace, location: &WalkedLocation) -> bool {
-    let is_counted = location.has_events() || trace.semantics == Semantics::Reference;
+    let is_counted = location.has_events() || trace.semantics.counts_locations_without_events();
     trace.locations[location.location].is_thread() && is_counted
 }
 

@@ -23,7 +23,6 @@ use crate::groups::Groups;
 use crate::int::to_u32;
 use crate::journal::{JournalSpot, Spot};
 use crate::metrics::Metrics;
-use crate::options::Semantics;
 use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -99,7 +98,7 @@ fn find_previous(
         let cause = &mut causes.list[at as usize];
         (cause.past, cause.reach) = (past, reach::corrected(past));
     }
-    if trace.semantics == Semantics::Reference {
+    if trace.semantics.limits_propagation() {
         let group = of_causes.iter().map(|&at| &causes.list[at as usize]);
         let group: Vec<_> = group.map(|cause| (cause.delay, cause.past)).collect();
         let reaches = reach::reference(trace, points, &group, members);

@@ -179,7 +179,7 @@ impl Channels {
         }
         // Most programs wait for receives in the order in which they post them.
         let is_sorted = || receives.is_sorted_by_key(|receive| receive.posted);
-        if semantics == Semantics::Corrected {
+        if semantics.matches_in_order_of_posting() {
             if !unrecorded.postings.is_empty() {
                 channels.receives.positions.sort_by_key(|at| posted(operations, at));
             } else if !is_sorted() {

@@ -21,7 +21,6 @@ use crate::findings::{Finding, Findings};
 use crate::ids::EventNumber;
 use crate::int::{to_u32, to_u64};
 use crate::operations::{Place, WORLD_AT_FINALIZE, WORLD_AT_INIT};
-use crate::options::Semantics;
 use crate::statistics::{Instance, SubjectId};
 use crate::tools::Tools;
 use crate::trace::Trace;
@@ -345,7 +344,7 @@ impl<'a> Operation<'a> {
 
     /// Whether a member seems to leave before another one enters; the reference does not ask.
     fn contradicts_itself(&self, ranks: Option<&'a [u32]>) -> bool {
-        let class = self.members[0].class.filter(|_| self.trace.semantics == Semantics::Corrected);
+        let class = self.members[0].class.filter(|_| self.trace.semantics.doubts_partners());
         let judgement = class.and_then(|class| self.synchronisation(class, ranks)).unwrap_or_default();
         self.members.iter().zip(judgement).any(|(part, membership)| early(part, membership) > 0)
     }
@@ -440,6 +439,7 @@ pub(super) fn with_members<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Semantics;
     use crate::trace::tests::world;
 
     /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.

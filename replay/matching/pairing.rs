@@ -77,8 +77,7 @@ pub(super) fn pair(
     contradicts: impl Fn(usize, usize) -> bool,
     mut tell: impl FnMut(usize, Other),
 ) {
-    let is_reference = semantics == Semantics::Reference;
-    let is_doubted = (mine.was_off || theirs.was_off) && !is_reference;
+    let is_doubted = (mine.was_off || theirs.was_off) && semantics.doubts_partners();
     let sure = if is_doubted { mine.sure.min(theirs.sure) } else { mine.count };
     let are_alike = mine.runs.is_empty() && theirs.runs.is_empty() && mine.count == theirs.count;
     let are_known = mine.sure == mine.count && theirs.sure == theirs.count;
@@ -100,7 +99,7 @@ pub(super) fn pair(
                 pairs += 1;
                 tell(at, Other::Is(other));
             }
-            None if is_unknown && !is_reference => tell(at, Other::Unknown),
+            None if is_unknown && semantics.doubts_partners() => tell(at, Other::Unknown),
             None => tell(at, Other::Nobody),
         }
     }

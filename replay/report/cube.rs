@@ -14,7 +14,6 @@ use crate::clock_correction::Violations;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::metrics::Metrics;
-use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
@@ -44,8 +43,7 @@ fn attributes(
         Attribute::new("CUBE_CT_AGGR", "SUM"),
         Attribute::new("Replay::Semantics", trace.semantics.name()),
     ];
-    // The reference knows of no time that is not explained.
-    let is_known = |fate: &Fate| *fate != Fate::Unexplained || trace.semantics == Semantics::Corrected;
+    let is_known = |fate: &Fate| *fate != Fate::Unexplained || trace.semantics.knows_unexplained_time();
     for fate in Fate::ALL.into_iter().filter(is_known) {
         let share = format!("{:.6}", coverage.share(fate));
         attributes.push(Attribute::new(format!("Replay::Coverage::{}", fate.name()), share));

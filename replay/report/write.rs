@@ -22,7 +22,6 @@ use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::imbalance::Totals;
-use crate::options::Semantics;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::statistics::{Statistics, Total};
@@ -92,10 +91,10 @@ pub fn write(
         .map(|complete| (summarize(tools, &locations, &computed, accounts, &remarks, target), complete)))
 }
 
-/// Whether locations are compared, and idle threads looked for: the reference's tool adds neither where POSIX threads occur.
+/// Whether locations are compared, and idle threads looked for.
 fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
     let is_of_posix = |region| trace.region(region).paradigm == Paradigm::PTHREAD;
-    trace.semantics == Semantics::Corrected || !paths.tree.iter().any(|path| is_of_posix(path.region))
+    trace.semantics.compares_posix_threads() || !paths.tree.iter().any(|path| is_of_posix(path.region))
 }
 
 /// The statistics of all workers, at worker 0.

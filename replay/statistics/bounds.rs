@@ -22,7 +22,7 @@ pub fn bounds(
     semantics: Semantics,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Bounds>, Error> {
-    if semantics == Semantics::Corrected {
+    if !semantics.estimates_quartiles() {
         return Ok(None);
     }
     let mut own: Bounds = [0; SUBJECTS.len()];

@@ -18,7 +18,6 @@ use super::stack::{Frame, NONE};
 use crate::call_tree::PathId;
 use crate::findings::Finding;
 use crate::int::to_u32;
-use crate::options::Semantics;
 use crate::severity::Row;
 
 /// The difference between the path of a thread and that of a record.
@@ -45,7 +44,7 @@ impl ProcessWalk<'_> {
     /// A sample finds a thread on the path `context`, whose innermost `distance - 1` nodes are new.
     pub(super) fn sample_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
         let change = self.change(thread, context, distance);
-        let is_known = self.is_within_sampling(thread, time) && self.trace.semantics == Semantics::Corrected;
+        let is_known = self.is_within_sampling(thread, time) && self.trace.semantics.attributes_samples();
         match self.row_behind(thread, &change).filter(|_| is_known) {
             Some(row) => self.threads[thread].account_sampled(row, time),
             None => self.account_before(thread, &change, None, time),
@@ -85,8 +84,8 @@ impl ProcessWalk<'_> {
         let state = &mut self.threads[thread];
         let frames = state.stack.frames();
         let innermost = frames.last().filter(|frame| !frame.is_certain);
-        let is_reference = self.trace.semantics == Semantics::Reference;
-        let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| !is_reference) else { return };
+        let is_known = self.trace.semantics.attributes_samples();
+        let Some(&Frame { row: sampled, .. }) = innermost.filter(|_| is_known) else { return };
         if is_short && state.samples.as_ref().is_some_and(|samples| samples.last == state.accounted) {
             return state.account_sampled(sampled, time);
         }

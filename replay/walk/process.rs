@@ -24,7 +24,6 @@ use crate::metrics::Metrics;
 use crate::operations::{
     CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
 };
-use crate::options::Semantics;
 use crate::results::Results;
 use crate::severity::{MetricId, amount};
 use crate::trace::{Artificial, RegionKind, Trace};
@@ -501,8 +500,7 @@ pub(super) fn close_call(
         operations.calls.leave(frame.call, time, is_analysed);
     }
     if kind.completion == Completion::WaitMany && frame.last_receive != NONE {
-        // The reference forgets the longest wait whenever a region inside the call is left (Q5).
-        let is_forgotten = trace.semantics == Semantics::Reference && frame.inner_leave;
+        let is_forgotten = frame.inner_leave && trace.semantics.forgets_at_inner_leave();
         operations.receives[frame.last_receive as usize].end_call(is_forgotten);
     }
 }

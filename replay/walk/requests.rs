@@ -14,7 +14,6 @@ use crate::findings::Finding;
 use crate::ids::EventNumber;
 use crate::int::to_u32;
 use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
-use crate::options::Semantics;
 
 /// What a request that is under way will complete.
 #[derive(Clone, Copy, Debug)]
@@ -226,7 +225,7 @@ impl ProcessWalk<'_> {
         }
         let mut forgets = false;
         if let Some(frame) = self.threads[thread].stack.last_mut() {
-            forgets = frame.inner_leave && self.trace.semantics == Semantics::Reference;
+            forgets = frame.inner_leave && self.trace.semantics.forgets_at_inner_leave();
             frame.inner_leave = false;
             frame.last_receive = position;
         }

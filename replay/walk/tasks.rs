@@ -15,7 +15,6 @@ use super::process::ProcessWalk;
 use super::stack::{NONE, Stack};
 use crate::call_tree::{NO_SITE, PathId};
 use crate::findings::Finding;
-use crate::options::Semantics;
 use crate::trace::Artificial;
 
 /// What a task is called: its team, the thread that created it, its number among the tasks of that thread.
@@ -150,7 +149,7 @@ impl ProcessWalk<'_> {
         if let Some(run) = task.and_then(|task| task.run) {
             self.threads[thread].account_innermost(time);
             let ticks = run.ran + (time - run.since).max(0);
-            if self.trace.semantics == Semantics::Reference && run.region != NONE {
+            if self.trace.semantics.has_stubs() && run.region != NONE {
                 let stub = self.tree.enter(run.place, run.region, NO_SITE);
                 self.threads[thread].add_stub(stub, ticks);
             }
@@ -229,9 +228,9 @@ impl ProcessWalk<'_> {
         }
         let run = Run { thread, place, region: NONE, ran: 0, since: time, suspended: None };
         task.run = Some(Box::new(run));
-        let base = match self.trace.semantics {
-            Semantics::Reference => self.artificial_root(Artificial::Tasks),
-            Semantics::Corrected => place,
+        let base = match self.trace.semantics.has_stubs() {
+            true => self.artificial_root(Artificial::Tasks),
+            false => place,
         };
         let stack = self.threads[thread].stack_below(base);
         Some(Suspended { stack, since: time, number: 0 })

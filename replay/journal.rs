@@ -265,8 +265,8 @@ impl Journal {
         self.pieces.is_empty()
     }
 
-    /// The bytes that it takes when it grows next.
-    pub fn growth(&self) -> usize {
+    /// The bytes that its lists have.
+    pub fn bytes(&self) -> usize {
         (self.pieces.capacity() + self.ends.capacity()) * size_of::<u32>()
             + self.wide.capacity() * size_of::<Wide>()
     }

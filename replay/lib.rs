@@ -14,6 +14,7 @@
 //! `docs/architecture.md` of the project says more.
 
 pub mod agreement;
+pub mod allocated;
 pub mod assignment;
 pub mod call_tree;
 pub mod causes;

@@ -27,6 +27,7 @@ use memmap2::MmapRaw;
 use rustix::fs::{FallocateFlags, fallocate, fdatasync, fstatfs, fstatvfs};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::allocated;
 use crate::error::Error;
 use crate::int::to_usize;
 
@@ -275,16 +276,19 @@ impl Allocator {
 // list is and none will be. Which of the two a list has, its address tells; nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        allocated::count(0, layout.size());
         // SAFETY: the caller's promise.
         Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        allocated::count(0, layout.size());
         // SAFETY: the caller's promise.
         Allocator::place(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn dealloc(&self, list: *mut u8, layout: Layout) {
+        allocated::count(layout.size(), 0);
         if let Some(scratch) = Allocator::scratch(layout.size()) {
             if scratch.holds(list) {
                 return scratch.clear(list, 0, layout.size());
@@ -297,17 +301,20 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn realloc(&self, list: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Some(scratch) = Allocator::scratch(layout.size().max(size)) else {
+            allocated::count(layout.size(), size);
             // SAFETY: the caller's promise; a list that never was large is not in the file.
             return unsafe { System.realloc(list, layout, size) };
         };
         if scratch.holds(list) && (LARGE..=layout.size()).contains(&size) {
             scratch.clear(list, size, layout.size());
+            allocated::count(layout.size(), size);
             return list;
         }
         let counted = |size: usize| if size < LARGE { 0 } else { size as u64 };
         let (before, after) = (counted(layout.size()), counted(size));
         if !scratch.holds(list) && scratch.take(after.saturating_sub(before)) {
             scratch.give_back(before.saturating_sub(after));
+            allocated::count(layout.size(), size);
             // SAFETY: the caller's promise; the list is not in the file.
             return unsafe { System.realloc(list, layout, size) };
         }

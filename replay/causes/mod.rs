@@ -48,13 +48,16 @@ use backward::Backward;
 use delay::Notice;
 use lines::Lines;
 use points::{Next, Peers, SyncPoint};
-use sides::{Cause, Causes, Waits};
+use sides::{Cause, Causes, Wait, Waits};
 
 /// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
 fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
-    let journals: u64 = journals.iter().map(|journal| journal.growth() as u64 * 3 / 2).sum();
+    let journals: u64 = journals.iter().map(|journal| journal.bytes() as u64 * 3 / 2).sum();
     let points: usize = points.iter().map(Vec::len).sum();
-    journals + 600 * sides as u64 + 200 * points as u64
+    // Each is in the list that it grows in, in words on their way or in the order of time, and in the lists of its location.
+    let of_side = 3 * (size_of::<Notice>() + size_of::<Wait>() + size_of::<Cause>());
+    let of_point = 5 * size_of::<SyncPoint>();
+    journals + (of_side * sides + of_point * points) as u64
 }
 
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations. Answers who is named

@@ -105,18 +105,25 @@ impl Membership {
     }
 }
 
-/// Bytes of a message: its place in its channel, and where its other side is.
-const OF_MESSAGE: u64 = 4 + 4 + 8;
+/// Lists that grow by doubling take up to three times what is in them: twice as much, and the old list while it moves.
+const GROWING: u64 = 3;
 
-/// Bytes more of a message whose other side may be with another process of the analysis: what is told, what is heard, and
-/// what is kept of that, each up to three times, because lists grow by doubling.
-const OF_TOLD: u64 = 284;
+/// Bytes of a process, whatever it did: its channels, its partners, and its places in lists.
+const OF_PROCESS: u64 = (size_of::<Channels>() + size_of::<Matches>()) as u64 + 128;
+
+/// Bytes of a message: its place in its channel, and where its other side is.
+const OF_MESSAGE: u64 = (size_of::<u32>() + size_of::<u32>() + size_of::<(u32, u32)>()) as u64;
+
+/// Bytes more of a message whose other side may be with another process of the analysis: the words that are sent and
+/// received, and the facts that are kept of them.
+const OF_TOLD: u64 = GROWING * (size_of::<u64>() * SendFacts::WORDS + size_of::<SendFacts>()) as u64;
 
 /// Bytes of an envelope: its channel, in a list and in a table, both while they grow.
 const OF_ENVELOPE: u64 = 128;
 
-/// Bytes of a collective operation: what is told, what is heard, and who synchronises, each while lists grow.
-const OF_COLLECTIVE: u64 = 1000;
+/// Bytes of a collective operation: a part in the words that are sent, in those that are received and by itself, and the
+/// same again for the judgement and the partners that its members learn; all while lists grow.
+const OF_COLLECTIVE: u64 = GROWING * 3 * (size_of::<Part>() + size_of::<Membership>()) as u64;
 
 /// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
 /// process of the analysis.
@@ -128,7 +135,7 @@ pub fn bytes_needed(processes: &[Walked], is_alone: bool) -> u64 {
             + OF_ENVELOPE * (destinations.list().len() + sources.list().len()) as u64
             + OF_COLLECTIVE * collectives.len() as u64
     };
-    processes.iter().map(of).sum()
+    processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }
 
 /// Finds the partners of all operations of this worker's processes.

@@ -208,14 +208,6 @@ impl Calls {
         self.sites.shrink_to_fit();
         self.known = Vec::new();
     }
-
-    /// The bytes that the lists take when each grows next.
-    pub(super) fn growth(&self) -> usize {
-        self.kept.capacity() * size_of::<Kept>()
-            + self.long.capacity() * size_of::<Ticks>()
-            + self.sites.capacity() * size_of::<CallSite>()
-            + self.known.iter().map(Vec::capacity).sum::<usize>() * size_of::<u32>()
-    }
 }
 
 #[cfg(test)]

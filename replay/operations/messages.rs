@@ -54,11 +54,6 @@ impl Envelopes {
         self.list.shrink_to_fit();
         self.known = FxHashMap::default();
     }
-
-    /// The bytes that it takes when it grows next.
-    pub(super) fn growth(&self) -> usize {
-        self.list.capacity() * size_of::<Envelope>() + self.known.capacity() * size_of::<[u32; 5]>()
-    }
 }
 
 /// A message that was sent.

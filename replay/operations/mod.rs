@@ -198,13 +198,6 @@ impl Unrecorded {
         self.postings.shrink_to_fit();
         self.disordered.shrink_to_fit();
     }
-
-    fn growth(&self) -> usize {
-        let numbers = self.sends.capacity() + self.receives.capacity() + self.collectives.capacity();
-        numbers * size_of::<(u32, u64)>()
-            + self.postings.capacity() * size_of::<(u32, Ticks)>()
-            + self.disordered.capacity() * size_of::<u32>()
-    }
 }
 
 /// All operations of a process.
@@ -297,26 +290,6 @@ impl Operations {
         self.locks.shrink_to_fit();
         self.teams.shrink_to_fit();
         self.order.shrink_to_fit();
-    }
-
-    /// The bytes that the lists take when each grows next.
-    pub fn growth(&self) -> u64 {
-        let lists = [
-            self.calls.growth(),
-            self.sends.capacity() * size_of::<Send>(),
-            self.receives.capacity() * size_of::<Receive>(),
-            self.destinations.growth(),
-            self.sources.growth(),
-            self.collectives.capacity() * size_of::<Collective>(),
-            self.unrecorded.growth(),
-            self.barriers.capacity() * size_of::<Barrier>(),
-            self.parallel_regions.capacity() * size_of::<ParallelRegion>(),
-            self.joins.capacity() * size_of::<EventNumber>(),
-            self.locks.capacity() * size_of::<Lock>(),
-            self.teams.capacity() * size_of::<TeamEvent>(),
-            self.order.capacity() * size_of::<EventSpot>(),
-        ];
-        lists.into_iter().sum::<usize>() as u64
     }
 
     /// A call.

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use model::Ticks;
 use otf2::Archive;
 
+use crate::allocated::Since;
 use crate::call_tree::CallPath;
 use crate::error::Error;
 use crate::ids::RecordNumber;
@@ -102,14 +103,6 @@ pub struct Records {
     pub ignored: Vec<RecordNumber>,
 }
 
-impl Records {
-    /// The bytes that it takes when it grows next.
-    fn growth(&self) -> u64 {
-        (self.times.capacity() * size_of::<Ticks>() + self.ignored.capacity() * size_of::<RecordNumber>())
-            as u64
-    }
-}
-
 /// A process as the walk leaves it. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedProcess {
@@ -129,7 +122,7 @@ pub struct Walked {
     pub process: WalkedProcess,
     /// What it communicated, until wait states are found.
     pub operations: Arc<Operations>,
-    /// Where the time of each location went, in order; empty unless positions are places in there.
+    /// Where the time of each location went, in order; none unless positions are places in there.
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<Records>,
@@ -180,6 +173,7 @@ pub fn walk(
     times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<Walked, Error> {
+    let since = Since::now();
     let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
     let mut streams = Vec::new();
@@ -224,7 +218,7 @@ pub fn walk(
             steps += streams[at].step(&mut state, before, STEPS_BETWEEN_CHECKS);
             if steps >= STEPS_BETWEEN_CHECKS {
                 steps = 0;
-                memory.check(state.growth())?;
+                memory.check(since.bytes())?;
                 streams.iter_mut().for_each(stream::Stream::expect);
             }
         }

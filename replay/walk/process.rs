@@ -14,12 +14,12 @@ use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Elapsed, Numbering, Thread};
-use super::{Positions, Records, Walked, WalkedLocation, WalkedProcess};
+use super::{Positions, Walked, WalkedLocation, WalkedProcess};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
 use crate::ids::EventNumber;
-use crate::journal::{Journal, Spot};
+use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::operations::{
     CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
@@ -85,12 +85,6 @@ impl<'t> ProcessWalk<'t> {
             was_initialized: false,
             was_finalized: false,
         }
-    }
-
-    /// The bytes that the lists take when each grows next.
-    pub(super) fn growth(&self) -> u64 {
-        let resumed: usize = self.resumed.values().map(|all| all.capacity() * size_of::<Resumed>()).sum();
-        self.operations.growth() + resumed as u64 + self.threads.iter().map(Thread::growth).sum::<u64>()
     }
 
     /// The position of a thread's location in the report.
@@ -423,21 +417,23 @@ impl<'t> ProcessWalk<'t> {
         }
         self.operations.shrink();
         let (time, visits) = (self.metrics.time, self.metrics.visits);
-        let (mut locations, mut severities) = (Vec::new(), Vec::new());
+        let count = self.threads.len();
+        let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut journals, mut records) = (Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
-            let (mut journal, mut of_location) = (Journal::default(), Records::default());
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing => {}
-                Numbering::Journal(mut whole) => {
-                    whole.shrink();
-                    journal = whole;
+                Numbering::Journal(mut journal) => {
+                    journal.shrink();
+                    journals.reserve_exact(count - number);
+                    journals.push(journal);
                 }
-                Numbering::Records(all) => of_location = all,
+                Numbering::Records(mut of_location) => {
+                    of_location.ignored.sort_unstable();
+                    records.reserve_exact(count - number);
+                    records.push(of_location);
+                }
             }
-            of_location.ignored.sort_unstable();
-            journals.push(journal);
-            records.push(of_location);
             severities.push(thread.finish(time, visits));
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {

@@ -156,15 +156,6 @@ impl Thread {
         }
     }
 
-    /// The bytes that positions take when there are more.
-    pub(super) fn growth(&self) -> u64 {
-        match &self.numbering {
-            Numbering::Nothing => 0,
-            Numbering::Journal(journal) => journal.growth() as u64,
-            Numbering::Records(records) => records.growth(),
-        }
-    }
-
     /// Marks an event in the innermost region.
     #[inline]
     pub(super) fn mark_innermost(&mut self) -> EventNumber {

@@ -2,17 +2,33 @@
 //!
 //! A binary of its own, because it counts what the whole process allocates.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use model::{CollectiveOp, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
-use otf2::{Anchor, ArchiveWriter, Attributes, Definition, Event, EventWriter, List, UNDEFINED};
+use otf2::{Anchor, Archive, ArchiveWriter, Attributes, Definition, Event, EventWriter, List, UNDEFINED};
 use peak_alloc::PeakAlloc;
+use replay::assignment::Owners;
+use replay::clock_correction::{self, correct};
 use replay::exchange::Solo;
+use replay::findings::Findings;
+use replay::formulas::Formulas;
+use replay::matching;
+use replay::memory::Memory;
+use replay::metrics::Metrics;
 use replay::progress::Progress;
-use replay::{Options, analyze};
+use replay::shared::Shared;
+use replay::tools::Tools;
+use replay::trace::Trace;
+use replay::walk::{self, Positions, Walked};
+use replay::{Options, Semantics, analyze};
+use tempfile::TempDir;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Bytes of a step that need not be looked for: there is always room for them.
+const SMALL: u64 = 1 << 20;
 
 /// Most bytes for an archive of so many.
 fn allowed(bytes: u64) -> u64 {
@@ -420,21 +436,39 @@ fn size(directory: &Path) -> u64 {
         .sum()
 }
 
+/// What the process allocates is counted as a whole: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Writes an archive below a directory of its own, in memory if possible: each event file is synced, which takes long on a
+/// disk.
+fn written(make: Make) -> (TempDir, PathBuf) {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory } else { Path::new(env!("CARGO_TARGET_TMPDIR")) };
+    let directory = tempfile::tempdir_in(place).unwrap();
+    let experiment = directory.path().join("archive");
+    let mut hostile = Hostile::new(&experiment);
+    make(&mut hostile);
+    hostile.archive.finish().unwrap();
+    if !hostile.has_events {
+        std::fs::remove_dir_all(experiment.join("traces")).unwrap();
+    }
+    (directory, experiment)
+}
+
+/// The result of a step, and the bytes that it had allocated at most.
+fn peak_of<R>(step: impl FnOnce() -> R) -> (R, u64) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = step();
+    (result, (ALLOCATOR.peak_usage() - before) as u64)
+}
+
 #[test]
 fn hostile_archive_takes_no_more_memory_than_promised() {
+    let _alone = ALONE.lock();
     let mut problems = Vec::new();
     for (name, make) in ARCHIVES {
-        // Each event file is synced, which takes long on a disk.
-        let memory = Path::new("/dev/shm");
-        let place = if memory.is_dir() { memory } else { Path::new(env!("CARGO_TARGET_TMPDIR")) };
-        let directory = tempfile::tempdir_in(place).unwrap();
-        let experiment = directory.path().join("archive");
-        let mut hostile = Hostile::new(&experiment);
-        make(&mut hostile);
-        hostile.archive.finish().unwrap();
-        if !hostile.has_events {
-            std::fs::remove_dir_all(experiment.join("traces")).unwrap();
-        }
+        let (directory, experiment) = written(make);
         for clock_correction in [false, true] {
             let options = Options {
                 report: Some(directory.path().join("report.cubex")),
@@ -442,10 +476,7 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
                 force: true,
                 ..Options::new(&experiment)
             };
-            let before = ALLOCATOR.current_usage() as u64;
-            ALLOCATOR.reset_peak_usage();
-            let outcome = analyze(&options, &mut Solo, &mut Progress::silent());
-            let peak = ALLOCATOR.peak_usage() as u64 - before;
+            let (outcome, peak) = peak_of(|| analyze(&options, &mut Solo, &mut Progress::silent()));
             let (bytes, outcome) =
                 (size(&experiment), outcome.map_or_else(|error| error.to_string(), |_| "report".into()));
             let clocks = if clock_correction { ", clocks corrected" } else { "" };
@@ -459,5 +490,58 @@ fn hostile_archive_takes_no_more_memory_than_promised() {
             }
         }
     }
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn steps_take_no_more_memory_than_is_looked_for_before_them() {
+    let _alone = ALONE.lock();
+    let mut problems = Vec::new();
+    let mut large = 0;
+    for (name, make) in ARCHIVES {
+        let (_directory, experiment) = written(make);
+        let archive = Archive::open(&experiment).unwrap();
+        let definitions = archive.definition_records(&archive.definition_file().unwrap()).resolve().unwrap();
+        let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
+        let (metrics, processes) = (Metrics::new(true), trace.processes.len());
+        let (formulas, owners) = (Formulas::new(&trace, &metrics), Owners::new(&vec![0..processes; 1]));
+        let (shared, memory) = (Shared::new(1), Memory::default());
+        let tools = Tools {
+            trace: &trace,
+            metrics: &metrics,
+            formulas: &formulas,
+            owners: &owners,
+            shared: &shared,
+            memory: &memory,
+            together: 0,
+        };
+        let walked = |positions| -> Vec<Walked> {
+            let walked = |process| {
+                let files = walk::open(&archive, &trace, process).unwrap();
+                walk::walk(&archive, &trace, &metrics, &files, positions, &[], &memory).unwrap()
+            };
+            (0..processes).map(walked).collect()
+        };
+        let mut check = |step: &str, needed: u64, peak: u64| {
+            println!("{name}: {step}: {peak} bytes allocated, {needed} looked for");
+            large += u64::from(peak > SMALL);
+            if peak > needed + SMALL {
+                problems.push(format!("{name}: {step}"));
+            }
+        };
+        let processes = walked(Positions::Journal);
+        let mut findings = Findings::default();
+        let needed = matching::bytes_needed(&processes, true);
+        let (matches, peak) =
+            peak_of(|| matching::match_operations(&tools, &processes, &mut findings, &mut Solo).unwrap());
+        check("match", needed, peak);
+        drop((matches, processes));
+
+        let processes = walked(Positions::Records);
+        let needed = matching::bytes_needed(&processes, true) + clock_correction::bytes_needed(&processes);
+        let (_, peak) = peak_of(|| correct(&tools, processes, &mut findings, &mut Solo).unwrap());
+        check("correct clocks", needed, peak);
+    }
+    assert!(large >= 6, "{large} steps for which it matters");
     assert!(problems.is_empty(), "{problems:?}");
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::forest::{Forest, Step};
-use crate::xml::{Document, Escaped};
+use crate::xml::{Document, Tag};
 use crate::{
     Attribute, Cnode, Cube, LocationGroupKind, LocationKind, Metric, Parameter, Placed, Region,
     SystemTreeNode, Topology,
@@ -12,19 +12,19 @@ use crate::{
 /// Writes the text of the anchor for a checked cube.
 pub(crate) fn write(cube: &Cube, out: &mut dyn io::Write) -> io::Result<()> {
     let mut out = Document::new(out);
-    out.line(format_args!(r#"<?xml version="1.0" encoding="UTF-8"?>"#));
-    out.line(format_args!(""));
-    out.line(format_args!(r#"<cube version="{}">"#, version(cube)));
+    out.open(Tag::from("cube").with_plain("version", version(cube)));
     attributes(&mut out, &cube.attributes);
-    out.line(format_args!("<doc>\n<mirrors>"));
+    out.open("doc");
+    out.open("mirrors");
     for mirror in &cube.mirrors {
         out.text("murl", mirror);
     }
-    out.line(format_args!("</mirrors>\n</doc>"));
+    out.close("mirrors");
+    out.close("doc");
     metrics(&mut out, cube);
     program(&mut out, cube);
     system(&mut out, cube);
-    out.line(format_args!("</cube>"));
+    out.close("cube");
     out.finish()
 }
 
@@ -37,30 +37,30 @@ fn version(cube: &Cube) -> &'static str {
 
 fn attributes(out: &mut Document<'_>, attributes: &[Attribute]) {
     for Attribute { key, value } in attributes {
-        out.line(format_args!(r#"<attr key="{}" value="{}"/>"#, Escaped(key), Escaped(value)));
+        out.empty(Tag::from("attr").with("key", key).with("value", value));
     }
 }
 
 fn metrics(out: &mut Document<'_>, cube: &Cube) {
-    out.line(format_args!("<metrics>"));
+    out.open("metrics");
     let forest = Forest::new(cube.metrics.iter().map(|metric| metric.parent.map(|parent| parent.0)));
     for step in forest.walk() {
         match step {
             Step::Enter(id) => {
                 cube.metrics.get(id).into_iter().for_each(|metric| open_metric(out, id, metric))
             }
-            Step::Leave(_) => out.line(format_args!("</metric>")),
+            Step::Leave(_) => out.close("metric"),
         }
     }
-    out.line(format_args!("</metrics>"));
+    out.close("metrics");
 }
 
 fn open_metric(out: &mut Document<'_>, id: usize, metric: &Metric) {
-    let visibility = if metric.ghost { r#" viztype="GHOST""# } else { "" };
-    let convertible = if metric.not_convertible { r#" convertible="false""# } else { "" };
-    let cacheable = if metric.not_cacheable { r#" cacheable="false""# } else { "" };
-    let kind = metric.kind.name();
-    out.line(format_args!(r#"<metric id="{id}" type="{kind}"{visibility}{convertible}{cacheable}>"#));
+    let unless = |no: bool| if no { "false" } else { "" };
+    let tag = Tag::from("metric").with_plain("id", id).with_plain("type", metric.kind.name());
+    let tag = tag.with_any("viztype", if metric.ghost { "GHOST" } else { "" });
+    let tag = tag.with_any("convertible", unless(metric.not_convertible));
+    out.open(tag.with_any("cacheable", unless(metric.not_cacheable)));
     out.text("disp_name", &metric.display_name);
     out.text("uniq_name", &metric.unique_name);
     out.text("dtype", &metric.data_type.to_string());
@@ -71,38 +71,36 @@ fn open_metric(out: &mut Document<'_>, id: usize, metric: &Metric) {
     out.text("url", &metric.url);
     out.text("descr", &metric.description);
     if let Some(expression) = &metric.expression {
-        let by_value = if expression.by_value { r#" rowwise="false""# } else { "" };
-        out.line(format_args!("<cubepl{by_value}>{}</cubepl>", Escaped(&expression.value)));
+        let tag = Tag::from("cubepl").with_any("rowwise", unless(expression.by_value));
+        out.text(tag, &expression.value);
         if !expression.init.is_empty() {
             out.text("cubeplinit", &expression.init);
         }
         for (aggregation, text) in &expression.aggregations {
-            let (kind, text) = (aggregation.name(), Escaped(text));
-            out.line(format_args!(r#"<cubeplaggr cubeplaggrtype="{kind}">{text}</cubeplaggr>"#));
+            out.text(Tag::from("cubeplaggr").with_plain("cubeplaggrtype", aggregation.name()), text);
         }
     }
     attributes(out, &metric.attributes);
 }
 
 fn program(out: &mut Document<'_>, cube: &Cube) {
-    out.line(format_args!("<program>"));
+    out.open("program");
     for (id, region) in cube.regions.iter().enumerate() {
         write_region(out, id, region);
     }
     for step in Forest::of_cnodes(cube).walk() {
         match step {
             Step::Enter(id) => cube.cnodes.get(id).into_iter().for_each(|cnode| open_cnode(out, id, cnode)),
-            Step::Leave(_) => out.line(format_args!("</cnode>")),
+            Step::Leave(_) => out.close("cnode"),
         }
     }
-    out.line(format_args!("</program>"));
+    out.close("program");
 }
 
 fn write_region(out: &mut Document<'_>, id: usize, region: &Region) {
     let line = |line: Option<u32>| line.map_or(-1, i64::from);
-    let (begin, end) = (line(region.begin_line), line(region.end_line));
-    let module = Escaped(&region.module);
-    out.line(format_args!(r#"<region id="{id}" mod="{module}" begin="{begin}" end="{end}">"#));
+    let tag = Tag::from("region").with_plain("id", id).with("mod", &region.module);
+    out.open(tag.with_plain("begin", line(region.begin_line)).with_plain("end", line(region.end_line)));
     out.text("name", &region.name);
     out.text("mangled_name", &region.mangled_name);
     out.text("paradigm", &region.paradigm);
@@ -110,23 +108,22 @@ fn write_region(out: &mut Document<'_>, id: usize, region: &Region) {
     out.text("url", &region.url);
     out.text("descr", &region.description);
     attributes(out, &region.attributes);
-    out.line(format_args!("</region>"));
+    out.close("region");
 }
 
 fn open_cnode(out: &mut Document<'_>, id: usize, cnode: &Cnode) {
-    let line = cnode.line.map_or(String::new(), |line| format!(r#" line="{line}""#));
-    let module = match cnode.module.as_str() {
-        "" => String::new(),
-        module => format!(r#" mod="{}""#, Escaped(module)),
-    };
-    out.line(format_args!(r#"<cnode id="{id}"{line}{module} calleeId="{}">"#, cnode.region.0));
+    let mut tag = Tag::from("cnode").with_plain("id", id);
+    if let Some(line) = cnode.line {
+        tag = tag.with_plain("line", line);
+    }
+    out.open(tag.with_any("mod", &cnode.module).with_plain("calleeId", cnode.region.0));
     for parameter in &cnode.parameters {
         let (kind, key, value) = match parameter {
             Parameter::Numeric { key, value } => ("numeric", key, value.to_string()),
             Parameter::Text { key, value } => ("string", key, value.clone()),
         };
-        let (key, value) = (Escaped(key), Escaped(&value));
-        out.line(format_args!(r#"<parameter partype="{kind}" parkey="{key}" parvalue="{value}"/>"#));
+        let tag = Tag::from("parameter").with_plain("partype", kind);
+        out.empty(tag.with("parkey", key).with("parvalue", &value));
     }
     attributes(out, &cnode.attributes);
 }
@@ -146,11 +143,11 @@ fn system(out: &mut Document<'_>, cube: &Cube) {
     let mut groups_written = 0;
     let mut group_numbers = vec![0; cube.location_groups.len()];
 
-    out.line(format_args!("<system>"));
+    out.open("system");
     let forest = Forest::new(cube.system_tree_nodes.iter().map(|node| node.parent.map(|parent| parent.0)));
     for step in forest.walk() {
         let Step::Enter(id) = step else {
-            out.line(format_args!("</systemtreenode>"));
+            out.close("systemtreenode");
             continue;
         };
         cube.system_tree_nodes.get(id).into_iter().for_each(|node| open_node(out, nodes_written, node));
@@ -162,15 +159,16 @@ fn system(out: &mut Document<'_>, cube: &Cube) {
             groups_written += 1;
         }
     }
-    out.line(format_args!("<topologies>"));
+    out.open("topologies");
     for topology in &cube.topologies {
         write_topology(out, topology, &group_numbers);
     }
-    out.line(format_args!("</topologies>\n</system>"));
+    out.close("topologies");
+    out.close("system");
 }
 
 fn open_node(out: &mut Document<'_>, number: usize, node: &SystemTreeNode) {
-    out.line(format_args!(r#"<systemtreenode Id="{number}">"#));
+    out.open(Tag::from("systemtreenode").with_plain("Id", number));
     out.text("name", &node.name);
     out.text("class", &node.class);
     if !node.description.is_empty() {
@@ -181,32 +179,29 @@ fn open_node(out: &mut Document<'_>, number: usize, node: &SystemTreeNode) {
 
 fn write_group(out: &mut Document<'_>, number: usize, cube: &Cube, group: usize, locations: &[usize]) {
     let Some(group) = cube.location_groups.get(group) else { return };
-    out.line(format_args!(r#"<locationgroup Id="{number}">"#));
+    out.open(Tag::from("locationgroup").with_plain("Id", number));
     out.text("name", &group.name);
     out.text("rank", &group.rank.to_string());
     out.text("type", group.kind.name());
     attributes(out, &group.attributes);
     for &id in locations {
         let Some(location) = cube.locations.get(id) else { continue };
-        out.line(format_args!(r#"<location Id="{id}">"#));
+        out.open(Tag::from("location").with_plain("Id", id));
         out.text("name", &location.name);
         out.text("rank", &location.rank.to_string());
         out.text("type", location.kind.name());
         attributes(out, &location.attributes);
-        out.line(format_args!("</location>"));
+        out.close("location");
     }
-    out.line(format_args!("</locationgroup>"));
+    out.close("locationgroup");
 }
 
 fn write_topology(out: &mut Document<'_>, topology: &Topology, group_numbers: &[usize]) {
-    let name = |name: &str| match name {
-        "" => String::new(),
-        name => format!(r#" name="{}""#, Escaped(name)),
-    };
-    out.line(format_args!(r#"<cart{} ndims="{}">"#, name(&topology.name), topology.dimensions.len()));
+    let tag = Tag::from("cart").with_any("name", &topology.name);
+    out.open(tag.with_plain("ndims", topology.dimensions.len()));
     for dimension in &topology.dimensions {
-        let (size, periodic) = (dimension.size, dimension.periodic);
-        out.line(format_args!(r#"<dim{} size="{size}" periodic="{periodic}"/>"#, name(&dimension.name)));
+        let tag = Tag::from("dim").with_any("name", &dimension.name);
+        out.empty(tag.with_plain("size", dimension.size).with_plain("periodic", dimension.periodic));
     }
     for coordinate in &topology.coordinates {
         let (key, number) = match coordinate.of {
@@ -214,7 +209,7 @@ fn write_topology(out: &mut Document<'_>, topology: &Topology, group_numbers: &[
             Placed::Group(group) => ("lgId", group_numbers.get(group.0).copied().unwrap_or_default()),
         };
         let position: Vec<String> = coordinate.position.iter().map(u64::to_string).collect();
-        out.line(format_args!(r#"<coord {key}="{number}">{}</coord>"#, position.join(" ")));
+        out.text(Tag::from("coord").with_plain(key, number), &position.join(" "));
     }
-    out.line(format_args!("</cart>"));
+    out.close("cart");
 }

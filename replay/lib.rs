@@ -71,6 +71,7 @@ use std::thread;
 
 use model::Ticks;
 use otf2::Archive;
+use tracing::debug;
 
 pub use error::Error;
 pub use exchange::Exchange;
@@ -120,6 +121,7 @@ pub fn analyze(
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
     progress.phase("open");
+    debug!(?options, processes = exchange.workers(), "analysis");
     let job = Job::open(options, exchange).map_err(|error| tell(error, exchange))?;
     progress.tell(|| job.describe());
     if let Some(waiting) = exchange.describe() {
@@ -174,6 +176,7 @@ impl Job {
         let file = archive.definition_file()?;
         let basis = Basis::new(options, &archive, &file);
         let definitions = archive.definition_records(&file).resolve()?;
+        debug!(path = ?archive.definition_path(), bytes = file.len(), "definitions read");
         drop(file);
         let mut trace = Trace::new(definitions, options.semantics)
             .map_err(|error| Error::new(format!("{}: {error}", archive.definition_path().display())))?;
@@ -249,22 +252,23 @@ impl Job {
         self.memory.check(0).map_err(|error| {
             Error::new(format!("cannot start {} threads: {error}; --threads sets their number", self.threads))
         })?;
-        let team = Team::new(self.threads);
+        let (team, process) = (Team::new(self.threads), exchange.worker());
         let (mut first, others) = team.members(exchange);
         let are_all_here = OnceLock::new();
         thread::scope(|scope| {
-            let start = |mut other| {
+            let start = |(mut other, thread)| {
                 let are_all_here = &are_all_here;
                 let work = move || {
+                    let mut progress = Progress::silent().of(process, thread);
                     let is_complete: bool = *are_all_here.wait();
                     is_complete.then(|| {
-                        let outcome = self.work(&mut other, &mut Progress::silent());
+                        let outcome = self.work(&mut other, &mut progress);
                         outcome.map_err(|error| tell(error, &mut other))
                     })
                 };
                 thread::Builder::new().spawn_scoped(scope, work)
             };
-            let others: Result<Vec<_>, _> = others.into_iter().map(start).collect();
+            let others: Result<Vec<_>, _> = others.into_iter().zip(1..).map(start).collect();
             are_all_here.get_or_init(|| others.is_ok());
             let others = others.map_err(|error| {
                 Error::new(format!(
@@ -298,6 +302,12 @@ impl Job {
         for (at, process) in mine.enumerate() {
             let times = times.get(at).map_or(&[][..], Vec::as_slice);
             let files = walk::open(archive, trace, process)?;
+            debug!(
+                traced = process,
+                locations = trace.processes[process].locations.len(),
+                bytes = weights[process],
+                "event files opened"
+            );
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
@@ -310,6 +320,8 @@ impl Job {
     /// The pipeline, for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
         let Job { trace, metrics, formulas, memory, shared, .. } = self;
+        let (worker, block) = (exchange.worker(), &self.blocks[exchange.worker()]);
+        debug!(worker, workers = self.blocks.len(), traced = ?block, "processes assigned");
         let owners = Owners::new(&self.blocks);
         let tools =
             Tools { trace, metrics, formulas, owners: &owners, shared, memory, together: self.together };
@@ -379,6 +391,7 @@ impl Job {
             Some((summary, report)) => {
                 signals::decide();
                 report.put_in_place()?;
+                debug!(path = ?self.target, "report put in place");
                 Some(summary)
             }
             None => None,

@@ -42,8 +42,15 @@ fn main() -> ExitCode {
         // Others may have understood theirs, and wait for us. The first who has something to say does.
         Err(answer) => return tell(&answer, exchange.fail() == exchange.worker()),
     };
-    let mut progress =
-        if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
+    if let Err(error) = diagnostics::start() {
+        // As above.
+        if exchange.fail() == exchange.worker() {
+            complain(&Error::new(error.to_string()));
+        }
+        return NO_REPORT.into();
+    }
+    let progress = if speaks && !cli.quiet { Progress::on_stderr(cli.verbose) } else { Progress::silent() };
+    let mut progress = progress.of(exchange.worker(), 0);
     match analyze(&cli.options(threads), exchange.as_mut(), &mut progress) {
         Ok(outcome) => {
             let is_lost = outcome.summary.filter(|_| !cli.quiet).is_some_and(|summary| !print(&summary));

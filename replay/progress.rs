@@ -1,9 +1,12 @@
-//! What worker 0 says while it works: phases with their times, a bar on a terminal, plain lines in a log.
+//! The phases of a worker: worker 0 says them while it works, with their times, a bar on a terminal, plain lines in a log;
+//! diagnostics have a span for each.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing::debug_span;
+use tracing::span::EnteredSpan;
 
 /// Prints a line; a log that cannot be written is no reason to lose a report.
 fn say(line: &str) {
@@ -15,12 +18,24 @@ fn say(line: &str) {
 pub struct Progress {
     is_silent: bool,
     is_verbose: bool,
-    phase: Option<(&'static str, Instant)>,
+    /// Whose phases these are: a process of the analysis, and a thread in it.
+    process: usize,
+    thread: usize,
+    phase: Option<Phase>,
     bar: Option<ProgressBar>,
     /// Bytes done and to do in this phase, and when a line about it is due.
     done: u64,
     total: u64,
     due: Instant,
+}
+
+/// A phase that has begun.
+#[derive(Debug)]
+struct Phase {
+    name: &'static str,
+    start: Instant,
+    /// What diagnostics know of it.
+    _span: EnteredSpan,
 }
 
 /// Time between two lines about one phase where there is no terminal.
@@ -39,13 +54,21 @@ impl Progress {
 
     fn new(is_silent: bool, is_verbose: bool) -> Progress {
         let due = Instant::now() + INTERVAL;
-        Progress { is_silent, is_verbose, phase: None, bar: None, done: 0, total: 0, due }
+        let (process, thread) = (0, 0);
+        Progress { is_silent, is_verbose, process, thread, phase: None, bar: None, done: 0, total: 0, due }
+    }
+
+    /// The same for a worker that is not the first one: a process of the analysis, and a thread in it.
+    #[must_use]
+    pub fn of(self, process: usize, thread: usize) -> Progress {
+        Progress { process, thread, ..self }
     }
 
     /// The phase before is over, this one begins.
     pub fn phase(&mut self, name: &'static str) {
         self.done();
-        self.phase = Some((name, Instant::now()));
+        let _span = debug_span!("phase", name, process = self.process, thread = self.thread).entered();
+        self.phase = Some(Phase { name, start: Instant::now(), _span });
     }
 
     /// Tells a detail.
@@ -74,7 +97,7 @@ impl Progress {
         self.done += bytes;
         if let Some(bar) = &self.bar {
             bar.inc(bytes);
-        } else if let Some((name, _)) = self.phase
+        } else if let Some(Phase { name, .. }) = self.phase
             && !self.is_silent
             && Instant::now() >= self.due
         {
@@ -89,7 +112,7 @@ impl Progress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        if let Some((name, start)) = self.phase.take()
+        if let Some(Phase { name, start, _span }) = self.phase.take()
             && !self.is_silent
         {
             say(&format!("{name:16} {:9.3} s", start.elapsed().as_secs_f64()));

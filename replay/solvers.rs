@@ -9,6 +9,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tracing::debug;
+
 use crate::error::Error;
 use crate::exchange::shelf::Shelf;
 use crate::exchange::{Batch, Exchange, share};
@@ -195,6 +197,15 @@ pub fn bring_together<P: Part>(
     let column = |at: usize| told.iter().map(|words| words[at]).collect::<Vec<u64>>();
     let solvers = Solvers::new(&column(0), &column(1));
     let workers = solvers.group(me);
+    let (bytes, room) = (told[me][0], told[me][1]);
+    debug!(
+        worker = me,
+        solver = solvers.of(me),
+        solvers = solvers.firsts.len(),
+        bytes,
+        room,
+        "solver chosen"
+    );
     if solvers.firsts.len() == exchange.workers() {
         return Ok(Group::new(solvers, workers, vec![Arc::new(own)]));
     }

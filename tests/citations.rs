@@ -8,7 +8,8 @@ use regex::Regex;
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 /// Folders with sources.
-const SOURCES: [&str; 6] = ["replay", "patterns", "formats", "measurement", "tests", "benches"];
+const SOURCES: [&str; 7] =
+    ["replay", "patterns", "formats", "measurement", "diagnostics", "tests", "benches"];
 
 /// Numbers of sections and of oddities that the specification has, and what looks like a citation of one.
 struct Headings {

@@ -9,7 +9,7 @@ const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
 /// Manifests of all crates by their folders; the one of the project itself is that of the analyzer.
 fn manifests() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec!["patterns".to_string(), "benches/generate".to_string()];
+    let mut folders = ["patterns", "diagnostics", "benches/generate"].map(String::from).to_vec();
     for folder in ["formats", "measurement"] {
         let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
         folders.extend(entries.map(|name| format!("{folder}/{}", name.to_str().unwrap())));

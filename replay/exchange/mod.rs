@@ -28,6 +28,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How many words all batches have, for diagnostics.
+fn words(batches: &[Batch]) -> usize {
+    batches.iter().map(Vec::len).sum()
+}
+
 /// A way to move batches between workers.
 pub trait Exchange {
     /// The number of this worker, from 0.

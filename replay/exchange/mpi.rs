@@ -20,10 +20,11 @@ use mpi::request::Request;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Source};
 use mpi::{Tag, Threading};
+use tracing::debug;
 
 use super::batch::{halves, pair};
 use super::waiting::{NAP, Patience, Place, Waiting};
-use super::{Batch, Exchange, tree};
+use super::{Batch, Exchange, tree, words};
 use crate::error::Error;
 use crate::int::{to_u32, to_usize};
 
@@ -301,6 +302,7 @@ impl Exchange for Processes {
     fn exchange(&mut self, mut outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error> {
         let me = self.worker();
         let own = std::mem::take(&mut outgoing[me]);
+        debug!(process = me, words = words(&outgoing), "batches for other processes");
         let pieces = |batch: &Batch| batch.len().div_ceil(PIECE);
         let sends = outgoing.iter().enumerate().flat_map(|(to, batch)| (0..pieces(batch)).map(move |_| to));
         let mut expected = self.agree(NOBODY, sends).map_err(Error::worker_failed)?;

@@ -10,8 +10,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::yield_now;
 use std::time::Duration;
 
+use tracing::debug;
+
 use super::batch::BatchReader;
-use super::{Batch, Exchange, lock};
+use super::{Batch, Exchange, lock, words};
 use crate::error::Error;
 use crate::int::to_usize;
 
@@ -125,6 +127,7 @@ struct Seat<'t> {
 impl Seat<'_> {
     /// Puts batches down; without any, that this thread has failed.
     fn put(&self, outgoing: Option<Vec<Batch>>) {
+        debug!(worker = self.worker, words = outgoing.as_deref().map(words), "batches put down");
         let mut table = self.team.table();
         if outgoing.is_none() {
             table.failed = Some(table.failed.map_or(self.thread, |failed| failed.min(self.thread)));

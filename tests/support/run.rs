@@ -56,11 +56,12 @@ pub(crate) fn analyze<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -
     run(&mut analyzer(arguments))
 }
 
-/// Removes what a launcher around the tests may have left, which would make the child believe that it was launched.
+/// Removes what a launcher around the tests may have left, which would make the child believe that it was launched, and what
+/// would make it say more.
 pub(crate) fn alone(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if ["OMPI_", "PMIX_", "PMI_", "SLURM_"].iter().any(|prefix| text.starts_with(prefix)) {
+        if ["OMPI_", "PMIX_", "PMI_", "SLURM_", "REPLAY_LOG"].iter().any(|prefix| text.starts_with(prefix)) {
             command.env_remove(&name);
         }
     }

@@ -15,6 +15,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use tracing::debug;
 
 /// Runs a program under the recorder and completes the archives of what it has recorded; answers how the program ended.
 pub fn record(command: &[OsString], variables: &[(&'static str, String)], output: Option<&Path>) -> End {
@@ -52,14 +53,16 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
     };
     let path = note.as_ref().map(Note::path);
     let guardian = path.and_then(Guardian::start);
-    let mut program = match Program::start(command, &preload::environment(&library, path, variables, command))
-    {
+    let variables = preload::environment(&library, path, variables, command);
+    debug!(?variables, has_guardian = guardian.is_some(), "environment of the program");
+    let mut program = match Program::start(command, &variables) {
         Ok(program) => program,
         Err(not_started) => {
             complain(&not_started.error);
             return End::Exit(not_started.status);
         }
     };
+    debug!(process = program.process(), ?command, "program started");
     let end = match program.wait() {
         Ok(end) => end,
         Err(error) => {
@@ -67,6 +70,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
             return End::Exit(FAILED);
         }
     };
+    debug!(?end, "program ended");
     if let (Some(note), End::Signal(signal)) = (&note, end) {
         note.directories().keys().for_each(|directory| faults::tell(directory, program.process(), signal));
     }
@@ -88,6 +92,7 @@ fn after(note: Note, mut guardian: Option<Guardian>, end: End) {
     let mut is_done = true;
     for (directory, lines) in note.directories() {
         let is_last = ending::is_alone(&directory, lines) || ending::count(&directory);
+        debug!(?directory, lines, is_last, "recording noted");
         if let Some(guardian) = &mut guardian {
             guardian.tell_counted();
         }

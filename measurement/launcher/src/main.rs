@@ -22,6 +22,10 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(answer) => return tell(&answer, misuse).into(),
     };
+    if let Err(error) = diagnostics::start() {
+        launcher::complain(&error);
+        return misuse.into();
+    }
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match launcher::task(&matches, environment) {
         Err(error) => {

@@ -27,7 +27,10 @@ fn launcher(directory: &Path, arguments: &[&str]) -> Option<Command> {
     command.args(arguments).current_dir(directory).env("REPLAY_LIBRARY", library()?);
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if ["OMPI_", "PMI", "SLURM_", "LD_PRELOAD"].iter().any(|prefix| name.starts_with(prefix)) {
+        if ["OMPI_", "PMI", "SLURM_", "LD_PRELOAD", "REPLAY_LOG"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
             command.env_remove(&*name);
         }
     }
@@ -121,6 +124,48 @@ fn help_that_cannot_be_written_is_told_and_a_reader_that_goes_away_is_not() {
         let told = text(&output.stderr);
         assert!(told.starts_with("replay-record: cannot write to standard output: No space"), "{told}");
     }
+}
+
+#[test]
+fn diagnostics_tell_what_the_launcher_does() {
+    let directory = fresh("diagnostics");
+    let experiment = directory.join("run");
+    ring(&experiment, 2, 1);
+    let script = recorded(&experiment, "echo out");
+    let Some(mut command) = launcher(&directory, &["--depth", "5", "sh", "-c", &script]) else { return };
+    let output = command.env("REPLAY_LOG", "launcher=debug").output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "out\n".into()));
+    let said = text(&output.stderr);
+    for (part, count) in [
+        ("(\"REPLAY_DEPTH\", \"5\")", 1),
+        ("program started process=", 1),
+        ("program ended end=Exit(0)", 1),
+        ("recording noted directory=", 1),
+        ("event file complete location=", 2),
+        ("archive complete directory=", 1),
+    ] {
+        let lines = said.lines().filter(|line| line.contains(" DEBUG launcher::") && line.contains(part));
+        assert_eq!(lines.count(), count, "{part}\n{said}");
+    }
+    let others: Vec<&str> = said.lines().filter(|line| !line.contains(" DEBUG launcher::")).collect();
+    assert!(matches!(others[..], [line] if line.starts_with("replay-record: wrote run ")), "{said}");
+}
+
+#[test]
+fn wrong_filter_of_diagnostics_is_told_and_nothing_is_started() {
+    let directory = fresh("wrong_filter");
+    for (arguments, status) in [(&["touch", "started"][..], 125), (&["--finish", "run"], 2)] {
+        let Some(mut command) = launcher(&directory, arguments) else { return };
+        let output = command.env("REPLAY_LOG", "launcher=loud").output().unwrap();
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{message}");
+        assert!(
+            message.starts_with("replay-record: REPLAY_LOG is \"launcher=loud\", expected "),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
 }
 
 #[test]

@@ -51,6 +51,7 @@ use recording::settings::Records;
 use run::{Place, define, gather, places};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tracing::debug;
 
 /// What completing an archive has led to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,6 +118,7 @@ pub fn finish(directory: &Path, records: Option<Records>) -> Result<Outcome, Err
     }
     let mut notices = Notices::default();
     let processes = journals::read(directory, &mut notices)?;
+    debug!(?directory, processes = processes.len(), "recording read");
     refuse_running(directory, &processes)?;
     let summary = match processes.iter().find_map(|process| process.profile) {
         None => complete(directory, &processes, records, notices)?,
@@ -202,6 +204,7 @@ fn complete(
     records::settle(directory, &run, wanted, &copied, &mut events, &mut notices)?;
     let counts: Vec<u64> = events.iter().map(|events| events.count).collect();
     define(directory, &run, wanted, &counts, !notices.has_losses())?;
+    debug!(?directory, records = ?wanted, "archive complete");
     Ok(Summary { events: counts.iter().sum(), bytes: bytes(directory), ..run.summary(directory, &notices) })
 }
 
@@ -220,7 +223,9 @@ fn events(
             // Events without a journal refer to things that nobody knows.
             None => events::clear(directory, place.reference)?,
         };
-        notices.losses_of(place.reference, &events.losses);
+        let (location, Events { count, bytes, .. }) = (place.reference, &events);
+        debug!(location, events = count, bytes, "event file complete");
+        notices.losses_of(location, &events.losses);
         all.push(events);
     }
     debug_assert!(processes.len() <= places.len());

@@ -23,6 +23,7 @@ use recording::journal::Profile;
 use recording::layout;
 use std::fs;
 use std::path::Path;
+use tracing::debug;
 
 /// Makes of the counts in an experiment directory what was wanted.
 ///
@@ -55,6 +56,7 @@ pub(super) fn complete(
         let path = directory.join(layout::PROFILE);
         summary.call_paths = Some(report::write(&path, &run, &values::by_context(&run, &counts))?);
         summary.bytes = fs::metadata(&path).map_or(0, |status| status.len());
+        debug!(?path, bytes = summary.bytes, "profile written");
     }
     Ok(summary)
 }

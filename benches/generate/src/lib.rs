@@ -33,6 +33,7 @@ mod sweep;
 use std::path::Path;
 
 use otf2::{Anchor, Archive, ArchiveWriter, ByteOrder};
+use tracing::debug;
 
 pub use job::{Error, Job};
 pub use location::START;
@@ -65,12 +66,14 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     }
     // What is lost with the machine can be made again.
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(job))?.unsynced();
+    debug!(?directory, %job, "archive created");
     let mut written = Written::default();
     let mut counts = Vec::new();
     for rank in 0..job.ranks {
         for thread in 0..job.threads {
             let location = Location::create(job, &archive, rank, thread)?;
             let (events, messages) = location.write(plan)?;
+            debug!(rank, thread, events, messages, "event file written");
             counts.push(events);
             written.events += events;
             written.messages += messages;

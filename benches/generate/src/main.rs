@@ -27,6 +27,10 @@ fn main() -> ExitCode {
             };
         }
     };
+    if let Err(error) = diagnostics::start() {
+        complain(&error);
+        return NO_TRACE.into();
+    }
     let job = cli.job();
     let start = Instant::now();
     match generate(&job, &cli.directory) {

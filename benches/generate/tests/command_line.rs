@@ -24,6 +24,27 @@ fn one_line_says_how_large_the_trace_is() {
 }
 
 #[test]
+fn diagnostics_come_if_they_are_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("trace");
+    let run = |filter: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-generate"));
+        command.args(["--ranks=3", "--events=100", "--pattern=compute"]).arg(&trace);
+        let output = command.env("REPLAY_LOG", filter).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, message) = run("generate=loud");
+    assert!(message.starts_with("replay-generate: REPLAY_LOG is \"generate=loud\", expected "), "{message}");
+    assert_eq!((status, message.lines().count(), trace.exists()), (Some(2), 1, false));
+    let (status, said) = run("debug");
+    assert_eq!(
+        (status, said.matches(" DEBUG generate: event file written ").count()),
+        (Some(0), 3),
+        "{said}"
+    );
+}
+
+#[test]
 fn output_that_cannot_be_written_is_told_with_status_1_if_there_is_a_trace() {
     let directory = tempfile::tempdir().unwrap();
     let trace = directory.path().join("trace");

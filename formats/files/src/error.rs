@@ -1,15 +1,15 @@
-//! Why a file has no bytes.
+//! Failure to read a file.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The system did not let a file be read.
+/// The system failed to open, read or map a file.
 #[derive(Debug)]
 pub struct Error {
     /// The file.
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub cause: io::Error,
 }
 

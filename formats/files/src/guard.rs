@@ -1,12 +1,12 @@
-//! Survives that a mapped file is shortened: a handler of SIGBUS for the whole process.
+//! Guard against mapped files that are shortened: a SIGBUS handler for the whole process.
 //!
-//! A table of all mappings, which a signal handler can read: plain atomic numbers, no locks, no allocation.
+//! The handler looks up the mapping in a table of plain atomic numbers: no locks, no allocation.
 
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Mappings at a time; further files are read. A process has far fewer locations per worker.
+/// Limit of concurrent mappings; further files are read. A process has far fewer locations per worker.
 const SLOTS: usize = 1024;
 
 struct Range {
@@ -19,10 +19,10 @@ static RANGES: [Range; SLOTS] =
     [const { Range { taken: AtomicBool::new(false), begin: AtomicUsize::new(0), end: AtomicUsize::new(0) } };
         SLOTS];
 
-/// A place in the table.
+/// Entry of the table, held as long as its mapping.
 pub(crate) struct Slot(&'static Range);
 
-/// Takes a place in the table, if there is one; installs the handler at first.
+/// Takes an entry of the table, if one is free; the first call installs the handler.
 pub(crate) fn free_slot() -> Option<Slot> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);
@@ -47,8 +47,8 @@ impl Drop for Slot {
 }
 
 fn install() {
-    // SAFETY: the action is complete: a handler that takes three arguments, as SA_SIGINFO announces, an empty mask, and
-    // no other fields that this system knows. A failure leaves everything as it was.
+    // SAFETY: the action is complete: a handler that takes three arguments, as SA_SIGINFO announces, an empty
+    // mask, and no other fields that this system knows. A failure leaves everything as it was.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as extern "C" fn(_, _, _) as usize;
@@ -58,11 +58,13 @@ fn install() {
     }
 }
 
-/// Puts zeros from the page that was touched to the end of its mapping. Elsewhere the signal is what it always was.
+/// Maps zeros from the page that was touched to the end of its mapping. Other addresses get the default
+/// action.
 extern "C" fn handle(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel calls this with a valid `info`. Everything called here may be called in a signal handler:
-    // atomic loads, sysconf and signal by POSIX, and mmap, which is a bare system call on Linux. The fixed mapping covers pages of a mapping of ours only,
-    // which cannot be unmapped meanwhile: the thread that was stopped here is reading from it.
+    // SAFETY: the kernel calls this with a valid `info`. Everything called here may be called in a signal
+    // handler: atomic loads, sysconf and signal by POSIX, and mmap, which is a bare system call on Linux. The
+    // fixed mapping covers pages of a mapping of ours only, which cannot be unmapped meanwhile: the thread
+    // that was stopped here is reading from it.
     unsafe {
         let touched = (*info).si_addr().addr();
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
@@ -79,7 +81,7 @@ extern "C" fn handle(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c
                 return;
             }
         }
-        // Not ours: the same instruction will be tried again, and end the process.
+        // Not ours: the instruction is executed again, and ends the process.
         libc::signal(libc::SIGBUS, libc::SIG_DFL);
     }
 }

@@ -1,24 +1,24 @@
-//! The bytes of a file, read or mapped.
+//! File content, read or mapped.
 //!
-//! Small files are read, large ones mapped: private, read-only, announced as read from front to back. A mapped file may
-//! be shortened by someone else while it is read, on a parallel file system also by a failing server. The kernel then
-//! sends SIGBUS to whoever touches the missing part, which would end a whole parallel job; a handler puts zeros there
-//! instead, and readers find that the file ends too early.
+//! Small files are read, large ones mapped: private, read-only, advised as sequential. Another process can
+//! shorten a mapped file while it is read, on a parallel file system also a failing server. The kernel then
+//! sends SIGBUS to the thread that touches the missing part, which would end a whole parallel job; a handler
+//! maps zeros there instead, and readers report that the file ends too early.
 //!
-//! # The handler is the process's
+//! # The handler belongs to the process
 //!
-//! Signals belong to a process, not to a library: the first large file that is opened with [`Io::Map`] installs a handler
-//! of SIGBUS for the whole process, which stays until its end.
+//! Signals belong to a process, not to a library: the first large file that is opened with [`Io::Map`]
+//! installs a handler of SIGBUS for the whole process, until its end.
 //!
-//! * A handler that was there before is replaced. It is not called any more, for other causes of SIGBUS either: those end
-//!   the process, as by default.
-//! * If the program installs a handler of its own later, nobody puts zeros anywhere, and reading a file that was shortened
-//!   is that handler's affair.
+//! * An earlier handler is replaced and no longer called, for other causes of SIGBUS either: those end the
+//!   process, as by default.
+//! * If the program later installs a handler of its own, nothing maps zeros any more, and that handler has to
+//!   deal with files that are shortened.
 //!
-//! Who cannot have that, such as a library inside of somebody else's program, opens with [`Io::Read`], which touches no
-//! signals.
+//! A program that cannot accept that, such as one that embeds this library, opens with [`Io::Read`], which
+//! touches no signals.
 //!
-//! Deliberately absent: writing, and what the bytes mean.
+//! Deliberately absent: writing, and the interpretation of the bytes.
 #![allow(unsafe_code)]
 
 mod error;
@@ -36,24 +36,25 @@ use std::path::{Path, PathBuf};
 /// Files below this size are read: a system call costs less than a mapping and its page faults.
 const SMALLEST_MAPPED: u64 = 1 << 20;
 
-/// Bytes that Linux reads ahead at least when it is told to. It is silent about the rest of a longer range.
+/// Smallest range, in bytes, that Linux reads ahead on request; it silently ignores the rest of a longer
+/// range.
 const READ_AHEAD: usize = 128 << 10;
 
-/// How large files come into memory.
+/// Way of loading large files into memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Io {
-    /// They are mapped: memory that the system can take back. The first one installs a [handler](crate) of SIGBUS for the
-    /// whole process.
+    /// Mapped: memory that the system can take back. The first file installs a SIGBUS [handler](crate) for
+    /// the whole process.
     #[default]
     Map,
-    /// They are read, in one piece: for file systems that are slow with mappings, as parallel ones can be, and for processes
-    /// of others, whose handling of signals is theirs. The memory is the process's own while the file is open.
+    /// Read in one piece: for file systems on which mappings are slow, as on parallel ones, and for processes
+    /// that handle signals themselves. Takes the file's size in memory while the file is open.
     Read,
 }
 
 /// The content of a file, with the file's path for messages.
 ///
-/// What is missing because a large file was shortened while this value lives reads as zeros.
+/// If a large file is shortened while this value lives, the missing bytes read as zeros.
 pub struct FileBytes {
     path: PathBuf,
     content: Content,
@@ -65,7 +66,8 @@ enum Content {
 }
 
 impl FileBytes {
-    /// Opens a file and reads all of it, or maps it if it is large: [`Io::Map`], with a [handler](crate) of SIGBUS.
+    /// Opens a file and reads all of it, or maps it if it is large: [`Io::Map`], with a SIGBUS
+    /// [handler](crate).
     ///
     /// # Errors
     /// If the file cannot be opened, read or mapped, or is not a regular file.
@@ -73,7 +75,7 @@ impl FileBytes {
         Self::open_by(path, Io::Map)
     }
 
-    /// The same in another way.
+    /// Opens a file with the given way of loading it.
     ///
     /// # Errors
     /// As for [`open`](FileBytes::open).
@@ -85,7 +87,7 @@ impl FileBytes {
         }
     }
 
-    /// Says that bytes from an offset on will be needed soon, so that the system reads them meanwhile. Nothing else changes.
+    /// Advises the system that bytes from an offset on will be needed soon, so that it reads ahead.
     pub fn expect(&self, from: usize, bytes: usize) {
         if let Content::Mapped(mapped) = &self.content {
             let end = from.saturating_add(bytes).min(self.len());
@@ -103,7 +105,7 @@ impl FileBytes {
 }
 
 fn content(path: &Path, io: Io) -> std::io::Result<Content> {
-    // Asked before opening: to open a pipe would wait for somebody to write into it.
+    // Checked before opening: opening a pipe would wait for a writer.
     let status = std::fs::metadata(path)?;
     if !status.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
@@ -120,8 +122,8 @@ fn content(path: &Path, io: Io) -> std::io::Result<Content> {
     Ok(Content::Read(bytes))
 }
 
-/// A mapping that the handler knows. Fields are dropped in this order: the handler forgets the memory before it is
-/// unmapped.
+/// A mapping that the handler guards. Fields are dropped in this order: the handler forgets the memory before
+/// it is unmapped.
 struct Mapped {
     _slot: guard::Slot,
     bytes: Mmap,
@@ -129,9 +131,10 @@ struct Mapped {
 
 impl Mapped {
     fn new(file: &File, slot: guard::Slot) -> std::io::Result<Self> {
-        // SAFETY: the mapping is private and read-only, so nothing here writes through it. Others may write to the file
-        // or shorten it. Readers of these bytes trust nothing in them and check every bound against the length of the
-        // mapping, which does not change; what goes missing is replaced by zeros (see `guard`), never unmapped.
+        // SAFETY: the mapping is private and read-only, so nothing here writes through it. Others may write
+        // to the file or shorten it. Readers of these bytes trust nothing in them and check every bound
+        // against the length of the mapping, which does not change; what goes missing is replaced by zeros
+        // (see `guard`), never unmapped.
         let bytes = unsafe { Mmap::map(file)? };
         slot.guard(&bytes);
         // Advice only: decoding works without.

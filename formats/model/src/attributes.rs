@@ -1,22 +1,23 @@
-//! Names of attributes with which a trace says what is missing in it, where its recorder was switched off for a while and
-//! counted meanwhile. OTF2 has no records for that; readers that do not know the names pass them over.
+//! Names of the attributes that mark gaps in a trace: stretches in which recording was off, and what was
+//! counted meanwhile. OTF2 has no records for that; readers that do not know the names ignore them.
 //!
-//! Messages of a *channel* (communicator, source, destination, tag) do not overtake each other, so the k-th send belongs to
-//! the k-th receive that was posted (MPI 4.0, section 3.5); the k-th collective operation on a communicator is the same one
-//! for all members (chapter 6). Where recording was switched off, k is the number of those before it in the trace, and of
-//! those that are missing.
+//! Messages of a *channel* (communicator, source, destination, tag) do not overtake each other, so the k-th
+//! send belongs to the k-th receive that was posted (MPI 4.0, section 3.5); the k-th collective operation on
+//! a communicator is the same one for all members (chapter 6). Where recording was switched off, k counts the
+//! operations before it in the trace and those that are missing.
 
-/// Of a message or a collective operation: how many of its channel, or on its communicator, are missing before it. It holds
-/// for those that follow, until another one says otherwise; without any it is 0.
+/// Of a message or a collective operation: number of operations of its channel, or on its communicator, that
+/// are missing before it. Valid until the next event that has the attribute; 0 before the first.
 pub const UNRECORDED: &str = "Replay::Unrecorded";
 
-/// Of a received message: when the receive was posted, if that is missing; in ticks of the location.
+/// Of a received message: time at which the receive was posted, if that event is missing; in ticks of the
+/// location.
 pub const POSTED: &str = "Replay::Posted";
 
-/// Of a received message: some of its channel are missing whose receives were posted before others, and completed after
-/// them. How many are missing before which is unknown from the first gap on.
+/// Of a received message: its channel has missing receives that were posted before others and completed after
+/// them. From the first gap on, the number of missing messages before each is unknown.
 pub const DISORDERED: &str = "Replay::Disordered";
 
-/// Of `MeasurementOnOff`: what is missing is counted. A process that switches without it has lost count, from its first gap
-/// on.
+/// Of `MeasurementOnOff`: the operations in the gap are counted. A process that switches without it has
+/// unknown counts from its first gap on.
 pub const COUNTED: &str = "Replay::Counted";

@@ -2,19 +2,19 @@
 
 use crate::{ClockProperties, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole, Table};
 
-/// All definitions that an analysis uses. Built by a reader, which has checked every reference in it: a `usize` here
-/// is always a valid position in the table that its comment names.
+/// All definitions that an analysis uses. Built by a reader, which has checked every reference in it: a
+/// `usize` here is always a valid position in the table that its comment names.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    /// What a tick is.
+    /// Resolution of the clock, and the trace's place on it.
     pub clock: ClockProperties,
-    /// Whether the trace says so; otherwise `clock` is a guess.
+    /// Whether the trace defines the clock; otherwise `clock` is a guess.
     pub is_clock_defined: bool,
     /// Machines, nodes and whatever lies between; parents precede children.
     pub system_tree: Table<SystemTreeNode>,
     /// Processes and accelerator contexts.
     pub location_groups: Table<LocationGroup>,
-    /// Threads, accelerator streams, metric sources: whatever has events of its own.
+    /// Threads, accelerator streams, metric sources: all that have event files.
     pub locations: Table<Location>,
     /// Functions, MPI calls, OpenMP constructs, …
     pub regions: Table<Region>,
@@ -63,7 +63,7 @@ pub struct LocationGroup {
 pub struct Location {
     /// Its name, such as `Master thread`.
     pub name: String,
-    /// What it is.
+    /// Type: thread, accelerator stream or metric source.
     pub kind: LocationType,
     /// Number of events that the writer claims; information only.
     pub events: u64,
@@ -78,9 +78,9 @@ pub struct Region {
     pub name: String,
     /// The name for linkers; equal to `name` where there is no other.
     pub canonical_name: String,
-    /// What the writer says about it; often empty.
+    /// Description by the writer; often empty.
     pub description: String,
-    /// What it is for.
+    /// OTF2's role, such as function, loop or barrier.
     pub role: RegionRole,
     /// The programming model that it belongs to.
     pub paradigm: Paradigm,
@@ -99,13 +99,14 @@ pub struct Region {
 pub struct Group {
     /// Its name; often empty.
     pub name: String,
-    /// What the members are.
+    /// Type of the members.
     pub kind: GroupType,
-    /// The programming model whose ranks it counts in.
+    /// The programming model in which the ranks count.
     pub paradigm: Paradigm,
     /// `GroupFlag` bits: 1 = ranks in events are global ones already.
     pub flags: u32,
-    /// The members as they are in the record: location references, ranks in the paradigm's `COMM_LOCATIONS`, …
+    /// The members as they are in the record: location references, ranks in the paradigm's `COMM_LOCATIONS`,
+    /// …
     pub members: Vec<u64>,
 }
 
@@ -114,9 +115,9 @@ pub struct Group {
 pub struct Communicator {
     /// Its name; often empty.
     pub name: String,
-    /// Who takes part.
+    /// The processes that take part.
     pub members: Members,
-    /// Position in [`Definitions::communicators`] of the one that it was made from.
+    /// Position in [`Definitions::communicators`] of the communicator that it was derived from.
     pub parent: Option<usize>,
 }
 
@@ -154,7 +155,8 @@ pub struct InterruptGenerator {
 }
 
 impl InterruptGenerator {
-    /// Seconds from one sample to the next; `None` if something else than time is counted, or the period is absurd.
+    /// Seconds from one sample to the next; `None` if something else than time is counted, or the period is
+    /// absurd.
     pub fn seconds(&self) -> Option<f64> {
         let base: f64 = if self.is_decimal { 10.0 } else { 2.0 };
         let seconds = self.period as f64 * base.powi(i32::try_from(self.exponent).ok()?);

@@ -1,6 +1,6 @@
 //! OTF2's enumerations. A number that is not listed here is kept, never rejected: newer writers add some.
 
-/// Defines a number with named values; `name()` answers `None` for a value that has no name.
+/// Defines a number with named values; `name()` returns `None` for a value that has no name.
 macro_rules! enumeration {
     ($(#[$doc:meta])* $type:ident { $($constant:ident = $value:literal, $name:literal;)* }) => {
         $(#[$doc])*
@@ -35,7 +35,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a region is for. Names as in Cube reports.
+    /// Role of a region (OTF2, `OTF2_RegionRole`). Names as in Cube reports.
     RegionRole {
         UNKNOWN = 0, "unknown"; FUNCTION = 1, "function"; WRAPPER = 2, "wrapper"; LOOP = 3, "loop"; CODE = 4, "code";
         PARALLEL = 5, "parallel"; SECTIONS = 6, "sections"; SECTION = 7, "section"; WORKSHARE = 8, "workshare";
@@ -68,19 +68,19 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a location is.
+    /// Type of a location (OTF2, `OTF2_LocationType`).
     LocationType {
         UNKNOWN = 0, "unknown"; CPU_THREAD = 1, "thread"; ACCELERATOR_STREAM = 2, "accelerator stream"; METRIC = 3, "metric";
     }
 }
 
 enumeration! {
-    /// What a location group is.
+    /// Type of a location group (OTF2, `OTF2_LocationGroupType`).
     LocationGroupType { UNKNOWN = 0, "unknown"; PROCESS = 1, "process"; ACCELERATOR = 2, "accelerator"; }
 }
 
 enumeration! {
-    /// What the members of a group are (OTF2, `OTF2_GroupType`).
+    /// Type of the members of a group (OTF2, `OTF2_GroupType`).
     GroupType {
         UNKNOWN = 0, "unknown"; LOCATIONS = 1, "locations"; REGIONS = 2, "regions"; METRIC = 3, "metric";
         COMM_LOCATIONS = 4, "comm locations"; COMM_GROUP = 5, "comm group"; COMM_SELF = 6, "comm self";

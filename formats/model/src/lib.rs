@@ -1,9 +1,9 @@
 //! The vocabulary of traces, in OTF2's and MPI's terms.
 //!
-//! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms, roles and
-//! operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with all references resolved
-//! ([`Definitions`]), the arithmetic of its clock ([`time`]), and how a trace tells of what is missing in it
-//! ([`attributes`]).
+//! Plain data that every other crate of the workspace agrees on: the numbers that OTF2 gives to paradigms,
+//! roles and operations ([`enumerations`]), the functions of MPI ([`mpi`]), the definitions of a trace with
+//! all references resolved ([`Definitions`]), the arithmetic of its clock ([`time`]), and the attributes that
+//! mark gaps in a trace ([`attributes`]).
 //!
 //! Deliberately absent: files, byte orders, threads, and everything that only one analysis needs.
 

@@ -1,15 +1,15 @@
-//! Definitions in order of appearance, found by the reference that records use.
+//! Table of definitions: in order of appearance, indexed by the reference that records use.
 
 use std::collections::HashMap;
 use std::ops::Index;
 
-/// A list of definitions of one kind. Position 0… is how the analysis names them; the OTF2 reference (any number, not
-/// necessarily dense) is how records do.
+/// Table of definitions of one kind. The analysis uses positions (0, 1, …), records use OTF2 references (any
+/// numbers, not necessarily dense).
 #[derive(Clone, Debug)]
 pub struct Table<T> {
     items: Vec<T>,
     references: Vec<u64>,
-    /// Only filled once references stop being 0, 1, 2, …
+    /// Position by reference; empty as long as references are 0, 1, 2, …
     positions: HashMap<u64, usize>,
 }
 
@@ -19,10 +19,10 @@ impl<T> Table<T> {
         Table { items: Vec::new(), references: Vec::new(), positions: HashMap::new() }
     }
 
-    /// Appends a definition; gives it back if the reference is taken.
+    /// Appends a definition and returns its position.
     ///
     /// # Errors
-    /// The item itself, if `reference` is already defined.
+    /// Returns the item itself if `reference` is already defined.
     pub fn push(&mut self, reference: u64, item: T) -> Result<usize, T> {
         if self.position(reference).is_some() {
             return Err(item);
@@ -39,7 +39,7 @@ impl<T> Table<T> {
         Ok(position)
     }
 
-    /// The position of the definition that records call `reference`.
+    /// The position of the definition with this reference.
     #[inline]
     pub fn position(&self, reference: u64) -> Option<usize> {
         if self.positions.is_empty() {
@@ -48,7 +48,7 @@ impl<T> Table<T> {
         self.positions.get(&reference).copied()
     }
 
-    /// The definition that records call `reference`.
+    /// The definition with this reference.
     pub fn find(&self, reference: u64) -> Option<&T> {
         self.position(reference).map(|at| &self.items[at])
     }
@@ -66,7 +66,7 @@ impl<T> Table<T> {
         self.items.get(position)
     }
 
-    /// The definition at `position`, to complete it.
+    /// Mutable access to the definition at `position`.
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         self.items.get_mut(position)
     }
@@ -76,7 +76,7 @@ impl<T> Table<T> {
         self.items.len()
     }
 
-    /// Whether there is none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -86,7 +86,7 @@ impl<T> Table<T> {
         self.items.iter()
     }
 
-    /// All definitions in order of appearance, to complete them.
+    /// Mutable access to all definitions, in order of appearance.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
     }

@@ -1,16 +1,17 @@
-//! Time in a trace: integer ticks of one clock, and the only conversion to seconds.
+//! Time in a trace: integer ticks of one clock, and their conversion to seconds, which is done nowhere else.
 
 /// An instant in ticks of the trace's global clock, or a length of time in ticks.
 ///
-/// Signed, so that differences of instants need no care; a trace's instants fit (2⁶³ ticks are 97 years at 3 GHz).
+/// Signed, so that differences of instants need no care; a trace's instants fit (2⁶³ ticks are 97 years at 3
+/// GHz).
 pub type Ticks = i64;
 
-/// The `ClockProperties` definition: what a tick is and where the trace lies on the clock.
+/// The `ClockProperties` definition: the length of a tick, and the trace's place on the clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockProperties {
     /// Ticks per second, never zero.
     pub resolution: u64,
-    /// The instant that counts as the trace's begin, in ticks.
+    /// Start of the trace, in ticks.
     pub global_offset: u64,
     /// Length of the trace in ticks.
     pub length: u64,
@@ -24,14 +25,15 @@ impl ClockProperties {
         i64::try_from(ticks).map_or_else(|_| long(ticks) / self.resolution as f64, |ticks| self.word(ticks))
     }
 
-    /// The same of a length that fits into a word, as most do.
+    /// A length of time in seconds; the common case of [`seconds`](Self::seconds), a length that fits into a
+    /// word.
     #[inline]
     pub fn word(&self, ticks: i64) -> f64 {
         ticks as f64 / self.resolution as f64
     }
 }
 
-/// What is longer than a word takes long, and must not be computed in vain.
+/// Converts lengths over 64 bits: slow, so kept out of line.
 #[cold]
 #[inline(never)]
 fn long(ticks: i128) -> f64 {
@@ -39,7 +41,7 @@ fn long(ticks: i128) -> f64 {
 }
 
 impl Default for ClockProperties {
-    /// Nanoseconds from zero: what a trace without the record is read with.
+    /// Nanoseconds from zero, for traces without the record.
     fn default() -> Self {
         ClockProperties { resolution: 1_000_000_000, global_offset: 0, length: 0, realtime: None }
     }

@@ -1,7 +1,7 @@
 //! Prints an archive, one line per record: `cargo run -p otf2 --example print -- traces.otf2`.
 //!
-//! Global definitions first, then location by location the local definitions and the events. Events have their
-//! position, their time on the global clock in ticks, and global references.
+//! Global definitions first, then location by location the local definitions and the events. Events have
+//! their position, their time on the global clock in ticks, and global references.
 
 use otf2::{Archive, Definition, Error};
 use std::io::{self, BufWriter, Write};

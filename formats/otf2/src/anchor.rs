@@ -1,6 +1,6 @@
-//! The anchor file `<name>.otf2`: one small piece that says how the rest of the archive is written.
+//! The anchor file `<name>.otf2`: byte order, chunk sizes and versions of the rest of the archive.
 //!
-//! Parsing accepts every anchor that can be told apart; [`Anchor::check`] refuses what this crate cannot read.
+//! Parsing accepts every anchor that can be decoded; [`Anchor::check`] refuses what this crate cannot read.
 
 use crate::Error;
 use crate::bytes::{ByteOrder, Bytes};
@@ -8,26 +8,26 @@ use crate::field::Body;
 use crate::record::{CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE};
 use std::path::Path;
 
-/// The sizes of chunks, in bytes, that the format allows.
+/// Range of chunk sizes, in bytes, that the format allows.
 pub const CHUNK_SIZES: std::ops::RangeInclusive<u64> = 256 << 10..=16 << 20;
 
 const MAGIC: &[u8] = b"OTF2";
-/// Bytes that tell an anchor: `03`, byte order, magic and its zero.
+/// Length of the signature of an anchor: `03`, byte order, magic and its zero.
 const MARKED: usize = 7;
 const POSIX: u8 = 1;
 const NO_COMPRESSION: u8 = 1;
 /// The trace format that this crate writes, and the latest that it reads.
 const TRACE_FORMAT: u8 = 2;
-/// The latest anchor format; later ones would have more fields behind the known ones.
+/// The latest anchor format; later ones would append fields to the known ones.
 const ANCHOR_FORMAT: u8 = 3;
 
-/// What an anchor file says.
+/// The content of an anchor file.
 ///
-/// The default describes an archive as this crate writes it: little-endian, events in chunks of 1 MiB, definitions in
-/// chunks of 256 KiB.
+/// The default describes an archive as this crate writes it: little-endian, events in chunks of 1 MiB,
+/// definitions in chunks of 256 KiB.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Anchor {
-    /// Order of the bytes of this file.
+    /// Byte order of the anchor file.
     pub byte_order: ByteOrder,
     /// Which fields the anchor has: 1 neither properties nor trace id, 2 no counts of snapshots, 3 all.
     pub anchor_format: u8,
@@ -39,9 +39,9 @@ pub struct Anchor {
     pub event_chunk_size: u64,
     /// Size of the chunks of definition files, in bytes.
     pub definition_chunk_size: u64,
-    /// How the files are stored: 1 as plain files, 2 in SION containers, 3 not at all.
+    /// Storage of the files: 1 as plain files, 2 in SION containers, 3 not at all.
     pub substrate: u8,
-    /// How the chunks are compressed: 1 not, 2 with zlib.
+    /// Compression of the chunks: 1 none, 2 zlib.
     pub compression: u8,
     /// Number of locations; information only.
     pub locations: u64,
@@ -55,7 +55,7 @@ pub struct Anchor {
     pub description: String,
     /// Names such as `OTF2::MPI_COMMUNICATION_COMPLETE` with their values.
     pub properties: Vec<(String, String)>,
-    /// A number that is meant to be unique.
+    /// Identifier of the trace, meant to be unique.
     pub trace_id: u64,
     /// Number of snapshots.
     pub snapshots: u32,
@@ -88,10 +88,10 @@ impl Default for Anchor {
 }
 
 impl Anchor {
-    /// Decodes an anchor file; `path` is for messages. Strings that are not UTF-8 are read as well as possible.
+    /// Decodes an anchor file; `path` is for messages. Invalid UTF-8 in strings is replaced.
     ///
     /// # Errors
-    /// If it is no anchor file or ends too early.
+    /// If it is not an anchor file or ends too early.
     pub fn parse(file: &[u8], path: &Path) -> Result<Self, Error> {
         let order = match file {
             [CHUNK_HEADER, mark, rest @ ..] if rest.starts_with(b"OTF2\0") => ByteOrder::from_mark(*mark),
@@ -200,19 +200,20 @@ impl Anchor {
     pub fn check(&self, path: &Path) -> Result<(), Error> {
         match self.problem() {
             None => Ok(()),
-            Some(Problem { byte, message, is_damage: true }) => Err(Error::damaged(path, byte, message)),
-            Some(Problem { byte, message, is_damage: false }) => Err(Error::at(path, byte, message)),
+            Some(Refusal { byte, message, is_damage: true }) => Err(Error::damaged(path, byte, message)),
+            Some(Refusal { byte, message, is_damage: false }) => Err(Error::at(path, byte, message)),
         }
     }
 
-    /// The same before there is an anchor file.
+    /// [`check`](Self::check) for an archive to be written, which has no anchor file yet: errors have no
+    /// offset.
     pub(crate) fn check_to_write(&self, path: &Path) -> Result<(), Error> {
         self.problem().map_or(Ok(()), |problem| Err(Error::file(path, problem.message)))
     }
 
-    fn problem(&self) -> Option<Problem> {
-        let damage = |byte, message| Some(Problem { byte, message, is_damage: true });
-        let unsupported = |byte, message| Some(Problem { byte, message, is_damage: false });
+    fn problem(&self) -> Option<Refusal> {
+        let damage = |byte, message| Some(Refusal { byte, message, is_damage: true });
+        let unsupported = |byte, message| Some(Refusal { byte, message, is_damage: false });
         if self.trace_format > TRACE_FORMAT {
             let message = format!(
                 "trace format {}, expected at most {TRACE_FORMAT}: the archive was written by a newer OTF2 library, \
@@ -256,11 +257,11 @@ impl Anchor {
 }
 
 /// Why an anchor is refused.
-struct Problem {
-    /// Where the field stands in the file.
+struct Refusal {
+    /// Offset of the field in the file.
     byte: u64,
     message: String,
-    /// No writer has written this.
+    /// Whether the file must be damaged, since no writer produces this.
     is_damage: bool,
 }
 

@@ -1,7 +1,7 @@
-//! An archive on disk: finds its files, opens them, and names them.
+//! An archive on disk: finds, names and opens its files.
 //!
-//! All paths are made of the anchor's directory, its name, and location ids, which are numbers: no archive can make
-//! its reader touch a file elsewhere.
+//! All paths consist of the anchor's directory, its name, and location ids, which are numbers: no archive can
+//! make its reader touch a file elsewhere.
 
 use crate::Error;
 use crate::anchor::Anchor;
@@ -24,7 +24,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the archive with this anchor file, or the one in this directory: `traces.otf2`, else the only `*.otf2`.
+    /// Opens the archive with this anchor file, or the one in this directory: `traces.otf2`, else the only
+    /// `*.otf2`.
     ///
     /// # Errors
     /// If there is no anchor file, or it describes an archive that this crate cannot read.
@@ -44,19 +45,19 @@ impl Archive {
         let anchor = Anchor::parse(&file, &anchor_path)?;
         anchor.check(&anchor_path)?;
         let directory = anchor_path.parent().unwrap_or(Path::new("")).to_owned();
-        // What could be read as a file has a name.
+        // A path that could be read as a file has a name.
         let name = anchor_path.file_stem().unwrap_or_default().to_owned();
-        // Once for all files in there.
+        // One check covers all files in the directory.
         stay_inside(&directory, &directory.join(&name))?;
         Ok(Archive { anchor, anchor_path, directory, name, io: Io::default() })
     }
 
-    /// The same archive, of which the files of locations come into memory in this way.
+    /// The same archive, with this way of loading the files of locations into memory.
     pub fn by(self, io: Io) -> Self {
         Archive { io, ..self }
     }
 
-    /// What the anchor says.
+    /// The content of the anchor file.
     pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
@@ -127,7 +128,8 @@ impl Archive {
         DefinitionCursor::global(file, file.path(), self.anchor.definition_chunk_size)
     }
 
-    /// How to read the events of a location. If it has no file, its references and times are global already.
+    /// Id mappings and clock offsets of a location. Without a local definition file, references and times are
+    /// global.
     ///
     /// # Errors
     /// If the file is there but corrupt.
@@ -142,7 +144,7 @@ impl Archive {
     /// The file of the definitions of a location.
     ///
     /// # Errors
-    /// If it cannot be read; [`Error::is_not_found`] if it is not there, which is not unusual.
+    /// If it cannot be read; [`Error::is_not_found`] if it does not exist, which is not unusual.
     pub fn local_definition_file(&self, location: u64) -> Result<FileBytes, Error> {
         self.open_inside(self.local_definition_path(location), self.io)
     }
@@ -155,13 +157,13 @@ impl Archive {
     /// The file of the events of a location.
     ///
     /// # Errors
-    /// If it cannot be read; [`Error::is_not_found`] if it is not there.
+    /// If it cannot be read; [`Error::is_not_found`] if it does not exist.
     pub fn event_file(&self, location: u64) -> Result<FileBytes, Error> {
         self.open_inside(self.event_path(location), self.io)
     }
 
-    /// Says that the event file of a location will be opened soon: at least its first `bytes` will be needed. What goes wrong
-    /// will be told then.
+    /// Announces that at least the first `bytes` of a location's event file will be read soon. Errors are
+    /// ignored: opening the file reports them.
     pub fn expect(&self, location: u64, bytes: usize) {
         if let Ok(file) = self.open_inside(self.event_path(location), Io::Map) {
             file.expect(0, if self.io == Io::Map { bytes } else { file.len() });
@@ -180,7 +182,8 @@ impl Archive {
     }
 }
 
-/// Refuses a link that leads out of the experiment directory: what a program has written is no reason to show other files.
+/// Refuses a symbolic link that leads out of the experiment directory: a trace must not make its reader
+/// disclose other files.
 fn stay_inside(directory: &Path, path: &Path) -> Result<(), Error> {
     if !path.symlink_metadata().is_ok_and(|status| status.is_symlink()) {
         return Ok(());
@@ -209,7 +212,7 @@ fn anchor_in(directory: &Path) -> Result<PathBuf, Error> {
         }
     }
     match found.len() {
-        // What `measurement/recording` calls the folder of an archive that is being recorded.
+        // The name that `measurement/recording` gives to the folder of an archive that is being recorded.
         0 if directory.join("recording").is_dir() => Err(Error::file(
             directory,
             "not an OTF2 archive yet: the program is still being recorded; if it has ended, complete the archive with \

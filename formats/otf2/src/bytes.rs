@@ -1,9 +1,10 @@
-//! Bounded reading of primitive values, and nothing else.
+//! Bounds-checked reading of primitive values.
 //!
-//! Promise: no method panics, reads past its bound, or moves after a failure. The window is described by offsets into
-//! the whole file, so a position is always the absolute offset that a message needs (`FORMAT.md`, "Primitives").
+//! Guarantee: no method panics, reads past its bound, or advances after a failure. The window is described by
+//! offsets into the whole file, so a position is always the absolute offset that a message needs
+//! (`FORMAT.md`, "Primitives").
 
-/// Order of the bytes in a chunk or an anchor file.
+/// Byte order of a chunk or an anchor file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ByteOrder {
     /// Least significant byte first; mark `0x42`.
@@ -14,7 +15,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The order that a mark stands for.
+    /// The byte order with this mark.
     pub(crate) fn from_mark(mark: u8) -> Option<Self> {
         match mark {
             0x42 => Some(ByteOrder::Little),
@@ -56,7 +57,7 @@ impl<'a> Bytes<'a> {
         self.at
     }
 
-    /// Absolute offset behind the last byte.
+    /// Absolute offset of the end of the window.
     #[inline]
     pub(crate) fn end(&self) -> usize {
         self.end
@@ -72,13 +73,13 @@ impl<'a> Bytes<'a> {
         self.end - self.at
     }
 
-    /// Steps to where so many bytes are left; further back than it stands it does not.
+    /// Advances until `left` bytes remain; never steps back.
     #[inline]
     pub(crate) fn leave(&mut self, left: usize) {
         self.at = self.at.max(self.end.saturating_sub(left));
     }
 
-    /// Everything that is left.
+    /// The remaining bytes.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.since(self.at, self.end)
     }
@@ -152,7 +153,7 @@ impl<'a> Bytes<'a> {
         self.compressed(8)
     }
 
-    /// One load of eight bytes serves every width; it may look past `end`, but never past the file.
+    /// Reads any width with one load of eight bytes, which may look past `end` but never past the file.
     #[inline(always)]
     fn compressed(&mut self, width: usize) -> Option<u64> {
         let Some([size, payload @ ..]) = self.file.get(self.at..)?.first_chunk::<9>() else {
@@ -170,7 +171,7 @@ impl<'a> Bytes<'a> {
         Some(low_bytes(*payload, size, self.order))
     }
 
-    /// The same within the last eight bytes of the file.
+    /// [`compressed`](Self::compressed) within the last eight bytes of the file.
     #[cold]
     fn compressed_near_end(&mut self, width: usize) -> Option<u64> {
         let (&size, payload) = self.rest().split_first()?;
@@ -185,7 +186,7 @@ impl<'a> Bytes<'a> {
         Some(low_bytes(padded, size, self.order))
     }
 
-    /// Size byte `FF`: every bit is one. Any other size that is too large is corrupt.
+    /// Reads a number with size byte `FF`: all bits are one. Any other size that is too large is corrupt.
     #[cold]
     fn all_ones(&mut self) -> Option<u64> {
         let mut copy = *self;
@@ -196,7 +197,7 @@ impl<'a> Bytes<'a> {
         Some(u64::MAX)
     }
 
-    /// A string up to its terminating zero, which is consumed and not part of it.
+    /// Reads a string up to its terminating zero, which is consumed and not part of it.
     pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         let rest = self.rest();
         let length = rest.iter().position(|&byte| byte == 0)?;
@@ -204,7 +205,8 @@ impl<'a> Bytes<'a> {
         rest.get(..length)
     }
 
-    /// The body of a record: reads its length and steps over it. `None` if it does not end within this window.
+    /// Reads the length of a record, returns its body and steps over it; `None` if it does not end within
+    /// this window.
     #[inline(always)]
     pub(crate) fn body(&mut self) -> Option<Bytes<'a>> {
         let start = *self;
@@ -222,11 +224,11 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// By number of bytes: the bits that they have.
+/// Mask of the low bytes, by number of bytes.
 const BITS: [u64; 9] =
     [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff, 0xff_ffff_ffff, 0xffff_ffff_ffff, u64::MAX >> 8, u64::MAX];
 
-/// The number in the first `size` of eight bytes.
+/// The number in the first `size` bytes of eight.
 #[inline(always)]
 fn low_bytes(bytes: [u8; 8], size: usize, order: ByteOrder) -> u64 {
     match order {

@@ -1,7 +1,7 @@
-//! Chunks: the equal pieces that every file but the anchor is cut into (`FORMAT.md`, "Chunks").
+//! Chunks: the equal pieces into which every file but the anchor is cut (`FORMAT.md`, "Chunks").
 //!
-//! Each begins with a header that says its byte order; the last may be shorter. No record spans two chunks. Steps
-//! through the headers of a file; what is between them is left to the cursors.
+//! Each starts with a header that holds its byte order; the last may be shorter. No record spans two chunks.
+//! Reads the headers of a file; the cursors read what is between them.
 
 use crate::Error;
 use crate::bytes::{ByteOrder, Bytes};
@@ -11,24 +11,24 @@ use std::path::Path;
 /// Length of a chunk header: `03`, byte order, first and last event number.
 pub(crate) const HEADER: usize = 18;
 
-/// The current chunk of a file.
+/// Reads a file chunk by chunk.
 #[derive(Clone, Debug)]
-pub(crate) struct Chunks<'a> {
+pub(crate) struct ChunkReader<'a> {
     file: &'a [u8],
     path: &'a Path,
     size: usize,
     next: usize,
     finished: bool,
-    /// What is left of the current chunk.
+    /// The unread rest of the current chunk.
     pub(crate) bytes: Bytes<'a>,
 }
 
-impl<'a> Chunks<'a> {
-    /// Stands before the first chunk of `file`.
+impl<'a> ChunkReader<'a> {
+    /// Starts before the first chunk of `file`.
     pub(crate) fn new(file: &'a [u8], path: &'a Path, size: u64) -> Self {
-        // A size of less than a header would not be a chunk; such anchors are refused before.
+        // The anchor's check refuses smaller sizes; the maximum keeps the arithmetic safe nevertheless.
         let size = usize::try_from(size).unwrap_or(usize::MAX).max(HEADER);
-        Chunks {
+        ChunkReader {
             file,
             path,
             size,
@@ -72,14 +72,14 @@ impl<'a> Chunks<'a> {
         Ok(true)
     }
 
-    /// Nothing more will come.
+    /// Ends the file: no further chunk is read.
     pub(crate) fn finish(&mut self) {
         self.finished = true;
         self.bytes = Bytes::new(self.file, self.file.len(), self.file.len(), ByteOrder::Little);
     }
 
-    /// Finishes with the reason why the record `id` at `offset` cannot be decoded. `failed` is the field it failed
-    /// at, if the record itself has an end.
+    /// Finishes, and returns the reason why the record `id` at `offset` cannot be decoded. `failed` is the
+    /// position of the field at which decoding failed, if the record itself has an end.
     #[cold]
     pub(crate) fn fail(&mut self, offset: usize, id: u8, name: &str, failed: Option<Bytes<'_>>) -> Error {
         let (end, at) = (self.bytes.end(), offset as u64);
@@ -111,8 +111,8 @@ impl<'a> Chunks<'a> {
 mod tests {
     use super::*;
 
-    fn chunks(file: &[u8]) -> Chunks<'_> {
-        Chunks::new(file, Path::new("a.evt"), 20)
+    fn chunks(file: &[u8]) -> ChunkReader<'_> {
+        ChunkReader::new(file, Path::new("a.evt"), 20)
     }
 
     fn header(mark: u8) -> Vec<u8> {

@@ -1,17 +1,20 @@
-//! Local clocks made global (`FORMAT.md`, "Clock offsets").
+//! Conversion of local clocks to the global one (`FORMAT.md`, "Clock offsets").
 //!
-//! A location's clock is compared with the global one a few times. In between, and beyond both ends, the offset is
-//! interpolated on a line. One comparison alone is no correction: that is how OTF2 reads such archives.
+//! A location's clock is compared with the global one a few times. Between the comparisons and beyond both
+//! ends, the offset is interpolated linearly. A single comparison corrects nothing: the OTF2 library reads
+//! such archives so.
 
-/// The correction of one location's clock. The default leaves times as they are.
+/// Correction of one location's clock. The default leaves times as they are.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClockCorrection {
     intervals: Vec<Interval>,
-    /// Clocks drift slowly: the times from the last one on that are shifted as it was.
-    step: Step,
+    /// Range of times around the last one that have the same shift: clocks drift slowly, so most searches are
+    /// saved.
+    step: ShiftRange,
 }
 
-/// A correction between two comparisons of clocks. The first one serves all times before, the last one all times behind.
+/// Linear interpolation between two clock offsets. The first serves all earlier times, the last all later
+/// ones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Interval {
     begin: u64,
@@ -20,21 +23,21 @@ struct Interval {
     slope: f64,
 }
 
-/// Times that are shifted alike: the first one, how many more, and by what.
+/// Range of times with one shift: its start, its length less one, and the shift.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Step {
+struct ShiftRange {
     first: u64,
     more: u64,
     shift: i64,
 }
 
-impl Default for Step {
-    fn default() -> Step {
-        Step { first: 0, more: u64::MAX, shift: 0 }
+impl Default for ShiftRange {
+    fn default() -> ShiftRange {
+        ShiftRange { first: 0, more: u64::MAX, shift: 0 }
     }
 }
 
-/// The global clock was ahead of the local one by `offset` ticks when the local one showed `time`.
+/// Clock offset: at local time `time`, the global clock was ahead by `offset` ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockOffset {
     /// Local time in ticks.
@@ -44,7 +47,7 @@ pub struct ClockOffset {
 }
 
 impl ClockCorrection {
-    /// The correction that comparisons of the clocks give; `None` unless their times increase.
+    /// Correction from measured clock offsets; `None` unless their times increase.
     pub fn new(offsets: &[ClockOffset]) -> Option<Self> {
         let mut intervals = Vec::new();
         for (from, to) in offsets.iter().zip(offsets.iter().skip(1)) {
@@ -56,16 +59,17 @@ impl ClockCorrection {
         if let Some(last) = intervals.last_mut() {
             last.end = u64::MAX;
         }
-        let step = intervals.first().map_or_else(Step::default, |first| first.step(0));
+        let step = intervals.first().map_or_else(ShiftRange::default, |first| first.step(0));
         Some(ClockCorrection { intervals, step })
     }
 
-    /// Whether times stay as they are.
+    /// Whether times stay unchanged.
     pub fn is_identity(&self) -> bool {
         self.intervals.is_empty()
     }
 
-    /// Global time, in ticks, of a local one. Any order of times is fine; increasing ones are fastest.
+    /// Converts a local time to a global one, in ticks. Times may come in any order; increasing ones are
+    /// fastest.
     #[inline(always)]
     pub fn correct(&mut self, time: u64) -> u64 {
         if time.wrapping_sub(self.step.first) > self.step.more {
@@ -75,31 +79,31 @@ impl ClockCorrection {
         time.wrapping_add_signed(self.step.shift)
     }
 
-    /// The first interval that ends at `time` or later has its step.
+    /// Looks up the shift in the first interval that ends at `time` or later.
     #[cold]
     #[inline(never)]
     fn search(&mut self, time: u64) {
         let at = self.intervals.partition_point(|interval| interval.end < time);
-        self.step = self.intervals.get(at).map_or_else(Step::default, |interval| interval.step(time));
+        self.step = self.intervals.get(at).map_or_else(ShiftRange::default, |interval| interval.step(time));
     }
 }
 
 impl Interval {
-    /// Times from `time` on that are shifted alike.
-    fn step(&self, time: u64) -> Step {
+    /// Range of times from `time` on that have one shift.
+    fn step(&self, time: u64) -> ShiftRange {
         let drift = self.drift(time);
-        // Where the next tick is due, less one for what is lost in rounding.
+        // Distance to where the drift grows by one tick, less one for rounding errors.
         let due = (drift as f64 + 0.5_f64.copysign(self.slope)) / self.slope - self.distance(time) - 1.0;
-        // The cast cuts nothing that matters: below none, above more than there are.
+        // The saturating cast is right at both ends: negative means none, too many is cut by `min`.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let more = (due as u64).min(self.end - time);
-        // Drifts grow or shrink with time only: if both ends have one drift, so has everything in between.
+        // Drifts are monotonic in time: if both ends have one drift, so does everything in between.
         let more = if self.drift(time + more) == drift { more } else { 0 };
-        Step { first: time, more, shift: self.offset.wrapping_add(drift) }
+        ShiftRange { first: time, more, shift: self.offset.wrapping_add(drift) }
     }
 
-    /// How much the offset has changed since the begin: the nearest whole number, of two the even one; cut to what fits,
-    /// which no sane slope reaches.
+    /// Change of the offset since the interval's start, rounded to the nearest integer, ties to even. The
+    /// cast saturates, which no sane slope reaches.
     #[allow(clippy::cast_possible_truncation)]
     fn drift(&self, time: u64) -> i64 {
         (self.slope * self.distance(time)).round_ties_even() as i64
@@ -146,7 +150,7 @@ mod tests {
             for at in 0..200_000_u64 {
                 let fresh = correction(offsets).correct(time);
                 assert_eq!(clock.correct(time), fresh, "time {time}");
-                // Now and then far away, mostly a little later.
+                // Jumps far away now and then, a little forward mostly.
                 let jump = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (at % 64);
                 time = if at % 16 == 0 { time.wrapping_add(jump) } else { time.wrapping_add(jump % 50) };
             }

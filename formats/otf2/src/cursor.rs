@@ -1,12 +1,12 @@
-//! Events of one location, from its first to its last.
+//! Event cursor: decodes the events of one location in file order.
 //!
-//! Promise: no input makes a cursor panic or loop, it allocates nothing unless it fails, and after an error it is
-//! finished. Every complete record before a cut or corrupt one is delivered. Times and references are as in the file;
-//! [`Event::map`] and [`ClockCorrection`](crate::ClockCorrection) make them global. That times do not decrease is the
-//! rule of the format, but not checked here.
+//! Guarantee: no input makes a cursor panic or loop, it allocates only for an error, and after an error it is
+//! finished. Every complete record before a cut or corrupt one is delivered. Times and references are as in
+//! the file; [`Event::map`] and [`ClockCorrection`](crate::ClockCorrection) make them global. The format
+//! demands that times do not decrease; the cursor does not check it.
 
 use crate::Error;
-use crate::chunk::Chunks;
+use crate::chunk::ChunkReader;
 use crate::event::Event;
 use crate::field::Field;
 use crate::record::{
@@ -17,22 +17,22 @@ use crate::region_events::RegionEvents;
 use crate::value::Attributes;
 use std::path::Path;
 
-/// An event with what belongs to it.
+/// An event with its position, time and attributes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EventRecord<'a> {
-    /// Number of the event within its location, beginning with 1. Events of unknown kind count.
+    /// Number of the event within its location, from 1. Events of unknown kind count.
     pub position: u64,
     /// Offset of the record in its file, in bytes.
     pub offset: u64,
     /// Ticks on the clock of the location.
     pub time: u64,
-    /// What the event says beyond its fields.
+    /// Attributes of the event.
     pub attributes: Attributes<'a>,
-    /// What happened.
+    /// The decoded record.
     pub event: Event<'a>,
 }
 
-/// What is known of an event before it is decoded.
+/// Head of an event: what is known before it is decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventHead {
     /// Ticks on the clock of the location.
@@ -55,7 +55,8 @@ impl EventHead {
         self.id == LEAVE
     }
 
-    /// Whether it is one of the three events of calling contexts: [`Event::CallingContextEnter`] and its like.
+    /// Whether it is [`Event::CallingContextEnter`], [`Event::CallingContextLeave`] or
+    /// [`Event::CallingContextSample`].
     #[inline]
     pub fn is_of_calling_context(&self) -> bool {
         (CALLING_CONTEXT_ENTER..=CALLING_CONTEXT_SAMPLE).contains(&self.id)
@@ -67,7 +68,7 @@ impl EventHead {
         self.id == THREAD_TEAM_BEGIN
     }
 
-    /// Whether it is an [`Event::ThreadJoin`]: what other locations do at that time comes before it.
+    /// Whether it is an [`Event::ThreadJoin`], which follows events of other locations at the same time.
     #[inline]
     pub fn joins(&self) -> bool {
         self.id == THREAD_JOIN
@@ -77,21 +78,21 @@ impl EventHead {
 /// Steps through an event file.
 #[derive(Clone, Debug)]
 pub struct EventCursor<'a> {
-    chunks: Chunks<'a>,
+    chunks: ChunkReader<'a>,
     time: u64,
     position: u64,
-    /// Attributes of the event to come.
+    /// Attributes of the next event.
     attributes: Attributes<'a>,
 }
 
 impl<'a> EventCursor<'a> {
-    /// Stands before the first event of a file; `path` is for messages, `chunk_size` comes from the anchor.
+    /// Starts before the first event of a file; `path` is for messages, `chunk_size` comes from the anchor.
     pub fn new(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
-        let chunks = Chunks::new(file, path, chunk_size);
+        let chunks = ChunkReader::new(file, path, chunk_size);
         EventCursor { chunks, time: 0, position: 0, attributes: Attributes::EMPTY }
     }
 
-    /// The next event, or `None` behind the last and after an error.
+    /// Returns the next event, or `None` behind the last and after an error.
     ///
     /// # Errors
     /// If the file is corrupt or ends without its end mark.
@@ -105,8 +106,9 @@ impl<'a> EventCursor<'a> {
         Ok(Some(EventRecord { position: self.position, offset, time, attributes, event }))
     }
 
-    /// Steps to the next event, which [`event`](Self::event) decodes then, once; `None` behind the last and after an
-    /// error. Together they are [`next`](Self::next), for those who have to know the time first.
+    /// Advances to the next event, which [`event`](Self::event) then decodes, at most once; `None` behind the
+    /// last and after an error. Both together are [`next`](Self::next), for callers that need the time before
+    /// they decode.
     ///
     /// # Errors
     /// If the file is corrupt or ends without its end mark.
@@ -117,7 +119,8 @@ impl<'a> EventCursor<'a> {
             let bytes = &mut self.chunks.bytes;
             let offset = bytes.at();
             match bytes.u8() {
-                // The numbers of events are larger than those of all other records: first, because it is most.
+                // Event ids are larger than those of all other records; tested first, since most records are
+                // events.
                 Some(id) if id > ATTRIBUTE_LIST => {
                     return Ok(Some(EventHead { time: self.time, offset: offset as u64, id }));
                 }
@@ -135,19 +138,19 @@ impl<'a> EventCursor<'a> {
                     return Ok(None);
                 }
                 Some(ATTRIBUTE_LIST) => self.attributes = self.read_attributes(offset)?,
-                // None of these: the decoder will refuse it.
+                // Not an event: the decoder refuses it.
                 Some(id) => return Ok(Some(EventHead { time: self.time, offset: offset as u64, id })),
             }
         }
     }
 
-    /// What the event that the cursor has stepped to says beyond its fields.
+    /// Attributes of the event at the cursor.
     #[inline(always)]
     pub fn attributes(&self) -> Attributes<'a> {
         self.attributes
     }
 
-    /// Decodes the event that the cursor has stepped to.
+    /// Decodes the event at the cursor.
     ///
     /// # Errors
     /// If the record is corrupt.
@@ -159,7 +162,7 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// Steps over the event that the cursor has stepped to, in the place of decoding it.
+    /// Steps over the event at the cursor instead of decoding it.
     ///
     /// # Errors
     /// If the record does not end within its chunk.
@@ -175,13 +178,13 @@ impl<'a> EventCursor<'a> {
         if is_whole { Ok(()) } else { Err(self.failure(head)) }
     }
 
-    /// The same as [`event`](Self::event); `None` if the record is corrupt, for which [`failure`](Self::failure) is the reason. An event is larger than
-    /// most things: whoever looks at it where it is saves moving it.
+    /// Like [`event`](Self::event), but `None` if the record is corrupt; [`failure`](Self::failure) then
+    /// returns the error. An `Event` is large, and matching on it in place saves a move.
     #[inline(always)]
     pub fn decode(&mut self, head: EventHead) -> Option<Event<'a>> {
         let bytes = &mut self.chunks.bytes;
         self.position += 1;
-        // Two of three events; a number known in advance leaves nothing of the dispatch over all kinds.
+        // Two of three events are these; a constant id removes the dispatch over all kinds.
         match head.id {
             ENTER => Event::read(ENTER, bytes, FileKind::Events),
             LEAVE => Event::read(LEAVE, bytes, FileKind::Events),
@@ -189,7 +192,8 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// The same of one that [enters](EventHead::enters) or [leaves](EventHead::leaves): its region is all that it has.
+    /// Like [`decode`](Self::decode) for an event that [enters](EventHead::enters) or
+    /// [leaves](EventHead::leaves): returns its region, the only field.
     #[inline(always)]
     pub fn region(&mut self, head: EventHead) -> Option<u32> {
         match self.decode(head)? {
@@ -198,14 +202,15 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// The enter and leave events that come next, to be looked at one after the other; not to be asked for between
-    /// [`head`](Self::head) and its event. [`resume`](Self::resume) steps over those taken.
+    /// The enter and leave events that come next, for iteration in place. Not to be called between
+    /// [`head`](Self::head) and the decoding of its event. [`resume`](Self::resume) steps over the events
+    /// taken.
     #[inline]
     pub fn region_events(&self) -> RegionEvents<'a> {
         RegionEvents::new(&self.chunks.bytes, self.time)
     }
 
-    /// Steps over events that were taken, of those that came next.
+    /// Steps over the events that were taken from [`region_events`](Self::region_events).
     #[inline]
     pub fn resume(&mut self, events: RegionEvents<'a>) {
         if events.taken() > 0 {
@@ -235,7 +240,7 @@ impl<'a> EventCursor<'a> {
             .ok_or_else(|| self.chunks.fail(offset, ATTRIBUTE_LIST, "attribute list", left))
     }
 
-    /// Why the record that the cursor has stepped to cannot be decoded; the cursor is finished then.
+    /// Finishes the cursor, and returns why the record at the cursor cannot be decoded.
     #[cold]
     pub fn failure(&mut self, head: EventHead) -> Error {
         let (offset, id) = (usize::try_from(head.offset).unwrap_or(usize::MAX), head.id);

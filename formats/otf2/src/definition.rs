@@ -1,8 +1,9 @@
-//! All definition records, global and local: the table, and nothing else.
+//! Table of all definition records, global and local.
 //!
-//! Fields are named as in OTF2, in snake case, except that a definition's own number is its `reference` and that a
-//! type and its value are one [`Value`]. A field named after a kind of definition refers to one; `name`, `description`
-//! and `class_name` refer to strings. References may be undefined ([`UNDEFINED`]) where that makes sense.
+//! Fields are named as in OTF2, in snake case, except that a definition's own id is its `reference` and that
+//! a type and its value are one [`Value`]. A field named after a kind of definition refers to one; `name`,
+//! `description` and `class_name` refer to strings. References may be undefined ([`UNDEFINED`]) where that
+//! makes sense.
 
 use crate::bytes::Bytes;
 use crate::field::{Body, Field, Timestamp, UNDEFINED};
@@ -14,23 +15,23 @@ use crate::value::{IoParadigmProperty, Value, ValueType};
 use model::{GroupType, LocationGroupType, LocationType, Paradigm, RegionRole};
 
 records! {
-    /// A record of a definition file, as it is there.
+    /// A definition record, with references as they are in the file.
     Definition {
-        /// What a tick is (ticks per second) and where the trace lies on the clock, in ticks; `realtime_timestamp` is
+        /// Ticks per second, and the trace's place on the clock, in ticks; `realtime_timestamp` is
         /// in nanoseconds since 1970 at `global_offset`, all ones if unknown.
         5 ClockProperties global {
             timer_resolution: u64, global_offset: u64, trace_length: u64; realtime_timestamp: u64 = u64::MAX
         }
-        /// A programming model occurs in the trace.
+        /// Declares that a programming model occurs in the trace.
         6 Paradigm global { paradigm: Paradigm, name: u32, paradigm_class: u8 }
         /// A property of a programming model.
         7 ParadigmProperty global { paradigm: Paradigm, property: u8, value: Value }
-        /// An I/O library occurs in the trace.
+        /// Declares that an I/O library occurs in the trace.
         8 IoParadigm global {
             reference: u8, identification: u32, name: u32, io_paradigm_class: u8, io_paradigm_flags: u32,
             properties: List<'a, IoParadigmProperty, u8>,
         }
-        /// Local numbers of this location and their global ones.
+        /// Mapping from local references of this location to global ones.
         5 MappingTable local { mapping_type: u8, id_map: IdMap<'a> }
         /// At local `time` (ticks) the global clock was ahead by `offset` ticks.
         6 ClockOffset local { time: Timestamp, offset: i64, standard_deviation: f64 }
@@ -59,11 +60,11 @@ records! {
             paradigm: Paradigm = legacy::region(old_type).1,
             region_flags: u32 = legacy::region(old_type).2
         }
-        /// A place where regions call each other. Superseded by calling contexts.
+        /// A call site: where one region calls another. Superseded by calling contexts.
         16 Callsite both {
             reference: u32, source_file: u32, line_number: u32, entered_region: u32, left_region: u32,
         }
-        /// A node of a tree of calls.
+        /// A node of a call tree.
         17 Callpath both { reference: u32, parent: u32, region: u32 }
         /// A set of things; `group_flags` bits: 1 ranks in events are global already.
         18 Group both {
@@ -73,7 +74,7 @@ records! {
             paradigm: Paradigm = legacy::group(old_type).1,
             group_flags: u32 = 0
         }
-        /// One number of a metric; a value counts `base^exponent` units, base 0 is 2 and base 1 is 10.
+        /// A metric; a value counts `base^exponent` units, base 0 is 2 and base 1 is 10.
         19 MetricMember both {
             reference: u32, name: u32, description: u32, metric_type: u8, metric_mode: u8, value_type: ValueType,
             base: u8, exponent: i64, unit: u32,
@@ -82,22 +83,23 @@ records! {
         20 MetricClass both {
             reference: u32, metric_members: List<'a, u32, u8>, metric_occurrence: u8; recorder_kind: u8 = 0
         }
-        /// A metric class as one location records it for something else; shares its references with metric classes.
+        /// A metric class that one location records for something else; shares its references with metric
+        /// classes.
         21 MetricInstance both { reference: u32, metric_class: u32, recorder: u64, metric_scope: u8, scope: u64 }
-        /// A communicator; `flags` bits: 1 events tell when it is created and destroyed.
+        /// A communicator; `flags` bits: 1 events record its creation and destruction.
         22 Comm both { reference: u32, name: u32, group: u32, parent: u32; flags: u32 = 0 }
         /// A parameter: 0 string, 1 signed, 2 unsigned.
         23 Parameter both { reference: u32, name: u32, parameter_type: u8 }
         /// A window for one-sided communication; `flags` as for communicators.
         24 RmaWin both { reference: u32, name: u32, comm: u32; flags: u32 = 1 }
-        /// A location records a metric class.
+        /// Declares that a location records a metric class.
         25 MetricClassRecorder both { metric: u32, recorder: u64 }
         /// A property of a system tree node.
         26 SystemTreeNodeProperty both {
             system_tree_node: u32, name: u32 | old_string: u32 = legacy::string(value);
             value: Value = Value::string(old_string)
         }
-        /// What a system tree node is: 0 machine, 1 shared memory, 2 NUMA, 3 socket, …
+        /// Domain of a system tree node: 0 machine, 1 shared memory, 2 NUMA, 3 socket, …
         27 SystemTreeNodeDomain both { system_tree_node: u32, system_tree_domain: u8 }
         /// A property of a location group.
         28 LocationGroupProperty both {
@@ -115,7 +117,7 @@ records! {
         31 CartTopology both {
             reference: u32, name: u32, communicator: u32, cart_dimensions: List<'a, u32, u8>,
         }
-        /// Where a rank lies in a topology.
+        /// Coordinates of a rank in a topology.
         32 CartCoordinate both { cart_topology: u32, rank: u32, coordinates: List<'a, u32, u8> }
         /// A line of a source file.
         33 SourceCodeLocation both { reference: u32, file: u32, line_number: u32 }
@@ -123,7 +125,7 @@ records! {
         34 CallingContext both { reference: u32, region: u32, source_code_location: u32, parent: u32 }
         /// A property of a calling context.
         35 CallingContextProperty both { calling_context: u32, name: u32, value: Value }
-        /// What triggers samples: every `period * base^exponent` seconds (mode 0) or events (mode 1).
+        /// A source of samples: every `period * base^exponent` seconds (mode 0) or events (mode 1).
         36 InterruptGenerator both {
             reference: u32, name: u32, interrupt_generator_mode: u8, base: u8, exponent: i64, period: u64,
         }
@@ -137,9 +139,9 @@ records! {
         40 IoHandle both {
             reference: u32, name: u32, file: u32, io_paradigm: u8, io_handle_flags: u32, comm: u32, parent: u32,
         }
-        /// How a handle that existed before the program was opened.
+        /// State of a handle that was open before the program started.
         41 IoPreCreatedHandleState both { io_handle: u32, mode: u8, status_flags: u32 }
-        /// A parameter of a node of a tree of calls.
+        /// A parameter of a node of a call tree.
         42 CallpathParameter both { callpath: u32, parameter: u32, value: Value }
         /// An inter-communicator; shares its references with communicators.
         43 InterComm both {

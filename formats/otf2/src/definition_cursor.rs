@@ -1,43 +1,49 @@
-//! Definition records of one file, in their order.
+//! Definition cursor: decodes the definition records of one file in file order.
 //!
-//! The same promises as for events: no panic, no loop without end, finished after an error.
+//! Same guarantees as for events: no panic, no endless loop, finished after an error.
 
 use crate::Error;
-use crate::chunk::Chunks;
+use crate::chunk::ChunkReader;
 use crate::definition::Definition;
 use crate::definitions;
 use crate::record::{CHUNK_HEADER, END_OF_BUFFER, END_OF_CHUNK, END_OF_FILE, FileKind};
 use std::path::Path;
 
-/// A definition and where it stands.
+/// A definition record and its offset.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DefinitionRecord<'a> {
     /// Offset of the record in its file, in bytes.
     pub offset: u64,
-    /// What it defines.
+    /// The decoded record.
     pub definition: Definition<'a>,
 }
 
-/// Steps through a definition file.
+/// Decodes a definition file.
 #[derive(Clone, Debug)]
 pub struct DefinitionCursor<'a> {
-    chunks: Chunks<'a>,
+    chunks: ChunkReader<'a>,
     kind: FileKind,
 }
 
 impl<'a> DefinitionCursor<'a> {
-    /// Stands before the first record of the global definitions; `path` is for messages, `chunk_size` comes from the
-    /// anchor.
+    /// Starts before the first record of the global definitions; `path` is for messages, `chunk_size` comes
+    /// from the anchor.
     pub fn global(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
-        DefinitionCursor { chunks: Chunks::new(file, path, chunk_size), kind: FileKind::GlobalDefinitions }
+        DefinitionCursor {
+            chunks: ChunkReader::new(file, path, chunk_size),
+            kind: FileKind::GlobalDefinitions,
+        }
     }
 
-    /// The same for the definitions of one location.
+    /// Like [`global`](Self::global), for the local definitions of one location.
     pub fn local(file: &'a [u8], path: &'a Path, chunk_size: u64) -> Self {
-        DefinitionCursor { chunks: Chunks::new(file, path, chunk_size), kind: FileKind::LocalDefinitions }
+        DefinitionCursor {
+            chunks: ChunkReader::new(file, path, chunk_size),
+            kind: FileKind::LocalDefinitions,
+        }
     }
 
-    /// The next definition, or `None` behind the last and after an error.
+    /// Returns the next definition, or `None` behind the last and after an error.
     ///
     /// # Errors
     /// If the file is corrupt or ends without its end mark.
@@ -73,7 +79,7 @@ impl<'a> DefinitionCursor<'a> {
         }
     }
 
-    /// The definitions that the remaining records make, with every reference checked; meant for global ones.
+    /// Resolves the remaining records into definitions, with every reference checked; meant for global ones.
     ///
     /// # Errors
     /// If the file is corrupt, or definitions contradict each other.

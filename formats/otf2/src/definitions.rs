@@ -1,8 +1,8 @@
-//! Global definition records into the model, every reference checked.
+//! Resolves global definition records into the model, with every reference checked.
 //!
-//! Definitions precede what refers to them, as the format demands; so parents precede children and no cycle can be.
-//! A definition that is repeated word for word is tolerated, one that contradicts an earlier one is not. Kinds that no
-//! analysis asks for (metrics, I/O, windows, properties, …) are passed over.
+//! Definitions precede what refers to them, as the format demands; so parents precede children and there are
+//! no cycles. An exact repetition of a definition is accepted, one that contradicts an earlier definition is
+//! refused. Kinds that no analysis uses (metrics, I/O, windows, properties, …) are skipped.
 
 use crate::Error;
 use crate::definition::Definition;
@@ -26,14 +26,15 @@ pub(crate) fn resolve(mut cursor: DefinitionCursor<'_>) -> Result<Definitions, E
     Ok(resolver.finish())
 }
 
-/// Bytes of text, per byte of the file, that definitions may take after each has its own copy of its names. Real files
-/// take less than ten; only a file made to exhaust memory takes more. The report has one copy more.
+/// Limit of the text in the model, in bytes per byte of the file: each definition has its own copy of its
+/// names. Real files need less than ten; only a file made to exhaust memory needs more. The report has one
+/// more copy.
 const ROOM_PER_BYTE: usize = 24;
 
-/// Room for text in the model of the smallest file.
+/// Limit of the text in the model of the smallest file, in bytes.
 const SMALLEST_ROOM: usize = 1 << 20;
 
-/// What has been defined so far.
+/// State of the resolution.
 #[derive(Default)]
 struct Resolver {
     done: Definitions,
@@ -45,7 +46,7 @@ struct Resolver {
     room: usize,
 }
 
-/// What is wrong with a record.
+/// Description of an error in a record.
 type Problem = String;
 
 impl Resolver {
@@ -237,7 +238,7 @@ impl Resolver {
         define(&mut self.done.communicators, reference, communicator)
     }
 
-    /// The text behind a reference; an undefined reference is the empty text.
+    /// The text of a string reference; an undefined reference is the empty text.
     fn string(&mut self, reference: u32) -> Result<String, Problem> {
         let at = optional(&self.done.strings, reference, "string")?;
         let string = at.and_then(|at| self.done.strings.get(at)).cloned().unwrap_or_default();
@@ -245,7 +246,8 @@ impl Resolver {
         Ok(string)
     }
 
-    /// Copies share their text on disk but not here; without a limit a small file could ask for any amount of memory.
+    /// Subtracts a copy of a text from the limit: a string is shared on disk but copied here, so that without
+    /// a limit a small file could use any amount of memory.
     fn take_room(&mut self, bytes: usize) -> Result<(), Problem> {
         match self.room.checked_sub(bytes) {
             Some(room) => self.room = room,
@@ -263,7 +265,7 @@ impl Resolver {
     }
 }
 
-/// Adds a definition; the same one may come twice.
+/// Adds a definition; an exact repetition is accepted.
 fn define<T: PartialEq>(table: &mut Table<T>, reference: impl Into<u64>, item: T) -> Result<(), Problem> {
     let reference = reference.into();
     match table.push(reference, item) {
@@ -273,7 +275,7 @@ fn define<T: PartialEq>(table: &mut Table<T>, reference: impl Into<u64>, item: T
     }
 }
 
-/// The position of what `reference` names, or `None` if it is undefined on purpose.
+/// The position of the definition with this reference, or `None` if the reference is the undefined one.
 fn optional<T>(table: &Table<T>, reference: u32, what: &str) -> Result<Option<usize>, Problem> {
     if reference == UNDEFINED {
         return Ok(None);
@@ -284,7 +286,7 @@ fn optional<T>(table: &Table<T>, reference: u32, what: &str) -> Result<Option<us
     }
 }
 
-/// The position of what `reference` names.
+/// The position of the definition with this reference.
 fn required<T>(table: &Table<T>, reference: u32, what: &str) -> Result<usize, Problem> {
     optional(table, reference, what)?.ok_or_else(|| format!("has no {what}, expected one"))
 }

@@ -1,13 +1,13 @@
-//! What went wrong with an archive: which file, which byte, what was found and what was expected.
+//! Error type: file, byte offset, what was found and what was expected.
 //!
-//! One opaque type for reading and writing. It is one pointer wide, so that results of the hot decoding loop stay
-//! small; its constructors are cold and named after the failure.
+//! One opaque type for reading and writing. It is one pointer wide, so that results of the hot decoding loop
+//! stay small; its constructors are cold and named after the failure.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an archive could not be read or written.
+/// Failure to read or write an archive.
 ///
 /// Prints as `traces/3.evt: byte 0x1f40: MpiSend record: …`.
 pub struct Error(Box<Failure>);
@@ -15,60 +15,60 @@ pub struct Error(Box<Failure>);
 struct Failure {
     path: PathBuf,
     offset: Option<u64>,
-    kind: Kind,
+    kind: ErrorKind,
 }
 
-enum Kind {
-    /// The operating system refused; the text says what was tried.
+enum ErrorKind {
+    /// The operating system failed an operation; the text names the operation.
     Io(&'static str, io::Error),
-    /// The bytes make no sense: they are not what was written.
+    /// The bytes are not what any writer wrote.
     Damage(String),
-    /// The bytes are fine but of no use here, or the request makes no sense.
+    /// The bytes are valid but not usable here, or the request is invalid.
     Message(String),
 }
 
 impl Error {
-    /// The file or directory that it is about.
+    /// The file or directory that the error is about.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The byte of the file, counted from its begin, where it is known.
+    /// Offset of the error in the file, where it is known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// Whether the file is just not there.
+    /// Whether the file does not exist.
     pub fn is_not_found(&self) -> bool {
-        matches!(&self.0.kind, Kind::Io(_, cause) if cause.kind() == io::ErrorKind::NotFound)
+        matches!(&self.0.kind, ErrorKind::Io(_, cause) if cause.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether the file is damaged: a whole copy of it could be read.
+    /// Whether the file is damaged: an intact copy of it could be read.
     pub fn is_damage(&self) -> bool {
-        matches!(&self.0.kind, Kind::Damage(_))
+        matches!(&self.0.kind, ErrorKind::Damage(_))
     }
 
     #[cold]
     pub(crate) fn io(path: &Path, tried: &'static str, cause: io::Error) -> Self {
-        Error::new(path, None, Kind::Io(tried, cause))
+        Error::new(path, None, ErrorKind::Io(tried, cause))
     }
 
-    /// Something about the file as a whole.
+    /// An error about the file as a whole.
     #[cold]
     pub(crate) fn file(path: &Path, message: impl Into<String>) -> Self {
-        Error::new(path, None, Kind::Message(message.into()))
+        Error::new(path, None, ErrorKind::Message(message.into()))
     }
 
-    /// Something about one place of the file.
+    /// An error at an offset of the file.
     #[cold]
     pub(crate) fn at(path: &Path, offset: u64, message: impl Into<String>) -> Self {
-        Error::new(path, Some(offset), Kind::Message(message.into()))
+        Error::new(path, Some(offset), ErrorKind::Message(message.into()))
     }
 
-    /// One place of the file is damaged.
+    /// Damage at an offset of the file.
     #[cold]
     pub(crate) fn damaged(path: &Path, offset: u64, message: impl Into<String>) -> Self {
-        Error::new(path, Some(offset), Kind::Damage(message.into()))
+        Error::new(path, Some(offset), ErrorKind::Damage(message.into()))
     }
 
     #[cold]
@@ -78,7 +78,7 @@ impl Error {
         Error::damaged(path, offset, message)
     }
 
-    fn new(path: &Path, offset: Option<u64>, kind: Kind) -> Self {
+    fn new(path: &Path, offset: Option<u64>, kind: ErrorKind) -> Self {
         Error(Box::new(Failure { path: path.to_owned(), offset, kind }))
     }
 }
@@ -97,8 +97,8 @@ impl fmt::Display for Error {
             write!(f, "byte {offset:#x}: ")?;
         }
         match &self.0.kind {
-            Kind::Io(tried, cause) => write!(f, "cannot {tried}: {cause}"),
-            Kind::Damage(message) | Kind::Message(message) => f.write_str(message),
+            ErrorKind::Io(tried, cause) => write!(f, "cannot {tried}: {cause}"),
+            ErrorKind::Damage(message) | ErrorKind::Message(message) => f.write_str(message),
         }
     }
 }
@@ -112,8 +112,8 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.kind {
-            Kind::Io(_, cause) => Some(cause),
-            Kind::Damage(_) | Kind::Message(_) => None,
+            ErrorKind::Io(_, cause) => Some(cause),
+            ErrorKind::Damage(_) | ErrorKind::Message(_) => None,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! All event records: the table, and nothing else.
+//! Table of all event records.
 //!
-//! Fields are named as in OTF2, in snake case. Ranks, request, lock and matching ids are plain numbers; sizes are in
-//! bytes; references are local to the location until [`Event::map`].
+//! Fields are named as in OTF2, in snake case. Ranks, request, lock and matching ids are plain numbers; sizes
+//! are in bytes; references are local to the location until [`Event::map`].
 
 use crate::bytes::Bytes;
 use crate::field::{Body, Field, Timestamp};
@@ -13,12 +13,13 @@ use model::{CollectiveOp, MeasurementMode, Paradigm};
 
 records! {
     mapped
-    /// What happened.
+    /// An event record.
     ///
-    /// Roots of collective operations are ranks, [`ROOT_NONE`](crate::ROOT_NONE), [`ROOT_SELF`](crate::ROOT_SELF) or
-    /// [`ROOT_THIS_GROUP`](crate::ROOT_THIS_GROUP).
+    /// Roots of collective operations are ranks, [`ROOT_NONE`](crate::ROOT_NONE),
+    /// [`ROOT_SELF`](crate::ROOT_SELF) or [`ROOT_THIS_GROUP`](crate::ROOT_THIS_GROUP).
     Event {
-        /// Recording was suspended until `stop_time` to write out events; the measurement is disturbed in between.
+        /// Recording was suspended until `stop_time` to write out events; the measurement is disturbed in
+        /// between.
         10 BufferFlush framed { stop_time: Timestamp }
         /// Recording was switched on or off.
         11 MeasurementOnOff framed { measurement_mode: MeasurementMode }
@@ -48,7 +49,7 @@ records! {
         21 MpiRequestCancelled singleton { request_id: u64 }
         /// A collective operation begins.
         22 MpiCollectiveBegin framed {}
-        /// A collective operation ends; sizes are this process's part.
+        /// A collective operation ends; sizes are those of this process.
         23 MpiCollectiveEnd framed {
             collective_op: CollectiveOp, communicator: u32 => Comm, root: u32, size_sent: u64, size_received: u64,
         }
@@ -87,7 +88,7 @@ records! {
         }
         /// Synchronisation of a group of a window's members; `sync_level` as in `RmaCollectiveEnd`.
         39 RmaGroupSync framed { sync_level: u32, win: u32 => RmaWin, group: u32 => Group }
-        /// A lock was asked for; `lock_type`: 0 exclusive, 1 shared.
+        /// A lock was requested; `lock_type`: 0 exclusive, 1 shared.
         40 RmaRequestLock framed { win: u32 => RmaWin, remote: u32, lock_id: u64, lock_type: u8 }
         /// A lock was acquired.
         41 RmaAcquireLock framed { win: u32 => RmaWin, remote: u32, lock_id: u64, lock_type: u8 }
@@ -115,11 +116,11 @@ records! {
         51 RmaOpTest framed { win: u32 => RmaWin, matching_id: u64 }
         /// An operation is complete at the target.
         52 RmaOpCompleteRemote framed { win: u32 => RmaWin, matching_id: u64 }
-        /// A team of threads is asked for.
+        /// A team of threads is requested.
         53 ThreadFork framed { model: Paradigm, number_of_requested_threads: u32 }
         /// The team is back to one thread.
         54 ThreadJoin framed { model: Paradigm }
-        /// This thread begins to work in a team.
+        /// This thread starts to work in a team.
         55 ThreadTeamBegin framed { thread_team: u32 => Comm }
         /// This thread leaves a team.
         56 ThreadTeamEnd framed { thread_team: u32 => Comm }
@@ -127,7 +128,7 @@ records! {
         57 ThreadAcquireLock framed { model: Paradigm, lock_id: u32, acquisition_order: u32 }
         /// A lock was released.
         58 ThreadReleaseLock framed { model: Paradigm, lock_id: u32, acquisition_order: u32 }
-        /// A task was created; team, creator and generation number together name it.
+        /// A task was created; team, creator and generation number together identify it.
         59 ThreadTaskCreate framed { thread_team: u32 => Comm, creating_thread: u32, generation_number: u32 }
         /// A task starts or resumes.
         60 ThreadTaskSwitch framed { thread_team: u32 => Comm, creating_thread: u32, generation_number: u32 }
@@ -135,7 +136,7 @@ records! {
         61 ThreadTaskComplete framed { thread_team: u32 => Comm, creating_thread: u32, generation_number: u32 }
         /// A thread was created; contingent and count pair it with `ThreadBegin`.
         62 ThreadCreate framed { thread_contingent: u32 => Comm, sequence_count: u64 }
-        /// A created thread begins.
+        /// A created thread starts.
         63 ThreadBegin framed { thread_contingent: u32 => Comm, sequence_count: u64 }
         /// The end of a created thread was waited for.
         64 ThreadWait framed { thread_contingent: u32 => Comm, sequence_count: u64 }
@@ -149,19 +150,21 @@ records! {
         68 CallingContextSample framed {
             calling_context: u32 => CallingContext, unwind_distance: u32, interrupt_generator: u32 => InterruptGenerator,
         }
-        /// An I/O handle was made; flags are bits.
+        /// An I/O handle was created; flags are bits.
         69 IoCreateHandle framed { handle: u32 => IoHandle, mode: u8, creation_flags: u32, status_flags: u32 }
         /// An I/O handle was closed.
         70 IoDestroyHandle framed { handle: u32 => IoHandle }
         /// An I/O handle was duplicated.
         71 IoDuplicateHandle framed { old_handle: u32 => IoHandle, new_handle: u32 => IoHandle, status_flags: u32 }
-        /// The position in a file was moved; `whence`: 0 from start, 1 from current, 2 from end, 3 data, 4 hole.
+        /// The position in a file was moved; `whence`: 0 from start, 1 from current, 2 from end, 3 data, 4
+        /// hole.
         72 IoSeek framed { handle: u32 => IoHandle, offset_request: i64, whence: u8, offset_result: u64 }
         /// Status flags of a handle were changed.
         73 IoChangeStatusFlags framed { handle: u32 => IoHandle, status_flags: u32 }
         /// A file was deleted.
         74 IoDeleteFile framed { io_paradigm: u8, file: u32 => IoFile }
-        /// A transfer begins; `mode`: 0 read, 1 write, 2 flush; `operation_flags` bits: 1 non-blocking, 2 collective.
+        /// A transfer begins; `mode`: 0 read, 1 write, 2 flush; `operation_flags` bits: 1 non-blocking, 2
+        /// collective.
         75 IoOperationBegin framed {
             handle: u32 => IoHandle, mode: u8, operation_flags: u32, bytes_request: u64, matching_id: u64,
         }
@@ -179,7 +182,7 @@ records! {
         81 IoReleaseLock framed { handle: u32 => IoHandle, lock_type: u8 }
         /// An attempt to lock a file failed.
         82 IoTryLock framed { handle: u32 => IoHandle, lock_type: u8 }
-        /// The program begins. The arguments are strings, local ones even after `map`.
+        /// The program starts. The arguments are strings, local ones even after `map`.
         83 ProgramBegin framed { program_name: u32 => String, program_arguments: List<'a, u32> }
         /// The program ends.
         84 ProgramEnd framed { exit_status: i64 }

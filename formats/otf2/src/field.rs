@@ -1,4 +1,4 @@
-//! What a field of a record can be, and how its Rust type says its encoding.
+//! Field types of records: the Rust type of a field determines its encoding.
 //!
 //! | type | on disk |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | [`Timestamp`] | eight bytes |
 //! | `f64` | eight bytes |
 //! | `&[u8]` | bytes and a terminating zero |
-//! | [`Value`](crate::Value) | a type byte and what it asks for |
-//! | [`List`](crate::List) | a count and that many elements |
+//! | [`Value`](crate::Value) | a type byte and a value of that type |
+//! | [`List`](crate::List) | a count and so many elements |
 //!
 //! Reading cannot panic and allocates nothing; `None` means that the field does not fit or is corrupt.
 
@@ -21,32 +21,33 @@ use model::{
 /// The all-ones number that stands for "no such definition" in 32-bit references.
 pub const UNDEFINED: u32 = u32::MAX;
 
-/// The root of a collective operation that has none.
+/// Root of a collective operation that has none.
 pub const ROOT_NONE: u32 = u32::MAX;
 
-/// On an inter-communicator: this process is the root (`MPI_ROOT`).
+/// Root on an inter-communicator: this process (`MPI_ROOT`).
 pub const ROOT_SELF: u32 = u32::MAX - 1;
 
-/// On an inter-communicator: the root is another process of this group (`MPI_PROC_NULL`).
+/// Root on an inter-communicator: another process of this group (`MPI_PROC_NULL`).
 pub const ROOT_THIS_GROUP: u32 = u32::MAX - 2;
 
 /// An instant on the clock of one location, in ticks, before any correction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Timestamp(pub u64);
 
-/// A type that can stand in a record.
+/// A type of a record field.
 pub(crate) trait Field<'a>: Sized {
     fn read(bytes: &mut Bytes<'a>) -> Option<Self>;
     fn write(&self, body: &mut Body);
 }
 
-/// The body of a record on its way to disk, with the upper bound of its size that decides where it goes
+/// Encoder of a record's body, with the upper bound of its size that decides in which chunk it goes
 /// (`FORMAT.md`, "When a chunk is full").
 #[derive(Debug)]
 pub(crate) struct Body {
     bytes: Vec<u8>,
     order: ByteOrder,
-    /// Definitions count their fields as long as they are; events as long as they could be.
+    /// Whether fields count with their actual size, as in definitions, instead of their maximal size, as in
+    /// events.
     exact: bool,
     bound: usize,
     fault: Option<&'static str>,
@@ -72,7 +73,7 @@ impl Body {
         self.bound
     }
 
-    /// Why the record cannot be written.
+    /// Why the record cannot be written, if so.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         self.fault
     }
@@ -82,7 +83,7 @@ impl Body {
         self.fault = Some(reason);
     }
 
-    /// What `write` writes counts as `bound` bytes whatever it is.
+    /// Counts all that `write` writes as `bound` bytes.
     pub(crate) fn counted_as(&mut self, bound: usize, write: impl FnOnce(&mut Self)) {
         let before = self.bound;
         write(self);
@@ -122,7 +123,8 @@ impl Body {
         if value == u64::MAX { self.all_ones(8) } else { self.compressed(value, 8) }
     }
 
-    /// A two's complement number of `width` bytes, zero-extended; unlike unsigned numbers −1 has no short form.
+    /// Encodes a two's complement number of `width` bytes, zero-extended; unlike unsigned numbers, −1 has no
+    /// short form.
     pub(crate) fn compressed_signed(&mut self, bits: u64, width: usize) {
         self.compressed(bits, width);
     }
@@ -136,7 +138,7 @@ impl Body {
         let size = 8 - value.leading_zeros() as usize / 8;
         // `size` is at most 8.
         self.bytes.push(size.to_le_bytes()[0]);
-        // Eight bytes at once, then without those that are not needed: faster than as many as there are.
+        // Appending eight bytes and truncating is faster than appending a variable number.
         let bytes = match self.order {
             ByteOrder::Little => value.to_le_bytes(),
             ByteOrder::Big => value.checked_shl(value.leading_zeros() / 8 * 8).unwrap_or(0).to_be_bytes(),
@@ -232,7 +234,7 @@ impl<'a> Field<'a> for &'a [u8] {
     }
 }
 
-/// The model's enumerations are single bytes.
+/// Implements [`Field`] for the model's enumerations, which are single bytes.
 macro_rules! byte_fields {
     ($($type:ident)*) => {$(
         impl Field<'_> for $type {

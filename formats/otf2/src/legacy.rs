@@ -1,13 +1,14 @@
-//! Codes that readers before OTF2 1.1, 1.2 and 2.0 look at (`FORMAT.md`, "Legacy codes").
+//! Type codes for readers before OTF2 1.1, 1.2 and 2.0 (`FORMAT.md`, "Legacy codes").
 //!
-//! They stand in the middle of records whose tails say the same in modern terms. Here is both directions: what an old
-//! record without tail means, and what a modern writer puts there. The tables are the format's, oddities included.
+//! They stand in the middle of records whose tails hold the same information in today's terms. Both
+//! directions are here: decoding an old record without tail, and the code that a writer of today puts there.
+//! The tables are the format's, oddities included.
 
 use crate::field::UNDEFINED;
 use crate::value::{Value, ValueType};
 use model::{GroupType, Paradigm, RegionRole};
 
-/// Code of a region, its role, paradigm and flags.
+/// Legacy code of a region, its role, paradigm and flags.
 const REGIONS: [(u8, RegionRole, Paradigm, u32); 35] = [
     (1, RegionRole::FUNCTION, Paradigm::UNKNOWN, 0),
     (2, RegionRole::LOOP, Paradigm::USER, 0),
@@ -46,9 +47,9 @@ const REGIONS: [(u8, RegionRole, Paradigm, u32); 35] = [
     (35, RegionRole::ORDERED_SBLOCK, Paradigm::OPENMP, 0),
 ];
 
-/// Flag of regions whose instances are told apart.
+/// Flag of regions whose instances are kept apart (dynamic regions).
 const DYNAMIC: u32 = 1;
-/// Flag of regions that are phases.
+/// Flag of phase regions.
 const PHASE: u32 = 2;
 
 /// Role, paradigm and flags of a region that has only a code.
@@ -59,7 +60,7 @@ pub(crate) fn region(code: u8) -> (RegionRole, Paradigm, u32) {
     })
 }
 
-/// The code of a region.
+/// Legacy code of a region.
 pub(crate) fn region_code(role: RegionRole, paradigm: Paradigm, flags: u32) -> u8 {
     let (dynamic, phase) = (flags & DYNAMIC != 0, flags & PHASE != 0);
     match paradigm {
@@ -96,7 +97,7 @@ pub(crate) fn group(code: u8) -> (GroupType, Paradigm) {
     }
 }
 
-/// The code of a group.
+/// Legacy code of a group.
 pub(crate) fn group_code(kind: GroupType, paradigm: Paradigm, flags: u32) -> u8 {
     match (kind, paradigm, flags) {
         (GroupType::LOCATIONS | GroupType::REGIONS | GroupType::METRIC, Paradigm::UNKNOWN, 0) => kind.0,
@@ -107,7 +108,7 @@ pub(crate) fn group_code(kind: GroupType, paradigm: Paradigm, flags: u32) -> u8 
     }
 }
 
-/// The string that old readers take for the value of a property.
+/// The string reference that old readers take for the value of a property.
 pub(crate) fn string(value: Value) -> u32 {
     match value.kind {
         ValueType::STRING => u32::try_from(value.bits).unwrap_or(UNDEFINED),
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(region(200), (RegionRole::UNKNOWN, Paradigm::UNKNOWN, 0));
     }
 
-    /// The library's choice, which is no inverse: `tests/reference_writer.rs` compares all of them with it.
+    /// The library's choice is not the inverse; `tests/reference_writer.rs` compares all codes with it.
     #[test]
     fn codes_of_user_regions_depend_on_their_flags() {
         let codes =

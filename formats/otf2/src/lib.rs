@@ -1,8 +1,8 @@
 //! Reads and writes OTF2 trace archives, without the OTF2 library.
 //!
-//! An archive is an anchor file, a file of global definitions, and per location (thread, stream) a file of events and
-//! one of local definitions, which say how the location's references and times become global. `FORMAT.md` beside this
-//! crate describes the bytes.
+//! An archive is an anchor file, a file of global definitions, and per location (thread, stream) a file of
+//! events and one of local definitions, which say how the location's references and times become global.
+//! `FORMAT.md` beside this crate describes the bytes.
 //!
 //! | layer | types |
 //! |---|---|
@@ -11,17 +11,18 @@
 //! | record | [`Event`], [`Definition`], and their parts: [`List`], [`Attribute`], [`Value`], … |
 //! | from local to global | [`LocalDefinitions`]: [`Mappings`] and [`ClockCorrection`] |
 //!
-//! What it promises:
+//! Guarantees:
 //!
-//! * Bytes are not trusted: no input makes a reader panic, loop without end, or allocate more than a small multiple of
-//!   the file's size. [`Error`] says file, byte, record, what was found and what was expected.
+//! * Bytes are not trusted: no input makes a reader panic, loop endlessly, or allocate more than a small
+//!   multiple of the file's size. [`Error`] has file, byte, record, what was found and what was expected.
 //! * Events are decoded in place: a cursor copies nothing and allocates nothing.
-//! * Records and fields of later versions of the format are stepped over, those that older versions lack have the
+//! * Records and fields of later versions of the format are skipped; those that older versions lack have the
 //!   defaults of the format.
 //! * A file that is decoded and encoded again is the same byte by byte, if OTF2 2.0 or later wrote it.
 //!
-//! Deliberately absent: merging the events of several locations, markers, snapshots, thumbnails, SION containers and
-//! compressed chunks (the last two are refused with a message), and any judgement of what events mean.
+//! Deliberately absent: merging the events of several locations, markers, snapshots, thumbnails, SION
+//! containers and compressed chunks (the last two are refused with a message), and any interpretation of
+//! events.
 //!
 //! # Writing and reading
 //!
@@ -124,7 +125,7 @@ pub use error::Error;
 pub use event::Event;
 pub use field::{ROOT_NONE, ROOT_SELF, ROOT_THIS_GROUP, Timestamp, UNDEFINED};
 pub use files::{FileBytes, Io};
-pub use list::{Elems, List};
+pub use list::{List, ListIter};
 pub use local::LocalDefinitions;
 pub use mappings::{IdMap, IdPair, MappingType, Mappings};
 pub use region_events::{RegionEvent, RegionEvents};

@@ -1,4 +1,4 @@
-//! Repeated parts of records: borrowed from the file when read, from a slice when written.
+//! Lists within records: borrowed from the file when read, from a slice when written.
 
 use crate::bytes::{ByteOrder, Bytes};
 use crate::field::{Body, Field};
@@ -7,17 +7,17 @@ use std::marker::PhantomData;
 
 /// A sequence of `T` within a record, preceded on disk by its length as a `C`.
 ///
-/// Reading a record checks every element once and keeps the encoded bytes; iterating decodes them again, cannot fail
-/// and allocates nothing. To write a record, make the list from a slice.
+/// Reading a record checks every element once and keeps the encoded bytes; iterating decodes them again,
+/// cannot fail and allocates nothing. To write a record, make the list from a slice.
 #[derive(Clone, Copy)]
 pub struct List<'a, T, C = u32> {
-    elements: Elements<'a, T>,
+    elements: Storage<'a, T>,
     count: PhantomData<C>,
 }
 
 #[derive(Clone, Copy)]
-enum Elements<'a, T> {
-    /// `length` elements, known to be intact.
+enum Storage<'a, T> {
+    /// `length` elements, validated.
     Encoded {
         bytes: &'a [u8],
         order: ByteOrder,
@@ -27,38 +27,38 @@ enum Elements<'a, T> {
 }
 
 impl<'a, T, C> List<'a, T, C> {
-    /// The list without elements.
+    /// The empty list.
     pub const EMPTY: Self = List {
-        elements: Elements::Encoded { bytes: &[], order: ByteOrder::Little, length: 0 },
+        elements: Storage::Encoded { bytes: &[], order: ByteOrder::Little, length: 0 },
         count: PhantomData,
     };
 
     /// Number of elements.
     pub fn len(&self) -> usize {
         match self.elements {
-            Elements::Encoded { length, .. } => length as usize,
-            Elements::Values(values) => values.len(),
+            Storage::Encoded { length, .. } => length as usize,
+            Storage::Values(values) => values.len(),
         }
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Checks that `length` elements follow and steps over them.
+    /// Validates `length` elements and steps over them.
     pub(crate) fn read_elements(bytes: &mut Bytes<'a>, length: u64) -> Option<Self>
     where
         T: Field<'a>,
     {
-        // No element is shorter than a byte, so a wrong count is found before time is spent on it.
+        // An element has at least a byte, so a wrong count is detected before the elements are read.
         let length = u32::try_from(length).ok().filter(|&length| length as usize <= bytes.left())?;
         let start = bytes.at();
         for _ in 0..length {
             T::read(bytes)?;
         }
         let encoded =
-            Elements::Encoded { bytes: bytes.since(start, bytes.at()), order: bytes.order(), length };
+            Storage::Encoded { bytes: bytes.since(start, bytes.at()), order: bytes.order(), length };
         Some(List { elements: encoded, count: PhantomData })
     }
 }
@@ -66,19 +66,19 @@ impl<'a, T, C> List<'a, T, C> {
 #[allow(private_bounds)] // Which types can stand in a record is decided by this crate alone.
 impl<'a, T: Field<'a> + Copy, C> List<'a, T, C> {
     /// The elements in their order.
-    pub fn iter(&self) -> Elems<'a, T> {
-        Elems(match self.elements {
-            Elements::Encoded { bytes, order, .. } => {
+    pub fn iter(&self) -> ListIter<'a, T> {
+        ListIter(match self.elements {
+            Storage::Encoded { bytes, order, .. } => {
                 Source::Encoded(Bytes::new(bytes, 0, bytes.len(), order))
             }
-            Elements::Values(values) => Source::Values(values.iter()),
+            Storage::Values(values) => Source::Values(values.iter()),
         })
     }
 }
 
-/// The elements of a [`List`].
+/// Iterator over the elements of a [`List`].
 #[derive(Debug)]
-pub struct Elems<'a, T>(Source<'a, T>);
+pub struct ListIter<'a, T>(Source<'a, T>);
 
 #[derive(Debug)]
 enum Source<'a, T> {
@@ -87,7 +87,7 @@ enum Source<'a, T> {
 }
 
 #[allow(private_bounds)]
-impl<'a, T: Field<'a> + Copy> Iterator for Elems<'a, T> {
+impl<'a, T: Field<'a> + Copy> Iterator for ListIter<'a, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -101,16 +101,16 @@ impl<'a, T: Field<'a> + Copy> Iterator for Elems<'a, T> {
 #[allow(private_bounds)]
 impl<'a, T: Field<'a> + Copy, C> IntoIterator for List<'a, T, C> {
     type Item = T;
-    type IntoIter = Elems<'a, T>;
+    type IntoIter = ListIter<'a, T>;
 
-    fn into_iter(self) -> Elems<'a, T> {
+    fn into_iter(self) -> ListIter<'a, T> {
         self.iter()
     }
 }
 
 impl<'a, T, C> From<&'a [T]> for List<'a, T, C> {
     fn from(values: &'a [T]) -> Self {
-        List { elements: Elements::Values(values), count: PhantomData }
+        List { elements: Storage::Values(values), count: PhantomData }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Local definitions: what makes the references and times of one location global.
+//! Local definitions: id mappings and clock offsets, which make a location's references and times global.
 
 use crate::Error;
 use crate::clock::{ClockCorrection, ClockOffset};
@@ -6,18 +6,18 @@ use crate::definition::Definition;
 use crate::definition_cursor::DefinitionCursor;
 use crate::mappings::{MappingType, Mappings};
 
-/// How to read the events of one location. The default takes them as global already.
+/// Id mappings and clock correction of one location. The default maps everything to itself.
 #[derive(Clone, Debug, Default)]
 pub struct LocalDefinitions {
-    /// Local references to global ones.
+    /// From local references to global ones.
     pub mappings: Mappings,
-    /// Local times to global ones.
+    /// From local times to global ones.
     pub clock: ClockCorrection,
 }
 
 impl LocalDefinitions {
-    /// Collects what a local definition file says. Mapping tables of unknown kind, second tables of a kind and
-    /// definitions proper are passed over.
+    /// Collects mappings and clock offsets from a local definition file. Mapping tables of unknown kind,
+    /// second tables of a kind and all other definitions are skipped.
     ///
     /// # Errors
     /// If the file is corrupt or its clock offsets do not increase in time.

@@ -1,14 +1,15 @@
-//! Local references to global ones: the mapping tables of a location (`FORMAT.md`, "Local definitions").
+//! Id mappings: from a location's local references to global ones (`FORMAT.md`, "Local definitions").
 //!
-//! Each location counts its regions, communicators, … on its own while it records. A mapping table says which global
-//! definition each local number became. No table, or a number that is not in it: the number is global already.
+//! Each location numbers its regions, communicators, … on its own while it records. A mapping table holds the
+//! global reference of each local one. Without a table, or if it lacks a number, the number is global
+//! already.
 
 use crate::bytes::Bytes;
 use crate::field::{Body, Field};
 use crate::list::List;
 use std::collections::HashMap;
 
-/// What a mapping table maps.
+/// The kind of definition that a mapping table maps (OTF2, `OTF2_MappingType`).
 #[allow(missing_docs)] // Each is the kind of definition of that name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MappingType {
@@ -30,7 +31,7 @@ pub enum MappingType {
 }
 
 impl MappingType {
-    /// All of them, in the order of their codes.
+    /// All types, in the order of their codes.
     pub const ALL: [MappingType; 15] = [
         MappingType::String,
         MappingType::Attribute,
@@ -49,32 +50,32 @@ impl MappingType {
         MappingType::LocationGroup,
     ];
 
-    /// The one with this code on disk.
+    /// The type with this code on disk.
     pub fn from_code(code: u8) -> Option<Self> {
         MappingType::ALL.get(usize::from(code)).copied()
     }
 
-    /// Its code on disk.
+    /// The code on disk.
     pub fn code(self) -> u8 {
         self as u8
     }
 }
 
-/// The pairs of a mapping table as they are on disk.
+/// The content of a mapping table as on disk.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum IdMap<'a> {
     /// Element *i* is the global reference of local reference *i*.
     Dense(List<'a, u64>),
-    /// Pairs, usually by increasing local reference; the last of two with the same local reference counts.
+    /// Pairs, usually by increasing local reference; of several with one local reference the last counts.
     Sparse(List<'a, IdPair>),
 }
 
 /// A pair of a sparse mapping table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IdPair {
-    /// The number in the location's event file.
+    /// Reference in the location's event file.
     pub local: u64,
-    /// The number in the global definitions; all ones if undefined.
+    /// Reference in the global definitions; all ones if undefined.
     pub global: u64,
 }
 
@@ -87,7 +88,7 @@ impl IdMap<'_> {
         }
     }
 
-    /// Whether there is none. Such a table is never written.
+    /// Whether there are no pairs. Such a table is never written.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -132,12 +133,12 @@ impl Field<'_> for IdPair {
 /// All mapping tables of a location. The default is the identity.
 #[derive(Clone, Debug, Default)]
 pub struct Mappings {
-    /// By the type's code; empty if there is no table at all.
-    tables: Vec<Table>,
+    /// Tables by code of the type; empty if the location has none.
+    tables: Vec<MappingTable>,
 }
 
 #[derive(Clone, Debug, Default)]
-enum Table {
+enum MappingTable {
     #[default]
     Identity,
     Dense(Box<[u64]>),
@@ -145,18 +146,18 @@ enum Table {
 }
 
 impl Mappings {
-    /// Adds a table; answers whether it is the first of its kind. A second one changes nothing.
+    /// Adds a table and returns whether it is the first of its type. A second one is ignored.
     pub fn insert(&mut self, kind: MappingType, map: IdMap<'_>) -> bool {
         if self.tables.is_empty() {
-            self.tables.resize_with(MappingType::ALL.len(), Table::default);
+            self.tables.resize_with(MappingType::ALL.len(), MappingTable::default);
         }
         let Some(table) = self.tables.get_mut(kind as usize) else { return false };
-        if !matches!(table, Table::Identity) {
+        if !matches!(table, MappingTable::Identity) {
             return false;
         }
         *table = match map {
-            IdMap::Dense(globals) => Table::Dense(globals.iter().collect()),
-            IdMap::Sparse(pairs) => Table::from_pairs(pairs),
+            IdMap::Dense(globals) => MappingTable::Dense(globals.iter().collect()),
+            IdMap::Sparse(pairs) => MappingTable::from_pairs(pairs),
         };
         true
     }
@@ -164,7 +165,7 @@ impl Mappings {
     /// The global reference of a 32-bit local one.
     #[inline]
     pub fn global(&self, kind: MappingType, local: u32) -> u32 {
-        // "Undefined" is all ones in 64 bits; the cut makes it all ones in 32.
+        // "Undefined" is all ones in 64 bits; truncation makes it all ones in 32.
         #[allow(clippy::cast_possible_truncation)]
         let global = self.global64(kind, local.into()) as u32;
         global
@@ -174,26 +175,26 @@ impl Mappings {
     #[inline]
     pub fn global64(&self, kind: MappingType, local: u64) -> u64 {
         match self.tables.get(kind as usize) {
-            None | Some(Table::Identity) => local,
-            Some(Table::Dense(globals)) => {
+            None | Some(MappingTable::Identity) => local,
+            Some(MappingTable::Dense(globals)) => {
                 usize::try_from(local).ok().and_then(|at| globals.get(at)).copied().unwrap_or(local)
             }
-            Some(Table::Sparse(globals)) => globals.get(&local).copied().unwrap_or(local),
+            Some(MappingTable::Sparse(globals)) => globals.get(&local).copied().unwrap_or(local),
         }
     }
 
-    /// Whether references of this kind are global already.
+    /// Whether references of this type are global already.
     pub fn is_identity(&self, kind: MappingType) -> bool {
-        matches!(self.tables.get(kind as usize), None | Some(Table::Identity))
+        matches!(self.tables.get(kind as usize), None | Some(MappingTable::Identity))
     }
 }
 
-impl Table {
-    /// A sparse table becomes an array if that takes little more room than the pairs.
+impl MappingTable {
+    /// Converts a sparse table to an array unless that takes much more memory than the pairs.
     fn from_pairs(pairs: List<'_, IdPair>) -> Self {
         let largest = pairs.iter().map(|pair| pair.local).max().unwrap_or(0);
         if largest >= 4 * pairs.len() as u64 + 64 {
-            return Table::Sparse(pairs.iter().map(|pair| (pair.local, pair.global)).collect());
+            return MappingTable::Sparse(pairs.iter().map(|pair| (pair.local, pair.global)).collect());
         }
         let mut globals: Vec<u64> = (0..=largest).collect();
         for pair in pairs {
@@ -201,7 +202,7 @@ impl Table {
                 *global = pair.global;
             }
         }
-        Table::Dense(globals.into_boxed_slice())
+        MappingTable::Dense(globals.into_boxed_slice())
     }
 }
 

@@ -1,21 +1,22 @@
-//! The table that declares records. To add a record kind, add an entry to a table; everything else follows.
+//! Macro that declares records. To add a record, add an entry to a table; everything else follows.
 //!
 //! An entry is
 //!
 //! ```text
-//! /// What it means.
+//! /// Meaning of the record.
 //! <id> <Name> <where> { <field>: <type> => <mapping>, …; <tail field>: <type> = <value when absent>, … }
 //! ```
-//!
+//! * The type of a field determines its encoding (see [`crate::field`]).
 //! * The type of a field says its encoding (see [`crate::field`]).
-//! * *where*: `singleton` (an event without length byte), `framed` (any other event), `global`, `local` or `both` (the
-//!   definition files that may hold it).
+//! * *where*: `singleton` (an event without length byte), `framed` (any other event), `global`, `local` or
+//!   `both` (the definition files that may hold it).
 //! * `=> Mapping` marks a reference that goes through the location's mapping table.
-//! * Fields behind the semicolon came with a later version of the format. They are there as a group or not at all.
-//! * `field: type | old: type = code` is a field that only old readers look at: it follows `field` on disk, is computed
-//!   when written, and is at hand for the values of absent tails.
+//! * Fields behind the semicolon came with a later version of the format. They are present as a group or not
+//!   at all.
+//! * `field: type | old: type = code` is a field for old readers only: it follows `field` on disk, is
+//!   computed when written, and is available to the values of absent tails.
 
-/// Generates the enum, its names, and its decoder and encoder.
+/// Defines the enum, the names of its records, their decoder and their encoder.
 macro_rules! records {
     (
         mapped
@@ -35,7 +36,8 @@ macro_rules! records {
         }
 
         impl<'a> $Enum<'a> {
-            /// The record with global references instead of the location's own. Elements of lists stay as they are.
+            /// The record with global references instead of the location's own. Elements of lists stay as
+            /// they are.
             #[inline]
             pub fn map(self, mappings: &Mappings) -> Self {
                 match self {
@@ -46,7 +48,7 @@ macro_rules! records {
                 }
             }
 
-            /// Whether records of this kind have no length.
+            /// Whether records of this kind have no length byte.
             #[inline]
             pub(crate) fn is_singleton(id: u8) -> bool {
                 $((records!(@singleton $where) && id == $id))||*
@@ -83,7 +85,7 @@ macro_rules! records {
                 }
             }
 
-            /// The name of the records with this number.
+            /// The name of the record with this id.
             #[cold]
             pub(crate) fn name_of(id: u8, file: FileKind) -> &'static str {
                 match id {
@@ -117,7 +119,7 @@ macro_rules! records {
                 })
             }
 
-            /// Encodes the fields and answers the record's number.
+            /// Encodes the fields and returns the record's id.
             pub(crate) fn write(&self, body: &mut Body, file: FileKind) -> u8 {
                 match *self {
                     $(
@@ -154,7 +156,7 @@ macro_rules! records {
 
 pub(crate) use records;
 
-/// Record numbers have a meaning per kind of file.
+/// Kind of file: record ids have a meaning in each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileKind {
     Events,
@@ -162,27 +164,27 @@ pub(crate) enum FileKind {
     LocalDefinitions,
 }
 
-/// Continue with the next chunk.
+/// Record id: the next chunk follows.
 pub(crate) const END_OF_CHUNK: u8 = 0;
-/// Follows the end of the file; says nothing.
+/// Record id: padding behind the end of the file.
 pub(crate) const END_OF_BUFFER: u8 = 1;
-/// Nothing follows.
+/// Record id: end of the file.
 pub(crate) const END_OF_FILE: u8 = 2;
-/// Begins a chunk and the anchor.
+/// Record id: start of a chunk or of the anchor.
 pub(crate) const CHUNK_HEADER: u8 = 3;
-/// In event files: the time of what follows, without length.
+/// Record id in event files: time of the events that follow; has no length.
 pub(crate) const TIMESTAMP: u8 = 5;
-/// In event files: attributes of the next event.
+/// Record id in event files: attributes of the next event.
 pub(crate) const ATTRIBUTE_LIST: u8 = 6;
-/// In event files: a region begins.
+/// Record id in event files: enter a region.
 pub(crate) const ENTER: u8 = 12;
-/// In event files: a region ends.
+/// Record id in event files: leave a region.
 pub(crate) const LEAVE: u8 = 13;
-/// The record of an event that comes after others of its time.
+/// Record id of an event that follows those of other locations at the same time.
 pub(crate) const THREAD_JOIN: u8 = 54;
-/// The record of an event that may have to wait.
+/// Record id of an event that may have to wait for another location's.
 pub(crate) const THREAD_TEAM_BEGIN: u8 = 55;
-/// The first of the records that name a calling context.
+/// First record id of those that name a calling context.
 pub(crate) const CALLING_CONTEXT_ENTER: u8 = 66;
-/// The last of them.
+/// Last record id of those that name a calling context.
 pub(crate) const CALLING_CONTEXT_SAMPLE: u8 = 68;

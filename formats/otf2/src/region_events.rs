@@ -1,8 +1,8 @@
-//! Enter and leave events that follow one another, each behind its time stamp: most of most files.
+//! Fast path for runs of enter and leave events, each behind its time stamp: most of most files.
 //!
-//! They have one form nearly always, so one look at fixed bytes tells all of it. Whatever has another one ends them, and
-//! the cursor goes on with it in the general way: other records, events without a time stamp of their own, the last
-//! bytes of a chunk, chunks with the most significant byte first, numbers that are all ones or damaged.
+//! They nearly always have one form, so comparing fixed bytes decodes all of it. Any other form ends the run,
+//! and the cursor continues in the general way: other records, events without a time stamp of their own, the
+//! last bytes of a chunk, big-endian chunks, numbers that are all ones or damaged.
 
 use crate::bytes::{ByteOrder, Bytes};
 use crate::record::{ENTER, LEAVE, TIMESTAMP};
@@ -12,29 +12,29 @@ use crate::record::{ENTER, LEAVE, TIMESTAMP};
 pub struct RegionEvent<'a> {
     /// Ticks on the clock of the location.
     pub time: u64,
-    /// Whether the region is entered, not left.
+    /// Whether the region is entered, otherwise left.
     pub enters: bool,
-    /// The region, as in the file.
+    /// Reference of the region, as in the file.
     pub region: u32,
-    /// What follows in the chunk.
+    /// The bytes behind the event, to the end of the chunk.
     rest: &'a [u8],
 }
 
-/// Bytes of a time stamp and an event, without those of the region's number.
+/// Length of a time stamp and an event, without the payload of the region's number.
 const HEAD: usize = 11;
 
-/// Bytes of the longest number.
+/// Payload of the longest number, in bytes.
 const NUMBER: usize = 4;
 
-/// By the size of a number, the bits that it has in four bytes.
+/// Mask of the low bytes, by number of bytes.
 const BITS: [u32; NUMBER + 1] = [0, 0xff, 0xffff, 0xff_ffff, 0xffff_ffff];
 
-/// Looks at events that follow one another; see [`EventCursor::region_events`](crate::EventCursor::region_events).
+/// Run of enter and leave events; see [`EventCursor::region_events`](crate::EventCursor::region_events).
 #[derive(Clone, Debug)]
 pub struct RegionEvents<'a> {
-    /// What is left of the chunk.
+    /// The unread rest of the chunk.
     rest: &'a [u8],
-    /// Time of the last event that was taken, or of the one before all.
+    /// Time of the last event taken; at first, of the event before the run.
     time: u64,
     taken: u64,
 }
@@ -51,13 +51,13 @@ impl<'a> RegionEvents<'a> {
         self.time
     }
 
-    /// Number of events that were taken.
+    /// Number of events taken.
     #[inline]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Bytes behind the last event that was taken, up to the end of the chunk.
+    /// Bytes behind the last event taken, to the end of the chunk.
     #[inline]
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
@@ -78,7 +78,7 @@ impl<'a> RegionEvents<'a> {
         Some(RegionEvent { time: u64::from_le_bytes(*time), enters: id == ENTER, region, rest })
     }
 
-    /// Steps over the event that was [looked at](RegionEvents::peek).
+    /// Steps over the event that [`peek`](RegionEvents::peek) returned.
     #[inline(always)]
     pub fn take(&mut self, event: RegionEvent<'a>) {
         self.rest = event.rest;
@@ -94,12 +94,13 @@ mod tests {
     use crate::{EventCursor, EventRecord};
     use std::path::Path;
 
-    /// A file with one chunk of that byte order.
+    /// A file with one chunk of this byte order.
     fn file(order: u8, records: &[u8]) -> Vec<u8> {
         [&[3, order][..], &[0; 16], records].concat()
     }
 
-    /// Number, time and text of all events; as many as possible are looked at ahead, if `ahead`, and how many these are.
+    /// Number, time and text of all events, and how many of them were taken from the fast path, used if
+    /// `ahead`.
     fn events(file: &[u8], ahead: bool) -> (Vec<(u64, u64, String)>, u64) {
         let mut cursor = EventCursor::new(file, Path::new("0.evt"), 1 << 20);
         let (mut found, mut taken) = (Vec::new(), 0);
@@ -127,7 +128,7 @@ mod tests {
             [&[0], &[1, 9], &[2, 9, 8], &[3, 9, 8, 7], &[4, 9, 8, 7, 6], &[0xff], &[2, 1, 0]];
         let mut records = vec![ENTER, 0];
         for (at, number) in (0..).zip(numbers.into_iter().cycle().take(50)) {
-            // Every fifth has the time of the one before, every seventh has another event behind it.
+            // Every fifth has the time of the one before, every seventh is followed by another kind of event.
             let stamp = time(at);
             records.extend(if at % 5 == 0 { &[][..] } else { &stamp });
             records.push(if at % 3 == 0 { LEAVE } else { ENTER });

@@ -1,4 +1,4 @@
-//! Values that carry their type: attributes of events, properties of definitions, samples of metrics.
+//! Typed values: attributes of events, properties of definitions, samples of metrics.
 
 use crate::bytes::Bytes;
 use crate::field::{Body, Field};
@@ -25,7 +25,7 @@ value_types! {
 }
 
 impl ValueType {
-    /// Which definitions a value of this type refers to.
+    /// The kind of definition that a value of this type refers to, if any.
     pub fn reference(self) -> Option<MappingType> {
         self.0.checked_sub(ValueType::STRING.0).and_then(MappingType::from_code)
     }
@@ -34,10 +34,10 @@ impl ValueType {
 /// A number, or a reference to a definition, with its type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Value {
-    /// What `bits` means.
+    /// Type of the value.
     pub kind: ValueType,
-    /// The bits of the value, zero-extended: signed types in two's complement of their width, `FLOAT` as an `f32`,
-    /// `DOUBLE` as an `f64`.
+    /// The bits of the value, zero-extended: signed types in two's complement of their width, `FLOAT` as an
+    /// `f32`, `DOUBLE` as an `f64`.
     pub bits: u64,
 }
 
@@ -52,7 +52,7 @@ impl Value {
         Value::new(ValueType::STRING, reference.into())
     }
 
-    /// A value whose reference, if it is one, is global.
+    /// The value with a global reference, if it is a reference.
     pub fn map(self, mappings: &Mappings) -> Self {
         let bits = match self.kind.reference() {
             None => self.bits,
@@ -64,7 +64,7 @@ impl Value {
         Value { bits, ..self }
     }
 
-    /// The value behind a type byte that has been read.
+    /// Reads the value that follows a type byte.
     pub(crate) fn read_as(kind: ValueType, bytes: &mut Bytes<'_>) -> Option<Self> {
         let bits = match kind {
             ValueType::UINT8 | ValueType::INT8 => bytes.u8()?.into(),
@@ -116,7 +116,7 @@ impl Field<'_> for Value {
     }
 }
 
-/// What an event says beyond its fields.
+/// An attribute of an event: a value beyond its fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Attribute {
     /// Reference to the attribute definition; local, like the references of the event itself.
@@ -170,7 +170,7 @@ impl Field<'_> for MetricValue {
 /// A property of an I/O paradigm.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IoParadigmProperty {
-    /// Which property: 0 version.
+    /// The property: 0 version.
     pub property: u8,
     /// Its value.
     pub value: Value,

@@ -1,11 +1,11 @@
-//! Real archives: definitions resolve, counts agree, and what is read can be written again, byte by byte.
+//! Real archives: definitions resolve, counts agree, and decoding and writing reproduces every byte.
 
 use crate::support::{fresh, locations, real_archives, some_archives};
 use otf2::{Anchor, Archive, ArchiveWriter, ByteOrder, Error};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes an archive again, in another byte order if asked to.
+/// Decodes an archive and writes it again, optionally in another byte order.
 pub(crate) fn reencode(from: &Path, to: &Path, byte_order: Option<ByteOrder>) -> Result<Archive, Error> {
     let archive = Archive::open(from)?;
     let byte_order = byte_order.unwrap_or(archive.anchor().byte_order);

@@ -1,4 +1,4 @@
-//! Records meet the ends of chunks: whatever is left there, files stay within the rules and read back the same.
+//! Chunk boundaries: whatever room is left there, files obey the format and read back the same.
 
 use crate::support::fresh;
 use otf2::{
@@ -23,7 +23,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().unwrap())
 }
 
-/// Checks the frame of a file and answers how many chunks it has.
+/// Checks the framing of a file and returns the number of its chunks.
 fn check_frame(file: &[u8]) -> usize {
     let mut next = 1;
     for chunk in file.chunks(chunk_size()) {
@@ -39,7 +39,7 @@ fn check_frame(file: &[u8]) -> usize {
     file.len().div_ceil(chunk_size())
 }
 
-/// Writes events that each take 15 bytes, all that is reserved for them, behind `shift` bytes of something else.
+/// Writes events that each take 15 bytes, their upper bound, behind `shift` bytes of other records.
 fn write_full(path: &Path, shift: usize, count: u64) -> u64 {
     let mut writer = EventWriter::create(path, &smallest()).unwrap();
     for _ in 0..shift / 2 {

@@ -1,4 +1,4 @@
-//! Cut and corrupt files: an error or other records, but no panic, no endless loop, and nothing intact is lost.
+//! Cut and corrupt files: an error or other records, but no panic, no endless loop, and every intact record.
 
 use crate::support::{Random, every_record, fresh};
 use otf2::{Anchor, Archive, ByteOrder, DefinitionCursor, EventCursor, FileBytes};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 const FLIPS: usize = 2000;
 
-/// Reads all events; answers their offsets and whether the end was reached without an error.
+/// Reads all events; returns their offsets and whether the end was reached without an error.
 fn events(file: &[u8]) -> (Vec<u64>, bool) {
     let mut cursor = EventCursor::new(file, Path::new("0.evt"), 256 << 10);
     let mut offsets = Vec::new();
     loop {
         match cursor.next() {
             Ok(Some(record)) => {
-                // Whatever was decoded can be looked at.
+                // Every decoded field can be printed.
                 assert_eq!(record.attributes.iter().count(), record.attributes.len());
                 assert!(!format!("{:?}", record.event).is_empty());
                 offsets.push(record.offset);
@@ -29,7 +29,7 @@ fn events(file: &[u8]) -> (Vec<u64>, bool) {
     }
 }
 
-/// The same for definitions.
+/// Reads all definitions; returns their offsets and whether the end was reached without an error.
 fn definitions(mut cursor: DefinitionCursor<'_>) -> (Vec<u64>, bool) {
     let mut offsets = Vec::new();
     loop {

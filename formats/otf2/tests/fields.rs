@@ -1,4 +1,4 @@
-//! Records as flat lists of their values, in the order of the reference library's interface.
+//! Records as flat lists of their values, in the order of the reference library's callbacks.
 
 use otf2::{Definition, Event, IdMap};
 

@@ -1,5 +1,5 @@
-//! Whole archives as lines, one for each definition and event: as OTF2's Python bindings read them, and as they are read
-//! here. Tests of the recorder use this file, too.
+//! Whole archives as lines, one for each definition and event: as OTF2's Python bindings read them, and as
+//! this crate does. Tests of the recorder use this file, too.
 
 use crate::fields::{numbers, of_definition, of_event};
 use otf2::{Archive, Definition, Error, Event, MappingType, Timestamp};
@@ -7,7 +7,7 @@ use skip::{Need, skip};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a program and answers what it prints; `None` if it is not there.
+/// Runs a program and returns its output; `None` if it is not installed.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let Ok(output) = command.output() else {
         skip(Need::Otf2Print, format!("{} cannot be started", command.get_program().display()));
@@ -32,7 +32,7 @@ pub(crate) fn python() -> Option<PathBuf> {
     None
 }
 
-/// What the Python bindings print for an archive, sorted.
+/// Lines that the Python bindings print for an archive, sorted.
 pub(crate) fn reference_lines(python: &Path, anchor: &Path) -> Option<Vec<String>> {
     let text = output(Command::new(python).args(["-c", include_str!("reference_reader.py")]).arg(anchor))?;
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -40,7 +40,7 @@ pub(crate) fn reference_lines(python: &Path, anchor: &Path) -> Option<Vec<String
     Some(lines)
 }
 
-/// The same, decoded here.
+/// The same lines from this crate.
 pub(crate) fn own_lines(archive: &Archive) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     let file = archive.definition_file()?;
@@ -87,7 +87,7 @@ pub(crate) fn own_lines(archive: &Archive) -> Result<Vec<String>, Error> {
     Ok(lines)
 }
 
-/// Where two readers disagree, if they do.
+/// The first difference between two readers, if any.
 pub(crate) fn difference(own: &[String], reference: &[String]) -> Option<String> {
     let differs = own.iter().zip(reference).find(|(own, reference)| own != reference);
     match differs {

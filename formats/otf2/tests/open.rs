@@ -1,4 +1,4 @@
-//! Which file is the archive, and what a missing one says.
+//! Opening archives: which file is chosen, and the message about a missing one.
 
 use crate::support::{fresh, real_archives};
 use otf2::Archive;

@@ -1,4 +1,5 @@
-//! One record of every kind, with values that tell the fields apart. Its references exist: 0 and 1 of each kind.
+//! One record of every kind, with a different value in each field. Its references exist: 0 and 1 of each
+//! kind.
 
 use model::{
     CollectiveOp, GroupType, LocationGroupType, LocationType, MeasurementMode, Paradigm, RegionRole,
@@ -8,7 +9,7 @@ use otf2::{
     Value, ValueType,
 };
 
-/// Values of a metric: one of each type that there is.
+/// Values of a metric: one of each type.
 const METRICS: &[MetricValue] = &[
     MetricValue { kind: ValueType::INT64, bits: u64::MAX - 4 },
     MetricValue { kind: ValueType::UINT64, bits: 1 << 40 },
@@ -184,7 +185,7 @@ pub(crate) fn events() -> Vec<Event<'static>> {
     ]
 }
 
-/// What makes the references of location 1 global, and a definition that is there for its own sake.
+/// Mapping tables and clock offsets of location 1, and another definition.
 pub(crate) fn local_definitions() -> Vec<Definition<'static>> {
     let offset =
         |time, offset| Definition::ClockOffset { time: Timestamp(time), offset, standard_deviation: 0.5 };
@@ -204,7 +205,7 @@ const VALUE: Value = Value { kind: ValueType::STRING, bits: 3 };
 
 const NUMBER: Value = Value { kind: ValueType::UINT64, bits: 0x0102_0304_0506_0708 };
 
-/// Definitions of every kind, two of most. The string of reference *n* is *n* in decimal, but that 0 is empty.
+/// Definitions of every kind, two of most. String *n* is *n* in decimal, except that 0 is empty.
 pub(crate) fn definitions() -> Vec<Definition<'static>> {
     let mut all = vec![Definition::ClockProperties {
         timer_resolution: 1_000_000_000,

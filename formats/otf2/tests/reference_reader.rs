@@ -1,7 +1,7 @@
-//! The OTF2 library reads what is written here: every kind of record, with the same values.
+//! Reading with the OTF2 library: it finds in our archives every kind of record, with the same values.
 //!
-//! Needs `otf2-print`, or a Python (`$REPLAY_PYTHON`, else `python3`) with the package `otf2`. Without, the tests say so
-//! on standard error and pass.
+//! Needs `otf2-print`, or a Python (`$REPLAY_PYTHON`, else `python3`) with the package `otf2`. Without, the
+//! tests say so on standard error and pass.
 
 use crate::lines::{difference, output, own_lines, python, reference_lines};
 use crate::support::{every_record, fresh, global_events, some_archives};

@@ -1,4 +1,5 @@
-//! The OTF2 library and this crate write the same bytes where the format leaves a choice to a table: legacy codes.
+//! Writing with the OTF2 library: it writes the same legacy codes, the one choice of the format that is a
+//! table.
 
 use crate::archives::{assert_equal_files, reencode};
 use crate::lines::{output, python};

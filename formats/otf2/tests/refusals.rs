@@ -1,4 +1,5 @@
-//! What no reader would take, or what the disk refuses, is refused with file, record and reason.
+//! Refusals of writers: records that no reader accepts and failures of the file system, with file, record and
+//! reason.
 
 use crate::records;
 use crate::support::fresh;
@@ -9,7 +10,7 @@ use otf2::{
 use std::fs;
 use std::path::Path;
 
-/// Checks the message of a refusal behind the file that it is about.
+/// Checks the message of a refusal, which starts with the path of the file.
 #[track_caller]
 fn refused<T>(result: Result<T, Error>, path: &Path, expected: &str) {
     let message = result.map(drop).unwrap_err().to_string();
@@ -58,7 +59,7 @@ fn archive_with_events_of_somebody_else_is_completed_once() {
     events.write(5, otf2::Event::MpiCollectiveBegin {}, otf2::Attributes::EMPTY).unwrap();
     events.finish().unwrap();
     let before = fs::read(folder.join("7.evt")).unwrap();
-    // The second attempt finds what the first has left.
+    // The second attempt finds the files of the first.
     for _ in 0..2 {
         let mut writer = ArchiveWriter::complete(&path, Anchor::default()).unwrap();
         writer.define(Definition::String { reference: 0, string: b"a" }).unwrap();

@@ -1,6 +1,7 @@
-//! Every kind of record, with extreme values: decoded, written, and decoded again, it is the same.
+//! Round trips: every kind of record, with extreme values, is the same after decoding, writing and decoding
+//! again.
 //!
-//! The values come from random bodies, so a new kind of record is tested without a word here.
+//! The values come from random bodies, so a new kind of record is tested without a change here.
 
 use crate::records::{EVENT_KINDS, GLOBAL_KINDS, LOCAL_KINDS};
 use crate::support::{Random, chunk, fresh};
@@ -11,13 +12,13 @@ use otf2::{
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The default of definition files.
+/// Default chunk size of definition files.
 const CHUNK: u64 = 256 << 10;
 const BODIES: usize = 100;
-/// Events without length.
+/// Ids of events without length byte.
 const SINGLETONS: [u8; 10] = [12, 13, 16, 17, 20, 21, 24, 28, 29, 30];
 
-/// Encoded numbers at the ends of their widths. The long ones are palindromes in all but little.
+/// Encoded numbers at the ends of their widths, most of them the same in both byte orders.
 const NUMBERS: [&[u8]; 12] = [
     &[0],
     &[0],
@@ -78,7 +79,7 @@ fn every_event_survives() {
     }
 }
 
-/// Definitions of random bodies; offsets and tables that no writer takes are left out.
+/// Definitions with random bodies, without the offsets and tables that writers refuse.
 fn definitions<'a>(
     files: &'a [Vec<u8>],
     cursor: fn(&'a [u8]) -> DefinitionCursor<'a>,
@@ -109,7 +110,7 @@ fn local(file: &[u8]) -> DefinitionCursor<'_> {
     DefinitionCursor::local(file, Path::new("0.def"), CHUNK)
 }
 
-/// Compares as text, in which a NaN equals itself.
+/// Compares records as text, in which a NaN equals itself.
 fn assert_same(path: &Path, cursor: fn(&[u8]) -> DefinitionCursor<'_>, expected: &[Definition<'_>]) {
     let file = FileBytes::open(path).unwrap();
     let mut cursor = cursor(&file);

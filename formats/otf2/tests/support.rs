@@ -1,4 +1,4 @@
-//! Fresh directories, an archive of every record, and random numbers that are the same in every run.
+//! Test support: fresh directories, an archive of every record, and reproducible random numbers.
 
 use crate::records;
 use otf2::{Anchor, Archive, ArchiveWriter, Attributes, ByteOrder, Definition, Error, Event};
@@ -13,7 +13,7 @@ pub(crate) fn fresh(test: &str) -> PathBuf {
     directory
 }
 
-/// The archives that all crates of the workspace test with.
+/// The real archives, which the tests of all crates share.
 pub(crate) fn real_archives() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/archives");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -23,12 +23,12 @@ pub(crate) fn real_archives() -> Vec<PathBuf> {
     found
 }
 
-/// Every sixth of them, for tests that take long.
+/// Every sixth real archive, for tests that take long.
 pub(crate) fn some_archives() -> impl Iterator<Item = PathBuf> {
     real_archives().into_iter().step_by(6)
 }
 
-/// Writes an archive with every kind of record but the unknown ones; answers its anchor file.
+/// Writes an archive with every kind of record except unknown ones; returns its anchor file.
 pub(crate) fn every_record(directory: &Path, byte_order: ByteOrder) -> PathBuf {
     let path = directory.join("traces.otf2");
     let properties = vec![("OTF2::SAMPLE".to_owned(), "true".to_owned())];
@@ -89,7 +89,7 @@ pub(crate) fn locations(archive: &Archive) -> Result<Vec<u64>, Error> {
     Ok(found)
 }
 
-/// Marsaglia's xorshift: good enough to damage files with.
+/// Marsaglia's xorshift generator: good enough to damage files with.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

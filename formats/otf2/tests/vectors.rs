@@ -1,6 +1,7 @@
-//! Decoding known bytes: a small archive in both byte orders and what it says, raw and with global references and
-//! times. The expectations are JSON lines: `["G", name, [fields]]` for global and `["L", location, name, [fields]]` for
-//! local definitions, `["E", location, position, time, name, [fields], [[attribute, type, value], …]]` for events.
+//! Test vectors: a small archive in both byte orders and the records in it, raw and with global references
+//! and times. The expectations are JSON lines: `["G", name, [fields]]` for global and `["L", location, name,
+//! [fields]]` for local definitions, `["E", location, position, time, name, [fields], [[attribute, type,
+//! value], …]]` for events.
 
 use crate::fields::{numbers, of_definition, of_event};
 use crate::support::locations;
@@ -50,7 +51,7 @@ fn records(archive: &Archive, mapped: bool) -> Result<Vec<Vec<String>>, Error> {
     Ok(lines)
 }
 
-/// The words of a JSON line; strings that are fields keep their quotes.
+/// The tokens of a JSON line; strings that are fields keep their quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> =
         line.split(['[', ']', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect();

@@ -1,20 +1,22 @@
-//! The table of MPI functions, `functions.txt`: the one place that says which function is what. The recorder makes its
-//! wrappers from it, the analysis sorts calls by it.
+//! Table of MPI functions, `functions.txt`: the only place that classifies them. The recorder generates its
+//! wrappers from it, the analysis classifies calls by it.
 //!
-//! It has the union of what Open MPI and MPICH export, but for conversions of handles (`*_f2c`, `*_c2f`), clocks
-//! (`MPI_Wtime`, `MPI_Wtick`), addresses (`MPI_Aint_*`) and the tools interface (`MPI_T_*`). A line is a function:
+//! It has the union of what Open MPI and MPICH export, but for conversions of handles (`*_f2c`, `*_c2f`),
+//! clocks (`MPI_Wtime`, `MPI_Wtick`), addresses (`MPI_Aint_*`) and the tools interface (`MPI_T_*`). A line is
+//! a function:
 //!
 //! | column | content |
 //! |---|---|
-//! | name | with a question mark if not every MPI library has the function; lines are in the order of names |
-//! | role | OTF2's, as Score-P gives it |
-//! | class | the [`Class`], `-` if its role or nothing matters |
-//! | the rest | of the recorder only, which reads it itself (`recording::functions`) |
+//! | name | followed by a question mark if some MPI libraries lack the function; lines are in the order of names |
+//! | role | OTF2's role, as Score-P assigns it |
+//! | class | the [`Class`]; `-` if the role suffices or no analysis needs one |
+//! | the rest | columns of the recorder, which parses them itself (`recording::functions`) |
 //!
-//! A class is as fine as anybody needs it: who needs to tell two functions of one class apart divides the class.
+//! A class is as fine as its users need: code that must distinguish two functions of one class splits the
+//! class.
 //!
-//! Traces may have functions that are not in the table, of later versions of MPI, and other roles than those in the table:
-//! what follows from a role follows from that in the trace.
+//! Traces may have functions of later versions of MPI, which are not in the table, and other roles than the
+//! table has: what depends on a role depends on the role in the trace.
 
 use std::sync::LazyLock;
 
@@ -27,22 +29,23 @@ pub struct Function {
     pub name: &'static str,
     /// Whether some MPI libraries lack it.
     pub is_optional: bool,
-    /// What OTF2 calls its role.
+    /// OTF2's role.
     pub role: RegionRole,
-    /// What it is for the analysis.
+    /// Class for the analysis.
     pub class: Class,
     /// The columns of the recorder.
     pub recorder: &'static str,
 }
 
-/// Defines the classes, each with its word in the table.
+/// Defines the classes, each with its keyword in the table.
 macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident = $word:literal;)*) => {
-        /// What MPI functions are where their roles do not tell: classes of time by name (specification 16.3), ways to
-        /// complete messages (specification 3.1), and what calls wait for of which nothing is recorded.
+        /// Classes of MPI functions, where the role is not enough: for the classes of time (specification
+        /// 16.3), for the completion of messages (specification 3.1), and for waiting that no record
+        /// describes.
         ///
-        /// Variants with large counts (`MPI_Put_c`) have the class `Other`, since the names of the specification are
-        /// exact.
+        /// Variants with large counts (`MPI_Put_c`) have the class `Other`, since the names of the
+        /// specification are exact.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
         pub enum Class {
             $($(#[$doc])* $class,)*
@@ -63,41 +66,41 @@ classes! {
     /// None of these.
     #[default]
     Other = "-";
-    /// Begins MPI.
+    /// Starts MPI (`MPI_Init`).
     Init = "init";
-    /// Ends MPI.
+    /// Ends MPI (`MPI_Finalize`).
     Finalize = "finalize";
-    /// Asks whether MPI has begun or ended.
+    /// Queries whether MPI has been started or finalized.
     Initialized = "initialized";
-    /// Management of communicators, topologies, ports and names that others are not known to be needed for.
+    /// Management of communicators, topologies, ports and names that is not known to need other processes.
     CommunicatorAlone = "communicator_alone";
-    /// Makes or ends a communicator, and waits for others in doing so.
+    /// Collective creation or release of a communicator.
     CommunicatorTogether = "communicator_together";
-    /// Management of a file that is one process's own.
+    /// Local management of a file.
     FileAlone = "file_alone";
-    /// Management of a file that all take part in.
+    /// Collective management of a file.
     FileTogether = "file_together";
-    /// Reads from a file by itself.
+    /// Reads from a file, not collectively.
     FileRead = "file_read";
-    /// Writes to a file by itself.
+    /// Writes to a file, not collectively.
     FileWrite = "file_write";
-    /// Reads from a file together with others.
+    /// Reads from a file collectively.
     FileReadTogether = "file_read_together";
-    /// Writes to a file together with others.
+    /// Writes to a file collectively.
     FileWriteTogether = "file_write_together";
     /// Management of windows.
     Window = "window";
-    /// Synchronisation of a window that the target takes part in.
+    /// Active target synchronisation of a window.
     ActiveTarget = "active_target";
-    /// Synchronisation of a window that the target takes no part in.
+    /// Passive target synchronisation of a window.
     PassiveTarget = "passive_target";
-    /// One-sided: sends data.
+    /// One-sided communication that sends data.
     Put = "put";
-    /// One-sided: fetches data.
+    /// One-sided communication that fetches data.
     Get = "get";
-    /// Sends a message, and may block until the receive is there.
+    /// Sends a message, and may block until the receive is posted.
     BlockingSend = "blocking_send";
-    /// Completes requests that are done, and waits for none.
+    /// Completes the requests that are done, without waiting.
     Test = "test";
     /// Waits for one request.
     WaitOne = "wait_one";
@@ -107,7 +110,7 @@ classes! {
     Probe = "probe";
 }
 
-/// All functions in the order of the table: a function's position is its number.
+/// All functions in the order of the table; a function's position is its number.
 ///
 /// # Panics
 /// If the table, which is part of the program, is wrong.
@@ -117,12 +120,12 @@ pub fn functions() -> &'static [Function] {
     &FUNCTIONS
 }
 
-/// The class of the function with exactly this name.
+/// The class of the function with exactly this name (`MPI_Send`).
 pub fn class(name: &str) -> Class {
     class_at(functions().binary_search_by_key(&name, |function| function.name))
 }
 
-/// The class of the function with this plain name.
+/// The class of the function with this [`plain`] name (`send`).
 pub fn class_of_plain(name: &str) -> Class {
     let lower = |name: &'static str| name.bytes().skip(PREFIX.len()).map(|byte| byte.to_ascii_lowercase());
     class_at(functions().binary_search_by(|function| lower(function.name).cmp(name.bytes())))
@@ -134,7 +137,7 @@ pub fn plain(name: &str) -> String {
     name.strip_prefix("mpi_").map(str::to_owned).unwrap_or(name)
 }
 
-/// What all names in the table begin with.
+/// Prefix of all names in the table.
 const PREFIX: &str = "MPI_";
 
 fn class_at(found: Result<usize, usize>) -> Class {

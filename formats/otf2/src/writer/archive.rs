@@ -1,4 +1,4 @@
-//! An archive under construction: anchor and global definitions, and writers for the rest.
+//! Archive writer: writes the anchor and the global definitions, and creates the writers of locations.
 
 use super::definitions::{DefinitionWriter, LocalDefinitionWriter};
 use super::events::EventWriter;
@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 
 /// Writes an archive.
 ///
-/// Definitions must come before those that refer to them, with [`ClockProperties`](Definition::ClockProperties) among
-/// them; each `Location` gets an event file, an empty one if nobody wrote any.
+/// Definitions must come before those that refer to them, with
+/// [`ClockProperties`](Definition::ClockProperties) among them; each `Location` gets an event file, an empty
+/// one if none was written.
 #[derive(Debug)]
 pub struct ArchiveWriter {
     anchor: Anchor,
     anchor_path: PathBuf,
-    /// Where the files of the locations are.
+    /// Directory of the files of the locations.
     directory: PathBuf,
     definitions: DefinitionWriter,
     locations: Vec<u64>,
@@ -27,18 +28,19 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// Begins the archive with this anchor file, such as `experiment/traces.otf2`; missing directories are created.
+    /// Creates an archive with this anchor file, such as `experiment/traces.otf2`; missing directories are
+    /// created.
     ///
     /// `anchor` chooses byte order, chunk sizes, texts and properties; the writer sets the counts.
     ///
     /// # Errors
-    /// If there is an archive of that name, the anchor asks for the impossible, or files cannot be created.
+    /// If there is an archive of that name, the anchor is invalid, or files cannot be created.
     pub fn create(path: impl Into<PathBuf>, anchor: Anchor) -> Result<Self, Error> {
         ArchiveWriter::begin(path.into(), anchor, fs::create_dir)
     }
 
-    /// The same where the directory of the locations exists, with event files that somebody else has written. They
-    /// stay as they are; definitions that an earlier attempt left are replaced.
+    /// Creates an archive around existing event files, which another program has written and which stay as
+    /// they are. Definitions left by an earlier attempt are replaced.
     ///
     /// # Errors
     /// As for [`create`](ArchiveWriter::create): an archive that has an anchor is never touched.
@@ -80,13 +82,14 @@ impl ArchiveWriter {
         })
     }
 
-    /// The same archive, but nobody waits for the files of locations to be on disk. Many small ones are written a hundred
-    /// times as fast; if the machine stops before the system has written them, there may be an anchor without them.
+    /// The same archive without `fsync` of the files of locations. Many small files are written a hundred
+    /// times as fast; if the machine stops before the system has written them, there may be an anchor without
+    /// them.
     pub fn unsynced(self) -> Self {
         ArchiveWriter { is_synced: false, ..self }
     }
 
-    /// The anchor as it is so far.
+    /// The anchor in its present state.
     pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
@@ -94,7 +97,7 @@ impl ArchiveWriter {
     /// Appends a global definition.
     ///
     /// # Errors
-    /// If the record is too large for a chunk or belongs elsewhere, or the disk refuses.
+    /// If the record is too large for a chunk or belongs elsewhere, or the file cannot be written.
     pub fn define(&mut self, definition: Definition<'_>) -> Result<(), Error> {
         self.definitions.write(definition)?;
         self.anchor.definitions += 1;
@@ -105,7 +108,7 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Begins the events of a location.
+    /// Creates the event file of a location.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -117,7 +120,7 @@ impl ArchiveWriter {
         Ok(events)
     }
 
-    /// Begins the definitions of a location.
+    /// Creates the local definition file of a location.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -130,11 +133,11 @@ impl ArchiveWriter {
         Ok(definitions)
     }
 
-    /// Completes the archive, after all writers of locations have finished: definitions, then missing event files,
-    /// then the anchor.
+    /// Completes the archive, after all writers of locations have finished: definitions, then missing event
+    /// files, then the anchor.
     ///
     /// # Errors
-    /// If the disk refuses. There is no anchor then.
+    /// If a file cannot be written. There is no anchor then.
     pub fn finish(self) -> Result<(), Error> {
         for &location in &self.locations {
             if !self.directory.join(format!("{location}.evt")).exists() {

@@ -1,7 +1,7 @@
-//! Filling chunks with records (`FORMAT.md`, "When a chunk is full").
+//! Chunk writer: fills chunks with records (`FORMAT.md`, "When a chunk is full").
 //!
-//! Decides when a new chunk begins, exactly as the reference library does, keeps a byte free behind every record and
-//! two behind the last, and holds no more than one chunk in memory.
+//! Starts a new chunk exactly where the reference library does, keeps a byte free behind every record and two
+//! behind the last, and holds no more than one chunk in memory.
 
 use super::file::NewFile;
 use crate::Error;
@@ -26,12 +26,12 @@ pub(crate) struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Begins an event file.
+    /// Creates an event file.
     pub(crate) fn events(path: PathBuf, anchor: &Anchor) -> Result<Self, Error> {
         ChunkWriter::create(path, anchor, anchor.event_chunk_size)
     }
 
-    /// Begins a definition file.
+    /// Creates a definition file.
     pub(crate) fn definitions(path: PathBuf, anchor: &Anchor) -> Result<Self, Error> {
         ChunkWriter::create(path, anchor, anchor.definition_chunk_size)
     }
@@ -59,7 +59,7 @@ impl ChunkWriter {
         self.events
     }
 
-    /// Makes room for records whose upper bound is `need`; answers whether that took a new chunk.
+    /// Makes room for records of at most `need` bytes; returns whether that took a new chunk.
     #[inline]
     pub(crate) fn reserve(
         &mut self,
@@ -86,13 +86,13 @@ impl ChunkWriter {
         self.u64(time);
     }
 
-    /// Appends a record without length.
+    /// Appends a record without length byte.
     pub(crate) fn singleton(&mut self, id: u8, body: &Body) {
         self.chunk.push(id);
         self.chunk.extend_from_slice(body.bytes());
     }
 
-    /// Appends a record with its length, long if it might have been long.
+    /// Appends a record with its length, in the long form if its upper bound requires it.
     pub(crate) fn framed(&mut self, id: u8, body: &Body) {
         self.chunk.push(id);
         match u8::try_from(body.bytes().len()) {
@@ -105,12 +105,12 @@ impl ChunkWriter {
         self.chunk.extend_from_slice(body.bytes());
     }
 
-    /// The records since the last call were an event.
+    /// Counts an event: the records since the last call.
     pub(crate) fn count_event(&mut self) {
         self.events += 1;
     }
 
-    /// Writes the end marks and gives the file its name.
+    /// Writes the end marks and publishes the file under its name.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         if self.size - self.chunk.len() < 2 {
             self.next_chunk()?;
@@ -127,7 +127,7 @@ impl ChunkWriter {
         Ok(())
     }
 
-    /// Begins a chunk; its last event is filled in when it is written.
+    /// Starts a chunk; the number of its last event is filled in when the chunk is written.
     fn open(&mut self) {
         self.chunk.clear();
         self.chunk.extend([CHUNK_HEADER, self.order.mark()]);
@@ -155,7 +155,7 @@ impl ChunkWriter {
     }
 }
 
-/// Bytes that the length of a record takes.
+/// Length of the length field of a record.
 pub(crate) fn length_size(body: &Body) -> usize {
     if body.bound() < 255 { 1 } else { 9 }
 }

@@ -1,4 +1,4 @@
-//! Definition records on their way to disk.
+//! Definition writer: global and local definition files.
 
 use super::chunks::{ChunkWriter, length_size};
 use crate::Error;
@@ -53,10 +53,10 @@ pub struct LocalDefinitionWriter {
 }
 
 impl LocalDefinitionWriter {
-    /// Begins a local definition file of an archive with this anchor.
+    /// Creates a local definition file of an archive with this anchor.
     ///
     /// # Errors
-    /// If the file cannot be created or the anchor asks for the impossible.
+    /// If the file cannot be created or the anchor is invalid.
     pub fn create(path: impl Into<PathBuf>, anchor: &Anchor) -> Result<Self, Error> {
         let definitions = DefinitionWriter::create(path.into(), anchor, FileKind::LocalDefinitions)?;
         Ok(LocalDefinitionWriter { definitions, mapped: Vec::new(), last_offset: None })
@@ -66,11 +66,11 @@ impl LocalDefinitionWriter {
         self.definitions.chunks.unsynced();
     }
 
-    /// Appends a record: a mapping table, a clock offset, or a definition proper with local references.
+    /// Appends a record: a mapping table, a clock offset, or any other definition with local references.
     ///
     /// # Errors
-    /// If a mapping table is empty or the second of its kind, a clock offset is not later than the one before, the
-    /// record is too large for a chunk or belongs elsewhere, or the disk refuses.
+    /// If a mapping table is empty or the second of its type, a clock offset is not later than the one
+    /// before, the record is too large for a chunk or belongs elsewhere, or the file cannot be written.
     pub fn write(&mut self, definition: Definition<'_>) -> Result<(), Error> {
         if let Some(reason) = self.objection(&definition) {
             return Err(self.definitions.refusal(&definition, reason));
@@ -84,7 +84,7 @@ impl LocalDefinitionWriter {
         Ok(())
     }
 
-    /// Why readers would not take the record behind those before it.
+    /// Why readers would refuse the record after those before it.
     fn objection(&self, definition: &Definition<'_>) -> Option<&'static str> {
         match definition {
             Definition::MappingTable { id_map, .. } if id_map.is_empty() => Some("it is empty: leave it out"),
@@ -101,7 +101,7 @@ impl LocalDefinitionWriter {
     /// Completes the file.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If the file cannot be written.
     pub fn finish(self) -> Result<(), Error> {
         self.definitions.finish()
     }

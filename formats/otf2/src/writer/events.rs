@@ -1,4 +1,4 @@
-//! Events of one location on their way to disk.
+//! Event writer: writes the event file of one location.
 
 use super::chunks::{ChunkWriter, length_size};
 use crate::Error;
@@ -9,7 +9,7 @@ use crate::record::{ATTRIBUTE_LIST, FileKind};
 use crate::value::Attributes;
 use std::path::PathBuf;
 
-/// Room that is kept for a time stamp, due or not.
+/// Room that is reserved for a time stamp, whether one is written or not.
 const TIMESTAMP_SIZE: usize = 9;
 
 /// Writes the event file of one location.
@@ -22,11 +22,11 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// Begins an event file of an archive with this anchor. Locations can be written by different threads or processes
-    /// at once; only who writes the anchor needs an [`ArchiveWriter`](crate::ArchiveWriter).
+    /// Creates an event file of an archive with this anchor. Threads and processes can write locations
+    /// concurrently; only the one that writes the anchor needs an [`ArchiveWriter`](crate::ArchiveWriter).
     ///
     /// # Errors
-    /// If the file cannot be created or the anchor asks for the impossible.
+    /// If the file cannot be created or the anchor is invalid.
     pub fn create(path: impl Into<PathBuf>, anchor: &Anchor) -> Result<Self, Error> {
         let chunks = ChunkWriter::events(path.into(), anchor)?;
         let body = || Body::new(anchor.byte_order, false);
@@ -40,8 +40,9 @@ impl EventWriter {
     /// Appends an event that happened at `time`, in ticks of the location's clock.
     ///
     /// # Errors
-    /// If `time` is before the previous event's, an attribute occurs twice, the record is too large for a chunk or
-    /// cannot be encoded, or the disk refuses. After the last the file is lost, otherwise the event is left out.
+    /// If `time` is before the previous event's, an attribute occurs twice, the record is too large for a
+    /// chunk or cannot be encoded, or the file cannot be written. The last error loses the file, the others
+    /// only the event.
     pub fn write(&mut self, time: u64, event: Event<'_>, attributes: Attributes<'_>) -> Result<(), Error> {
         if time < self.time {
             return Err(
@@ -66,7 +67,7 @@ impl EventWriter {
         if let Some(fault) = self.fields.fault().or(self.attributes.fault()) {
             return Err(self.refusal(&event, fault));
         }
-        // A chunk begins with a time stamp, and two in a row are not allowed. Time 0 is never taken for granted.
+        // A chunk starts with a time stamp, and two in a row are not allowed. Time 0 always gets one.
         let begins_chunk = self.chunks.reserve(need, || event.name())?;
         if begins_chunk || time > self.time || time == 0 {
             self.chunks.timestamp(time);
@@ -84,10 +85,10 @@ impl EventWriter {
         Ok(())
     }
 
-    /// Completes the file; answers how many events it has.
+    /// Completes the file and returns the number of its events.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If the file cannot be written.
     pub fn finish(self) -> Result<u64, Error> {
         let events = self.chunks.event_count();
         self.chunks.finish()?;

@@ -1,4 +1,4 @@
-//! A file that gets its name when it is complete.
+//! Files that get their name when they are complete.
 
 use crate::Error;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A file under construction: `<name>.part`, which disappears again unless it is published.
+/// A file under construction, `<name>.part`; removed again unless it is published.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -35,12 +35,12 @@ impl NewFile {
         self.file.write_all(bytes).map_err(|cause| Error::io(&self.path, "write the file", cause))
     }
 
-    /// From now on nobody waits for the disk.
+    /// Omits `fsync` from now on.
     pub(crate) fn unsynced(&mut self) {
         self.is_synced = false;
     }
 
-    /// Waits until the content is on disk, then gives the file its name.
+    /// Syncs the content to disk, then renames the file to its name.
     pub(crate) fn publish(self) -> Result<(), Error> {
         let synced = if self.is_synced { self.file.sync_all() } else { Ok(()) };
         let done = synced.and_then(|()| fs::rename(&self.part, &self.path));
@@ -50,7 +50,7 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // After publishing there is nothing left to remove; before, nobody is left to tell about a failure.
+        // After publishing there is nothing to remove; before, there is nobody to report a failure to.
         let _ = fs::remove_file(&self.part);
     }
 }

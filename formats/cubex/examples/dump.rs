@@ -64,7 +64,7 @@ fn call_tree(report: &Report, metric: MetricId) -> Result<(), cubex::Error> {
     Ok(())
 }
 
-/// How deep each node lies; parents come first.
+/// Depth of each node; parents come first.
 fn depths(parents: impl Iterator<Item = Option<usize>>) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::new();
     for parent in parents {

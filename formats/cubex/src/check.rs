@@ -1,6 +1,6 @@
-//! What a [`Cube`] must look like to be written.
+//! Rules that a [`Cube`] must obey to be written.
 //!
-//! Each rule stands for a file that some reader rejects, crashes on, or silently misreads (see `FORMAT.md`).
+//! Each rule prevents a file that some reader rejects, crashes on, or silently misreads (see `FORMAT.md`).
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use std::fmt::Display;
 use crate::error::{Error, Result};
 use crate::{Cube, DataType, MetricKind, Placed};
 
-/// Finds the first rule that `cube` breaks.
+/// Reports the first rule that `cube` breaks.
 pub(crate) fn check(cube: &Cube) -> Result<()> {
     metrics(cube)?;
     program(cube)?;

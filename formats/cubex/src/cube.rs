@@ -1,19 +1,18 @@
-//! Everything a report says except the values: metrics, call tree, system tree, topologies.
+//! Description of a report, all but the values: metrics, call tree, system tree, topologies.
 
 use crate::{
     Cnode, CnodeId, Location, LocationGroup, LocationGroupId, LocationId, Metric, MetricId, Region, RegionId,
     SystemTreeNode, SystemTreeNodeId, Topology,
 };
 
-/// The description of a report.
+/// Description of a report.
 ///
-/// Plain lists; everything refers to everything else by position, and the trees are stored as parent
-/// positions with
-/// **parents before their children**. Children of one parent are displayed in list order. The `add_` methods append
-/// and return the position; nothing is checked until a [`Writer`](crate::Writer) is created.
+/// Plain lists; all references are positions in them, and the trees are stored as parent positions, with
+/// **parents before their children**. Children of one parent are displayed in list order. The `add_` methods
+/// append and return the position; nothing is checked until a [`Writer`](crate::Writer) is created.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cube {
-    /// Keys and values about the whole report, such as `Creator`.
+    /// Attributes of the whole report, such as `Creator`.
     pub attributes: Vec<Attribute>,
     /// Prefixes, ending in a slash, that replace `@mirror@` in URLs; the first that works wins.
     pub mirrors: Vec<String>,
@@ -29,16 +28,16 @@ pub struct Cube {
     pub location_groups: Vec<LocationGroup>,
     /// Threads; [`LocationId`] is the position.
     pub locations: Vec<Location>,
-    /// Grids.
+    /// Cartesian topologies.
     pub topologies: Vec<Topology>,
 }
 
-/// A key and a value.
+/// An attribute: a key and a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribute {
-    /// What is told.
+    /// Name of the attribute.
     pub key: String,
-    /// What is told about it.
+    /// Its value.
     pub value: String,
 }
 

@@ -1,4 +1,4 @@
-//! `N.data`: the rows of a metric. A row is one value per location, packed.
+//! `N.data`: the rows of a metric. A row is the packed values of all locations.
 
 use std::io::Read;
 
@@ -7,12 +7,12 @@ use crate::datatype::NumberKind;
 use crate::error::{Error, Result};
 use crate::index::ByteOrder;
 
-/// How plain data starts.
+/// Magic of plain data.
 pub(crate) const MARK: &[u8] = b"CUBEX.DATA";
-/// How compressed data starts.
+/// Magic of compressed data.
 pub(crate) const COMPRESSED_MARK: &[u8] = b"ZCUBEX.DATA";
 
-/// A type of number that can be written.
+/// A number type that can be written.
 pub(crate) trait WireNumber: Copy {
     const KIND: NumberKind;
     const NAME: &'static str;
@@ -33,7 +33,7 @@ macro_rules! wire_numbers {
 
 wire_numbers! { f64 Float u64 Unsigned i64 Signed }
 
-/// The values of one row, one per location, in the type they have in the file (short integers are widened).
+/// The values of a row, one per location, in the type they have in the file (short integers are widened).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Floats.
@@ -65,7 +65,7 @@ impl Values {
 pub(crate) fn decode(row: &[u8], data_type: &DataType, byte_order: ByteOrder) -> Values {
     let size = data_type.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1).max(1);
     let elements = row.chunks_exact(size);
-    // Little-endian and filled up to 64 bits.
+    // Little-endian, extended to 64 bits.
     let wide = |element: &[u8], filler: u8| {
         let mut bytes = [filler; 8];
         let in_order = |(to, from): (&mut u8, &u8)| *to = *from;
@@ -92,7 +92,7 @@ pub(crate) fn decode(row: &[u8], data_type: &DataType, byte_order: ByteOrder) ->
     }
 }
 
-/// Where a compressed row lies.
+/// Place of a compressed row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blob {
     /// Offset in the member.
@@ -101,11 +101,11 @@ pub(crate) struct Blob {
     pub(crate) size: u64,
 }
 
-/// Decodes the table of compressed rows: the blob of the n-th row.
+/// Decodes the table of compressed rows: the place of each, in row order.
 ///
-/// `table` are the entries, as many as there are rows, `member_size` is the size of the whole member. All blobs
-/// together fit into the member, so that what they inflate to is bounded by the file's size, too (deflate
-/// shrinks at most about a thousandfold).
+/// `table` holds the entries, as many as there are rows; `member_size` is the size of the whole member. All
+/// blobs together fit into the member, so that what they inflate to is bounded by the file's size, too
+/// (deflate shrinks at most about a thousandfold).
 pub(crate) fn blobs(
     table: &[u8],
     byte_order: ByteOrder,
@@ -134,11 +134,11 @@ pub(crate) fn blobs(
             _ => return Err(Error::invalid("compressed row lies beyond the end or over another").at(at)),
         }
     }
-    // No two entries are of the same row, so each row has one.
+    // No two entries are for the same row, so each row has one.
     Ok(blobs.into_iter().flatten().collect())
 }
 
-/// Where the table of compressed rows starts: behind the mark and its count.
+/// Offset of the table of compressed rows: behind the magic and the count of rows.
 pub(crate) const TABLE_START: u64 = COMPRESSED_MARK.len() as u64 + 8;
 /// Bytes per entry of the table.
 pub(crate) const ENTRY_SIZE: usize = 24;

@@ -1,15 +1,14 @@
-//! Element types: what one value of a row is, and how many bytes it takes.
+//! Element types: the type of the values of a row, and their size in bytes.
 //!
-//! All types of the format are named and measured. The plain numbers among them are also decoded; the
+//! All types of the format have a name and a size. The plain numbers among them are also decoded; the
 //! compound ones (rates, histograms, ...) are left as bytes.
 
 use std::fmt;
 
 /// The element type of a metric (`dtype`).
 ///
-/// The writer accepts rows of `Double`, `UInt64`, `Int64`, `MinDouble` and `MaxDouble`. These are the types
-/// that all readers handle; shorter ones could also make a member collide with the padding rule of the
-/// container.
+/// The writer accepts rows of `Double`, `UInt64`, `Int64`, `MinDouble` and `MaxDouble`, which all readers
+/// handle; shorter types could also give a member a size for which the padding of the container is ambiguous.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DataType {
     /// 64-bit float. Cube's `FLOAT` is the same type.
@@ -47,11 +46,11 @@ pub enum DataType {
     Histogram(u32),
     /// A scaling function of Extra-P; 848 bytes.
     ScaleFunc,
-    /// A name this crate does not know. Its rows cannot be read.
+    /// A name that this crate does not know. Its rows cannot be read.
     Unknown(String),
 }
 
-/// How the eight or fewer bytes of a plain number are to be read.
+/// Interpretation of a plain number of at most eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberKind {
     Float,
@@ -90,7 +89,7 @@ impl DataType {
         }
     }
 
-    /// Bytes of one element; `None` if the type is unknown.
+    /// Size of an element in bytes; `None` if the type is unknown.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         Some(match self {
@@ -108,8 +107,8 @@ impl DataType {
         })
     }
 
-    /// The value a missing row stands for, if the type is a plain number: zero, or for minima and maxima the
-    /// value that leaves the other operand alone.
+    /// The value of a missing row, if the type is a plain number: zero, or for minima and maxima the neutral
+    /// element of the operation.
     #[must_use]
     pub fn neutral(&self) -> f64 {
         match self {
@@ -119,7 +118,8 @@ impl DataType {
         }
     }
 
-    /// Whether values may be stored summed up over the call tree, i.e. whether summing can be undone.
+    /// Whether inclusive values may be stored, i.e. whether sums over the call tree can be undone by
+    /// subtraction.
     #[must_use]
     pub fn can_be_inclusive(&self) -> bool {
         !matches!(

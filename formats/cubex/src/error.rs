@@ -1,7 +1,7 @@
-//! What went wrong with a report, and where.
+//! Error type: file, member, byte, what was found and what was expected.
 //!
-//! Prints as `report.cubex: member 3.index: byte 18: 9 rows, expected at most 4`; parts that are not known
-//! are left out. Opaque on purpose: callers show it, they do not branch on it.
+//! Prints as `report.cubex: member 3.index: byte 18: 9 rows, expected at most 4`; unknown parts are left out.
+//! Opaque on purpose: callers print it, they do not branch on it.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 /// The result of every fallible operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a report could not be written or read.
+/// Failure to write or read a report.
 ///
 /// The text names the file, the member inside it, the byte inside the member (all where known) and what was
 /// found and expected. An error of the operating system is available as
 /// [`source`](std::error::Error::source).
-pub struct Error(Box<Parts>);
+pub struct Error(Box<Details>);
 
-struct Parts {
+struct Details {
     path: Option<PathBuf>,
     member: Option<String>,
     byte: Option<u64>,
@@ -26,14 +26,14 @@ struct Parts {
 }
 
 impl Error {
-    /// The bytes of a file, or the arguments of a call, break a rule.
+    /// An error in the bytes of a file or the arguments of a call.
     #[cold]
     pub(crate) fn invalid(message: impl Into<String>) -> Error {
         let message = message.into();
-        Error(Box::new(Parts { path: None, member: None, byte: None, message, source: None }))
+        Error(Box::new(Details { path: None, member: None, byte: None, message, source: None }))
     }
 
-    /// The operating system refused; `doing` completes "cannot ...".
+    /// An error of the operating system; `doing` completes "cannot ...".
     #[cold]
     pub(crate) fn io(doing: &str, source: io::Error) -> Error {
         let mut error = Error::invalid(format!("cannot {doing}: {source}"));
@@ -41,19 +41,19 @@ impl Error {
         error
     }
 
-    /// Names the file, unless an inner layer did.
+    /// Adds the file, unless an inner layer did.
     pub(crate) fn in_file(mut self, path: &Path) -> Error {
         self.0.path.get_or_insert_with(|| path.to_path_buf());
         self
     }
 
-    /// Names the member of the container, unless an inner layer did.
+    /// Adds the member of the container, unless an inner layer did.
     pub(crate) fn in_member(mut self, name: &str) -> Error {
         self.0.member.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// Names the offset, counted from the start of the member, or of the file if no member is named.
+    /// Adds the offset, counted from the start of the member, or of the file if there is no member.
     pub(crate) fn at(mut self, byte: u64) -> Error {
         self.0.byte.get_or_insert(byte);
         self
@@ -71,7 +71,7 @@ impl fmt::Display for Error {
         if let Some(byte) = self.0.byte {
             write!(f, "byte {byte}: ")?;
         }
-        // The message may quote the file, which must not reach a terminal's controls.
+        // The message may quote the file, whose control characters must not reach a terminal.
         self.0.message.chars().try_for_each(|c| match c.is_control() {
             true => write!(f, "{}", c.escape_debug()),
             false => f.write_char(c),

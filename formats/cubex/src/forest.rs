@@ -1,7 +1,7 @@
 //! Trees stored as parent positions: child lists, and the two orders in which Cube numbers rows.
 //!
-//! No function recurses; a tree may be as deep as it has nodes. Parent positions outside the forest count as
-//! none, and parents must come before their children (the writer checks this, the reader establishes it).
+//! No function recurses; a tree may be as deep as it has nodes. A parent position outside the forest counts
+//! as none, and parents must precede their children (the writer checks this, the reader establishes it).
 
 use crate::{CnodeId, Cube, MetricKind};
 
@@ -11,7 +11,7 @@ pub(crate) struct Forest {
     roots: Vec<usize>,
     /// All children, by parent.
     children: Vec<usize>,
-    /// Where the children of each node begin among all; one more for the end.
+    /// Offset of each node's children in `children`; one more for the end.
     begins: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ impl Forest {
             *begin = sum;
         }
         let (mut children, mut roots) = (vec![0; sum], Vec::new());
-        // Where the next child of each node goes.
+        // Offset of each node's next child.
         let mut next = begins.clone();
         for (node, parent) in parents.into_iter().enumerate() {
             match parent {
@@ -64,7 +64,7 @@ impl Forest {
         self.children.get(begin(node)..begin(node.saturating_add(1))).unwrap_or(&[])
     }
 
-    /// Enters and leaves every node, children between the two.
+    /// Depth-first traversal: enters and leaves every node, its children between the two.
     pub(crate) fn walk(&self) -> impl Iterator<Item = Step> {
         let mut pending: Vec<Step> = self.roots.iter().rev().map(|&root| Step::Enter(root)).collect();
         std::iter::from_fn(move || {
@@ -82,8 +82,8 @@ impl Forest {
         self.walk().filter_map(|step| if let Step::Enter(node) = step { Some(node) } else { None }).collect()
     }
 
-    /// Wide order. Not breadth first: all children of a node stand together, directly before what is below
-    /// the first of them, then what is below the second, and so on.
+    /// Wide order. Not breadth first: the children of a node stand together, directly before the descendants
+    /// of the first of them, then those of the second, and so on.
     pub(crate) fn wide(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.children.len() + self.roots.len());
         for &root in &self.roots {
@@ -107,7 +107,7 @@ impl Forest {
     }
 }
 
-/// Adds one to a counter; answers what it was.
+/// Increments a counter and returns its old value.
 fn count(counters: &mut [usize], at: usize) -> usize {
     let Some(counter) = counters.get_mut(at) else { return 0 };
     *counter += 1;

@@ -1,7 +1,7 @@
-//! Numbers of the things in a report: positions in the lists of a [`Cube`](crate::Cube).
+//! Ids of the items of a report: positions in the lists of a [`Cube`](crate::Cube).
 //!
-//! One type per list, so that a call path cannot be used where a location is meant. The position is also the
-//! number written to the file, where Cube gives numbers a meaning (metrics, regions, cnodes, locations).
+//! One type per list, so that a call path cannot be used in place of a location. The position is also the
+//! number in the file, where Cube gives numbers a meaning (metrics, regions, cnodes, locations).
 
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident)*) => {$(

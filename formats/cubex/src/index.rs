@@ -1,4 +1,4 @@
-//! `N.index`: which call paths have a row in `N.data`, as positions in the row order of the metric.
+//! `N.index`: the call paths that have a row in `N.data`, as positions in the row order of the metric.
 
 use crate::error::{Error, Result};
 
@@ -6,7 +6,7 @@ const MARK: &[u8] = b"CUBEX.INDEX";
 const SPARSE: u8 = 1;
 const DENSE: u8 = 3;
 
-/// Byte order of an index and of the data that belongs to it.
+/// Byte order of an index and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
     Little,
@@ -27,18 +27,18 @@ impl ByteOrder {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Index {
     pub(crate) byte_order: ByteOrder,
-    /// The position that each row belongs to.
+    /// Position of each row.
     pub(crate) positions: Vec<u32>,
 }
 
-/// The index for rows at these ascending positions: always sparse, always little-endian.
+/// Encodes the index of rows at these ascending positions: always sparse, always little-endian.
 pub(crate) fn encode(positions: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(22 + 4 * positions.len());
     bytes.extend_from_slice(MARK);
     bytes.extend_from_slice(&1_u32.to_le_bytes());
     bytes.extend_from_slice(&0_u16.to_le_bytes());
     bytes.push(SPARSE);
-    // Positions are distinct u32, so their number fits but for the one case that the writer rules out.
+    // Positions are distinct u32, so their number fits except in the one case that the writer refuses.
     bytes.extend_from_slice(&u32::try_from(positions.len()).unwrap_or(u32::MAX).to_le_bytes());
     for position in positions {
         bytes.extend_from_slice(&position.to_le_bytes());
@@ -56,7 +56,7 @@ pub(crate) fn decode(bytes: &[u8], cnodes: usize) -> Result<Index> {
     let cnodes = u32::try_from(cnodes).unwrap_or(u32::MAX);
     let positions = match head.last().copied() {
         Some(DENSE) => (0..cnodes).collect(),
-        // Without a row there may be no count either.
+        // Without rows the count may be missing, too.
         Some(SPARSE) if rest.is_empty() => Vec::new(),
         Some(SPARSE) => sparse(rest, byte_order, cnodes)?,
         format => {

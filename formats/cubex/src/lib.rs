@@ -1,9 +1,8 @@
 //! Write and read Cube 4 reports (`.cubex`), the profiles of Score-P, Scalasca and CubeGUI.
 //!
 //! A report gives a value for each *metric* (what was measured), *cnode* (call path, in what part of the
-//! program) and
-//! *location* (thread of the measured program). A [`Cube`] describes the three; the values come in *rows*: one metric,
-//! one call path, one number per location.
+//! program) and *location* (thread of the measured program). A [`Cube`] describes the three; the values come
+//! in *rows*: one metric, one call path, one number per location.
 //!
 //! ```
 //! use cubex::*;
@@ -44,16 +43,17 @@
 //! # Ok::<(), cubex::Error>(())
 //! ```
 //!
-//! What it promises:
+//! Guarantees:
 //!
-//! * Reports are written row by row, or in any order, so they may be larger than memory, and appear under their name only when complete.
+//! * Reports are written row by row, or in any order, so they may be larger than memory, and appear under
+//!   their name only when complete.
 //! * The same calls give the same bytes: no time, user or host name goes into a report.
 //! * A [`Writer`] refuses descriptions that some reader of the format is known to reject or misread.
-//! * A [`Report`] can be opened on any bytes: errors name the member and the byte; nothing panics, recurses, or
-//!   allocates out of proportion to the file.
+//! * A [`Report`] can be opened on any bytes: errors name the member and the byte; nothing panics, recurses,
+//!   or allocates out of proportion to the file's size.
 //!
-//! What it does not do: evaluate derived metrics (their expressions are kept as text), write compressed data,
-//! read Cube 3 files. The bytes are described in `FORMAT.md`.
+//! Deliberately absent: evaluation of derived metrics (their expressions are kept as text), writing of
+//! compressed data, Cube 3 files. The bytes are described in `FORMAT.md`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -1,8 +1,8 @@
-//! Metrics: what is measured. They form a forest in which a parent's values contain those of its children.
+//! Metrics. They form a forest in which a parent's values contain those of its children.
 
 use crate::{Attribute, DataType, MetricId};
 
-/// One metric.
+/// A metric.
 ///
 /// Most fields may stay at their default:
 ///
@@ -20,47 +20,48 @@ use crate::{Attribute, DataType, MetricId};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metric {
-    /// The metric that contains this one. Parents come first in [`Cube::metrics`](crate::Cube::metrics).
+    /// The parent, which contains this metric. Parents come first in [`Cube::metrics`](crate::Cube::metrics).
     pub parent: Option<MetricId>,
-    /// What the stored values mean along the call tree.
+    /// Exclusive, inclusive or derived.
     pub kind: MetricKind,
     /// Hidden from display, for use in expressions of other metrics (`viztype="GHOST"`).
     pub ghost: bool,
-    /// The key that tools use; letters, digits, `_`, `:` and `=` only.
+    /// Unique name, the key for tools; letters, digits, `_`, `:` and `=` only.
     pub unique_name: String,
-    /// The name shown to people.
+    /// Display name.
     pub display_name: String,
     /// Element type of the rows.
     pub data_type: DataType,
     /// Unit: `sec`, `occ`, `bytes`, or free text.
     pub unit: String,
-    /// Switched off: always zero, not displayed (`val` is `VOID`).
+    /// Disabled: always zero, not displayed (`val` is `VOID`).
     pub void: bool,
-    /// Documentation; `@mirror@` in it stands for any of [`Cube::mirrors`](crate::Cube::mirrors).
+    /// URL of the documentation, in which `@mirror@` stands for any of
+    /// [`Cube::mirrors`](crate::Cube::mirrors).
     pub url: String,
     /// One line of description.
     pub description: String,
-    /// How the values are computed, if [`kind`](Metric::kind) is a derived one.
+    /// Definition of the values, if [`kind`](Metric::kind) is a derived one.
     pub expression: Option<Expression>,
     /// A derived metric that remapping must not turn into a stored one.
     pub not_convertible: bool,
     /// A derived metric whose expression has side effects, so that its values must not be cached.
     pub not_cacheable: bool,
-    /// Further keys and values.
+    /// Further attributes.
     pub attributes: Vec<Attribute>,
 }
 
-/// What the values of a metric mean along the call tree, and where they come from.
+/// Kind of a metric: the meaning of its values along the call tree, and whether they are stored or derived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MetricKind {
-    /// Stored; a value is the call path's own share. Right for everything sparse, such as wait states and
+    /// Stored; a value excludes the call paths below. Right for everything sparse, such as wait states and
     /// visits.
     #[default]
     Exclusive,
-    /// Stored; a value contains the call paths below. The row of an ancestor of a non-zero row must not be
-    /// left out.
+    /// Stored; a value includes the call paths below. The row of an ancestor of a non-zero row must not be
+    /// omitted.
     Inclusive,
-    /// A retired kind. Can be read (as Inclusive, like the reference library does) but not written.
+    /// An obsolete kind. Can be read (as Inclusive, as the reference library does) but not written.
     Simple,
     /// Computed for each call path and location, then summed like Exclusive.
     PrederivedExclusive,
@@ -71,7 +72,7 @@ pub enum MetricKind {
 }
 
 impl MetricKind {
-    /// The kind with this name in the file. Like the reference library, takes unknown names for `EXCLUSIVE`.
+    /// The kind with this name in the file; `Exclusive` for unknown names, as in the reference library.
     pub(crate) fn from_name(name: &str) -> MetricKind {
         match name {
             "INCLUSIVE" => MetricKind::Inclusive,
@@ -94,7 +95,7 @@ impl MetricKind {
         }
     }
 
-    /// Whether values are computed by the reading tool instead of being stored.
+    /// Whether values are computed by the reader instead of being stored.
     #[must_use]
     pub fn is_derived(self) -> bool {
         matches!(
@@ -104,27 +105,27 @@ impl MetricKind {
     }
 }
 
-/// The CubePL program of a derived metric. This crate carries it along but does not evaluate it.
+/// CubePL program of a derived metric. This crate stores it but does not evaluate it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expression {
     /// The expression itself.
     pub value: String,
-    /// To be evaluated value by value instead of for whole rows at once (`rowwise="false"`).
+    /// Evaluated value by value instead of for whole rows at once (`rowwise="false"`).
     pub by_value: bool,
-    /// Statements run once after loading; empty if there are none.
+    /// Statements to be run once after loading; may be empty.
     pub init: String,
     /// Operators that replace the usual sums and differences.
     pub aggregations: Vec<(Aggregation, String)>,
 }
 
-/// Which operator of a derived metric is replaced.
+/// An operator of a derived metric that can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aggregation {
-    /// Combining values.
+    /// Addition of values.
     Plus,
-    /// Taking the share of children away.
+    /// Subtraction of the children's values.
     Minus,
-    /// Combining the values of locations.
+    /// Aggregation over locations.
     Locations,
 }
 

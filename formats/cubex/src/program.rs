@@ -2,12 +2,12 @@
 
 use crate::{Attribute, CnodeId, RegionId};
 
-/// A piece of source code that can be entered and left.
+/// A region: source code that is entered and left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The name shown to people.
+    /// Display name.
     pub name: String,
-    /// The linker's name; same as `name` if there is no other.
+    /// Mangled name, for linkers; same as `name` if there is no other.
     pub mangled_name: String,
     /// Source file, empty if unknown (`mod`).
     pub module: String,
@@ -15,15 +15,15 @@ pub struct Region {
     pub begin_line: Option<u32>,
     /// Last line, if known.
     pub end_line: Option<u32>,
-    /// Where the region comes from: `mpi`, `compiler`, `openmp`, `user`, ...; by default `unknown`.
+    /// Programming model: `mpi`, `compiler`, `openmp`, `user`, ...; by default `unknown`.
     pub paradigm: String,
-    /// What it does: `function`, `barrier`, `point2point`, `one2all`, ...; by default `unknown`.
+    /// Role: `function`, `barrier`, `point2point`, `one2all`, ...; by default `unknown`.
     pub role: String,
-    /// Documentation, as for metrics.
+    /// URL of the documentation, as for metrics.
     pub url: String,
     /// Description; older tools classify regions by it (`MPI`, `OMP`, `USR`).
     pub description: String,
-    /// Further keys and values.
+    /// Further attributes.
     pub attributes: Vec<Attribute>,
 }
 
@@ -45,49 +45,49 @@ impl Default for Region {
 }
 
 impl Region {
-    /// A region of which only the name is known.
+    /// A region with this name and defaults otherwise.
     #[must_use]
     pub fn named(name: &str) -> Region {
         Region { name: name.to_owned(), mangled_name: name.to_owned(), ..Region::default() }
     }
 }
 
-/// A call path: a region, called from a parent call path.
+/// A cnode, i.e. call path: a region, called from a parent call path.
 ///
-/// Parents come first in [`Cube::cnodes`](crate::Cube::cnodes), and children of one parent are shown in the
-/// order in which they stand there.
+/// Parents come first in [`Cube::cnodes`](crate::Cube::cnodes), and children of one parent are displayed in
+/// list order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cnode {
-    /// The call path this one was called from; `None` for a root.
+    /// The caller; `None` for a root.
     pub parent: Option<CnodeId>,
-    /// The region that is called.
+    /// The called region.
     pub region: RegionId,
     /// Source file of the call site, empty if unknown (`mod`).
     pub module: String,
     /// Line of the call site, if known.
     pub line: Option<u32>,
-    /// What distinguishes this call path from others with the same region, besides the parent.
+    /// Parameters that distinguish this call path from others with the same parent and region.
     pub parameters: Vec<Parameter>,
-    /// Further keys and values. The reference library attaches them to the wrong call path unless this is a
+    /// Further attributes. The reference library attaches them to the wrong call path unless this is a
     /// leaf, so the writer refuses them elsewhere.
     pub attributes: Vec<Attribute>,
 }
 
-/// A key and value that is part of the identity of a call path.
+/// Parameter of a call path: a key and a value that is part of its identity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {
     /// A number.
     Numeric {
-        /// What it is.
+        /// Name of the parameter.
         key: String,
-        /// How much it is.
+        /// Its value.
         value: f64,
     },
     /// A text.
     Text {
-        /// What it is.
+        /// Name of the parameter.
         key: String,
-        /// What it says.
+        /// Its value.
         value: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Reading a report.
 //!
-//! Promises: no input makes it panic or allocate more than in proportion to the file's size; errors name the
-//! member and the byte. Rows are fetched when asked for. Not offered: evaluation of derived metrics, Cube 3
+//! Guarantees: no input makes it panic or allocate more than in proportion to the file's size; errors name
+//! the member and the byte. Rows are read on demand. Not offered: evaluation of derived metrics, Cube 3
 //! files.
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Report {
     /// Opens a report and reads its description.
     ///
     /// Numbers of metrics and call paths are kept if they are dense, parents precede children and siblings
-    /// are sorted, which is so in files of common tools; otherwise positions are in document order. Regions
+    /// are sorted, as in files of common tools; otherwise positions are in document order. Regions
     /// and locations are sorted by number.
     ///
     /// # Errors
@@ -49,18 +49,18 @@ impl Report {
         Ok(Report { path, archive, cube: anchor.cube, metric_numbers: anchor.metric_numbers })
     }
 
-    /// Everything but the values.
+    /// The description of the report.
     #[must_use]
     pub fn cube(&self) -> &Cube {
         &self.cube
     }
 
-    /// The names of all members, including the report's own, sorted.
+    /// Names of all members, including the report's own, sorted.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.archive.names()
     }
 
-    /// The contents of a member; `None` if there is none of this name.
+    /// Reads the contents of a member; `None` if there is none of this name.
     ///
     /// # Errors
     ///
@@ -71,16 +71,16 @@ impl Report {
         contents.map_err(|error| error.in_member(name).in_file(&self.path))
     }
 
-    /// The rows of a metric. A metric without stored data, such as a derived one, has none.
+    /// Opens the rows of a metric. A metric without stored data, such as a derived one, has none.
     ///
     /// # Errors
     ///
-    /// If the metric does not exist or its members contradict themselves or the description.
+    /// If the metric does not exist, or its members are inconsistent with themselves or the description.
     pub fn rows(&self, metric: MetricId) -> Result<RowReader<'_>> {
         self.open_rows(metric).map_err(|error| error.in_file(&self.path))
     }
 
-    /// All values of a metric in memory, as floats, with their sums along the call tree.
+    /// Loads all values of a metric as floats, with their sums along the call tree.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Report {
             byte_order: ByteOrder::Little,
             row_size: 0,
             cnodes: Vec::new(),
-            places: Places::Plain(Member::default()),
+            places: RowStorage::Plain(Member::default()),
             next: 0,
         };
         let Some(index) = self.archive.member(&index_name) else { return Ok(reader) };
@@ -130,26 +130,26 @@ impl Report {
     }
 }
 
-/// The rows of one metric, fetched one by one.
+/// Reader of the rows of one metric, which are read on demand.
 #[derive(Debug)]
 pub struct RowReader<'r> {
     report: &'r Report,
-    /// The member with the rows.
+    /// Name of the member with the rows.
     name: String,
     data_type: &'r DataType,
     byte_order: ByteOrder,
     row_size: u64,
     cnodes: Vec<CnodeId>,
-    places: Places,
+    places: RowStorage,
     next: usize,
 }
 
-/// Where the rows are.
+/// Storage of the rows.
 #[derive(Debug)]
-enum Places {
-    /// One after the other.
+enum RowStorage {
+    /// Contiguous.
     Plain(Member),
-    /// Each compressed on its own.
+    /// Compressed one by one.
     Compressed(Member, Vec<Blob>),
 }
 
@@ -160,7 +160,7 @@ impl RowReader<'_> {
         &self.cnodes
     }
 
-    /// The next row and its call path; `None` after the last one.
+    /// Returns the next row and its call path; `None` after the last one.
     ///
     /// # Errors
     ///
@@ -188,11 +188,11 @@ impl RowReader<'_> {
             return Err(Error::invalid(format!("row {n} does not exist; there are {}", self.cnodes.len())));
         }
         match &self.places {
-            Places::Plain(member) => {
+            RowStorage::Plain(member) => {
                 let offset = data::MARK.len() as u64 + n as u64 * self.row_size;
                 self.report.archive.read(*member, offset, self.row_size)
             }
-            Places::Compressed(member, blobs) => {
+            RowStorage::Compressed(member, blobs) => {
                 let Some(Blob { offset, size }) = blobs.get(n).copied() else { return Ok(Vec::new()) };
                 let bytes = self.report.archive.read(*member, offset, size)?;
                 data::inflate(&bytes, self.row_size).map_err(|error| error.at(offset))
@@ -200,7 +200,7 @@ impl RowReader<'_> {
         }
     }
 
-    /// Finds out where the rows are, and that there is room for them.
+    /// Locates the rows, and checks that the member is large enough for them.
     fn open_data(&mut self) -> Result<()> {
         let (archive, rows) = (&self.report.archive, self.cnodes.len() as u64);
         let Some(member) = archive.member(&self.name) else {
@@ -222,7 +222,7 @@ impl RowReader<'_> {
                 let message = format!("{found} bytes of rows, expected {expected}");
                 return Err(Error::invalid(message).at(data::MARK.len() as u64));
             }
-            self.places = Places::Plain(member);
+            self.places = RowStorage::Plain(member);
             return Ok(());
         }
         if !start.starts_with(data::COMPRESSED_MARK) {
@@ -230,7 +230,7 @@ impl RowReader<'_> {
         }
         let table = archive.read(member, data::TABLE_START, rows * data::ENTRY_SIZE as u64)?;
         let blobs = data::blobs(&table, self.byte_order, row_size, member.size)?;
-        self.places = Places::Compressed(member, blobs);
+        self.places = RowStorage::Compressed(member, blobs);
         Ok(())
     }
 }

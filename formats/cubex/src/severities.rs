@@ -1,4 +1,4 @@
-//! Values of one metric with their sums along the call tree: the small report's way to look at values.
+//! Severities: the values of one metric with their sums along the call tree, for small reports.
 //!
 //! Everything is kept in memory, as floats; integers beyond 53 bits are rounded. Use
 //! [`RowReader`](crate::RowReader) for large reports and exact numbers.
@@ -8,7 +8,7 @@ use crate::forest::Forest;
 use crate::report::Report;
 use crate::{CnodeId, DataType, LocationId, MetricId, MetricKind};
 
-/// The values of a metric.
+/// Severities of a metric.
 #[derive(Debug)]
 pub struct Severities {
     forest: Forest,
@@ -16,15 +16,15 @@ pub struct Severities {
     locations: usize,
     neutral: f64,
     combine: fn(f64, f64) -> f64,
-    stored: Stored,
+    stored: StoredKind,
 }
 
-/// What the stored values are.
+/// Meaning of the stored values along the call tree.
 #[derive(Debug, PartialEq)]
-enum Stored {
+enum StoredKind {
     Exclusive,
     Inclusive,
-    /// Minima or maxima; they have no meaning for a call path alone and are never subtracted.
+    /// Minima or maxima: not defined for a call path without its subtree, and never subtracted.
     Extreme,
 }
 
@@ -43,16 +43,16 @@ impl Severities {
                 let data_type = &metric.data_type;
                 return Err(Error::invalid(format!("metric {name}: {data_type} is not a plain number")));
             };
-            // A metric that is switched off is zero whatever is stored.
+            // A void metric is zero, whatever is stored.
             if let Some(row) = rows.get_mut(cnode.0).filter(|_| !metric.void) {
                 *row = Some(values);
             }
         }
         let (combine, stored): (fn(f64, f64) -> f64, _) = match (&metric.data_type, metric.kind) {
-            (DataType::MinDouble, _) => (f64::min, Stored::Extreme),
-            (DataType::MaxDouble, _) => (f64::max, Stored::Extreme),
-            (_, MetricKind::Exclusive) => (|a, b| a + b, Stored::Exclusive),
-            _ => (|a, b| a + b, Stored::Inclusive),
+            (DataType::MinDouble, _) => (f64::min, StoredKind::Extreme),
+            (DataType::MaxDouble, _) => (f64::max, StoredKind::Extreme),
+            (_, MetricKind::Exclusive) => (|a, b| a + b, StoredKind::Exclusive),
+            _ => (|a, b| a + b, StoredKind::Inclusive),
         };
         Ok(Severities {
             forest: Forest::of_cnodes(cube),
@@ -64,28 +64,28 @@ impl Severities {
         })
     }
 
-    /// The value in the file, or the neutral one if there is none.
+    /// The value in the file, or the neutral one if the row is missing.
     #[must_use]
     pub fn stored(&self, cnode: CnodeId, location: LocationId) -> f64 {
         let row = self.rows.get(cnode.0).and_then(Option::as_ref);
         row.and_then(|row| row.get(location.0)).copied().unwrap_or(self.neutral)
     }
 
-    /// The call path's own share.
+    /// The exclusive value of a call path.
     #[must_use]
     pub fn exclusive(&self, cnode: CnodeId, location: LocationId) -> f64 {
         let own = self.stored(cnode, location);
-        if self.stored != Stored::Inclusive {
+        if self.stored != StoredKind::Inclusive {
             return own;
         }
         let children = self.forest.children(cnode.0).iter();
         children.fold(own, |rest, &child| rest - self.stored(CnodeId(child), location))
     }
 
-    /// The share of the call path and all below it. Takes time in proportion to their number.
+    /// The inclusive value of a call path. Takes time in proportion to the size of its subtree.
     #[must_use]
     pub fn inclusive(&self, cnode: CnodeId, location: LocationId) -> f64 {
-        if self.stored == Stored::Inclusive {
+        if self.stored == StoredKind::Inclusive {
             return self.stored(cnode, location);
         }
         let mut sum = self.neutral;
@@ -97,7 +97,7 @@ impl Severities {
         sum
     }
 
-    /// The value for the whole program: all call paths, all locations.
+    /// The total over all call paths and all locations.
     #[must_use]
     pub fn total(&self) -> f64 {
         let locations = (0..self.locations).map(LocationId);

@@ -1,68 +1,70 @@
-//! The text file beside a report that viewers read for statistics of wait states: `trace.stat` beside `trace.cubex`.
+//! Statistics of wait states: the text file beside a report that viewers read, `trace.stat` beside
+//! `trace.cubex`.
 //!
-//! A line of titles; then for each pattern a line of numbers, a line for each of its severest instances, and an empty
-//! line. Viewers read lines by position; what stands behind the rank of an instance is ours, and they ignore it.
+//! A line of titles; then for each pattern a line of numbers, a line for each of its severest instances, and
+//! an empty line. Viewers read lines by position; fields behind the rank of an instance are our extension,
+//! which they ignore.
 
 use std::fmt::Write;
 
 use crate::{CnodeId, LocationId};
 
-/// The first line.
+/// The first line, with the titles of the columns.
 pub const STATISTICS_TITLES: &str = "PatternName               Count      Mean    Median      Minimum      Maximum      \
                                      Sum     Variance    Quartil25    Quartil75";
 
-/// The words in front of the location and the call path that made others wait. No other program writes them.
+/// Keywords in front of the location and the call path that caused the wait. No other program writes them.
 pub const CAUSE_WORDS: [&str; 2] = ["causing_location:", "causing_cnode:"];
 
-/// The instances of a pattern in numbers; times in seconds.
+/// Statistics of the instances of a pattern; times in seconds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PatternStatistics {
-    /// The unique name of its metric.
+    /// Unique name of its metric.
     pub name: String,
     /// Number of instances.
     pub count: u64,
-    /// Their mean.
+    /// Mean severity.
     pub mean: f64,
-    /// Their median.
+    /// Median severity.
     pub median: f64,
-    /// The shortest.
+    /// Smallest severity.
     pub minimum: f64,
-    /// The longest.
+    /// Largest severity.
     pub maximum: f64,
-    /// All together.
+    /// Sum of the severities.
     pub sum: f64,
-    /// Their variance, of two or more.
+    /// Variance, of two or more instances.
     pub variance: Option<f64>,
-    /// What 25 % and what 75 % of them do not exceed, of five or more.
+    /// Lower and upper quartile, of five or more instances.
     pub quartiles: Option<[f64; 2]>,
-    /// The severest, the severest first.
+    /// The severest instances, in descending order.
     pub instances: Vec<PatternInstance>,
 }
 
-/// One instance of a pattern; times in seconds since the begin of the trace.
+/// An instance of a pattern; times in seconds since the start of the trace.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PatternInstance {
     /// The call path that waited.
     pub cnode: CnodeId,
-    /// When it began.
+    /// Start of the operation.
     pub enter: f64,
-    /// When it was over.
+    /// End of the operation.
     pub exit: f64,
-    /// How long was waited.
+    /// Waiting time.
     pub duration: f64,
     /// The rank that waited.
     pub rank: u64,
-    /// The location and the call path that made it wait.
+    /// The location and the call path that caused the wait.
     pub cause: Option<(LocationId, CnodeId)>,
 }
 
-/// The text of the file.
+/// Returns the text of the file.
 #[must_use]
 pub fn statistics_text(patterns: &[PatternStatistics]) -> String {
     let mut text = format!("{STATISTICS_TITLES}\n");
     for pattern in patterns {
         let PatternStatistics { name, count, mean, median, minimum, maximum, sum, .. } = pattern;
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{name:<26} {count:>9} {mean:.7} {median:.7}");
         let _ = write!(text, " {minimum:.10} {maximum:.10} {sum:.10}");
         for number in pattern.variance.iter().chain(pattern.quartiles.iter().flatten()) {

@@ -1,39 +1,39 @@
-//! The system: machines and nodes, the processes on them (location groups), and their threads (locations).
+//! System tree: machines and nodes, the processes on them (location groups), and their threads (locations).
 
 use crate::{Attribute, LocationGroupId, SystemTreeNodeId};
 
-/// A machine, a node, or any other part of the system that contains processes.
+/// A system tree node: a machine, a node, or any other part of the system that contains processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemTreeNode {
-    /// What this one is a part of. Parents come first in
+    /// The parent. Parents come first in
     /// [`Cube::system_tree_nodes`](crate::Cube::system_tree_nodes).
     pub parent: Option<SystemTreeNodeId>,
-    /// The name shown to people; by custom class and name, as in `node n17`.
+    /// Display name; by convention class and name, as in `node n17`.
     pub name: String,
-    /// By custom `machine` for the root and `node` below it.
+    /// By convention `machine` for the root and `node` below it.
     pub class: String,
     /// Description; usually empty.
     pub description: String,
-    /// Further keys and values.
+    /// Further attributes.
     pub attributes: Vec<Attribute>,
 }
 
-/// A process, or what else owns locations. Has at least one.
+/// A location group: a process, or another owner of locations. Has at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocationGroup {
-    /// Where it runs.
+    /// The system tree node on which it runs.
     pub system_tree_node: SystemTreeNodeId,
-    /// The name shown to people, by custom `MPI Rank 0`.
+    /// Display name, by convention `MPI Rank 0`.
     pub name: String,
     /// The MPI rank, for a process.
     pub rank: u64,
-    /// What it is.
+    /// Process or other kind.
     pub kind: LocationGroupKind,
-    /// Further keys and values.
+    /// Further attributes.
     pub attributes: Vec<Attribute>,
 }
 
-/// What a location group is.
+/// Kind of a location group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LocationGroupKind {
     /// A process.
@@ -64,22 +64,22 @@ impl LocationGroupKind {
     }
 }
 
-/// A thread, or what else has values of its own: one column of every row.
+/// A location: a thread, or another owner of values; one column of every row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The process it belongs to. By custom, locations are sorted by process.
+    /// The process that it belongs to. By convention, locations are sorted by process.
     pub group: LocationGroupId,
-    /// The name shown to people, by custom `Master thread` or `OMP thread 1`.
+    /// Display name, by convention `Master thread` or `OMP thread 1`.
     pub name: String,
     /// Position within the group.
     pub rank: u64,
-    /// What it is.
+    /// Thread or other kind.
     pub kind: LocationKind,
-    /// Further keys and values.
+    /// Further attributes.
     pub attributes: Vec<Attribute>,
 }
 
-/// What a location is.
+/// Kind of a location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LocationKind {
     /// A thread.
@@ -87,7 +87,7 @@ pub enum LocationKind {
     Thread,
     /// A stream of an accelerator.
     AcceleratorStream,
-    /// Carries metrics only.
+    /// A location that carries metrics only.
     Metric,
 }
 

@@ -1,9 +1,9 @@
 //! Files that get their names when they are complete.
 //!
-//! Until then such a file has no name at all where the file system can do that (`O_TMPFILE`, see open(2)): it is gone with
-//! the process, however that ends. Elsewhere, as on NFS and most parallel file systems, it has a hidden name beside the final
-//! one. Hidden names are removed by the process that has made them, before a signal ends the process by [`remove_temporaries`], and
-//! after SIGKILL by a later run.
+//! Until then such a file has no name at all where the file system supports that (`O_TMPFILE`, see open(2)):
+//! it disappears with the process, however that ends. Elsewhere, as on NFS and most parallel file systems, it
+//! has a hidden name beside the final one. Hidden names are removed by their process, before a signal ends it
+//! by [`remove_temporaries`], and after SIGKILL by a later run.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -18,26 +18,26 @@ use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 
 use crate::error::{Error, Result};
 
-/// Nobody has written to a temporary file of this age for so long that its writer must be dead. Process numbers would
-/// not tell: the writer may run on another host.
+/// Age, since the last write, from which on the writer of a temporary file must be dead. Process ids do not
+/// decide it: the writer may run on another host.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
-/// The hidden names of this process. Files get them only while this is locked.
+/// Hidden names of this process. They are created under this lock only.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn names() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The end of all writing: see [`remove_temporaries`].
+/// Blocks the creation of temporary files while it lives: see [`remove_temporaries`].
 #[derive(Debug)]
 pub struct Removed {
     _names: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Removes the temporary files of all reports that this process is writing, before it ends by a signal. Reports that are in
-/// place stay. As long as the answer lives, other threads wait before they make further ones. Takes as long as the file
-/// system does.
+/// Removes the temporary files of all reports that this process is writing, before it ends by a signal.
+/// Published reports stay. As long as the returned guard lives, other threads block before they create
+/// further temporary files. The removal takes as long as the file system does.
 pub fn remove_temporaries() -> Removed {
     let mut names = names();
     for name in names.drain(..) {
@@ -46,13 +46,13 @@ pub fn remove_temporaries() -> Removed {
     Removed { _names: names }
 }
 
-/// A hidden name of a file, removed on drop.
+/// The hidden name of a file, removed on drop.
 #[derive(Debug)]
-struct Name(PathBuf);
+struct HiddenName(PathBuf);
 
-impl Name {
-    /// Has `make` give a file a new name beside the path where it will be.
-    fn new<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(Name, T)> {
+impl HiddenName {
+    /// Calls `make` to create a file under a new name in the directory of `path`.
+    fn new<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(HiddenName, T)> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let last = path.file_name().unwrap_or_default().to_string_lossy();
         let mut names = names();
@@ -62,26 +62,26 @@ impl Name {
             match make(&name) {
                 Ok(made) => {
                     names.push(name.clone());
-                    return Ok((Name(name), made));
+                    return Ok((HiddenName(name), made));
                 }
-                // Of a process that had our number and was killed, or has it on another host.
+                // The name is taken by a process with our id that was killed, or that runs on another host.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Replaces what is at `path`.
+    /// Renames the file to `path`, replacing what is there.
     fn rename(self, path: &Path) -> io::Result<()> {
         fs::rename(&self.0, path)?;
         names().retain(|name| *name != self.0);
-        // There is nothing to remove any more.
+        // The name does not exist any more: nothing to remove.
         std::mem::forget(self);
         Ok(())
     }
 }
 
-impl Drop for Name {
+impl Drop for HiddenName {
     fn drop(&mut self) {
         let mut names = names();
         let _ = fs::remove_file(&self.0);
@@ -89,12 +89,12 @@ impl Drop for Name {
     }
 }
 
-/// A file that is being written, to be at a path when it is complete.
+/// A file under construction, published under its path when it is complete.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
-    /// `None` for a file without a name.
-    name: Option<Name>,
+    /// Hidden name; `None` for a file without a name.
+    name: Option<HiddenName>,
 }
 
 impl Temporary {
@@ -109,11 +109,11 @@ impl Temporary {
 
     fn with_name(path: &Path) -> io::Result<(Temporary, File)> {
         let create = |name: &Path| OpenOptions::new().write(true).create_new(true).open(name);
-        let (name, file) = Name::new(path, create)?;
+        let (name, file) = HiddenName::new(path, create)?;
         Ok((Temporary { path: path.to_owned(), name: Some(name) }, file))
     }
 
-    /// Brings the complete file to disk.
+    /// Syncs the complete file to disk.
     pub(crate) fn store(self, file: File) -> Result<Stored> {
         file.sync_all().map_err(|error| Error::io("store the report", error))?;
         let hidden = match self.name {
@@ -124,20 +124,20 @@ impl Temporary {
     }
 }
 
-/// A file without a name, if it can get one later.
+/// Creates a file without a name, if it can be linked to one later.
 fn without_name(path: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE.bits().cast_signed();
     let file = OpenOptions::new().write(true).custom_flags(flags).open(directory(path)).ok()?;
-    // Where there is no /proc, it would stay without.
+    // Linking needs /proc.
     fs::symlink_metadata(handle(&file)).is_ok().then_some(file)
 }
 
-/// The path by which an open file without a name is known.
+/// Path of an open file without a name.
 fn handle(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// A complete file that is not in its place yet.
+/// A complete file on disk, not published yet.
 #[derive(Debug)]
 pub(crate) struct Stored {
     path: PathBuf,
@@ -146,17 +146,17 @@ pub(crate) struct Stored {
 
 #[derive(Debug)]
 enum Hidden {
-    Named(Name),
+    Named(HiddenName),
     Nameless(File),
 }
 
 impl Stored {
-    /// Puts the file in its place.
-    fn place(self) -> io::Result<Placed> {
+    /// Publishes the file under its path.
+    fn place(self) -> io::Result<Published> {
         let Stored { path, hidden } = self;
         let is_new = fs::symlink_metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        // Where files cannot have two names, or not this one, there is no way back.
-        let old = (!is_new).then(|| Name::new(&path, |name| fs::hard_link(&path, name)).ok()).flatten();
+        // Without hard links, or if this file cannot be linked, the old file cannot be restored.
+        let old = (!is_new).then(|| HiddenName::new(&path, |name| fs::hard_link(&path, name)).ok()).flatten();
         let old = old.map(|(name, ())| name);
         let name = match hidden {
             Hidden::Named(name) => name,
@@ -167,27 +167,27 @@ impl Stored {
                 if is_new {
                     match link(&path) {
                         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                        done => return done.map(|()| Placed { path, old, is_new }),
+                        done => return done.map(|()| Published { path, old, is_new }),
                     }
                 }
-                Name::new(&path, link)?.0
+                HiddenName::new(&path, link)?.0
             }
         };
         name.rename(&path)?;
-        Ok(Placed { path, old, is_new })
+        Ok(Published { path, old, is_new })
     }
 }
 
-/// A file in its place.
-struct Placed {
+/// A published file.
+struct Published {
     path: PathBuf,
-    /// The older file, until it is certain that it is not needed any more.
-    old: Option<Name>,
+    /// The replaced file, kept until all files are published.
+    old: Option<HiddenName>,
     is_new: bool,
 }
 
-impl Placed {
-    /// Makes everything as it was, as far as that can be done.
+impl Published {
+    /// Restores the earlier state, as far as that is possible.
     fn undo(self) {
         let _ = match self.old {
             Some(old) => old.rename(&self.path),
@@ -197,34 +197,36 @@ impl Placed {
     }
 }
 
-/// Puts files in their places, in this order: all, or none of them.
+/// Publishes files in this order: all, or none of them.
 ///
 /// # Errors
 ///
-/// If one cannot be put in its place. The others are taken back then.
+/// If one cannot be published. The others are undone then.
 pub(crate) fn put_in_place(files: Vec<Stored>) -> Result<()> {
-    let mut placed: Vec<Placed> = Vec::with_capacity(files.len());
+    let mut placed: Vec<Published> = Vec::with_capacity(files.len());
     for file in files {
         let path = file.path.clone();
         match file.place() {
             Ok(file) => placed.push(file),
             Err(error) => {
-                placed.into_iter().rev().for_each(Placed::undo);
+                placed.into_iter().rev().for_each(Published::undo);
                 return Err(Error::io("put the report in place", error).in_file(&path));
             }
         }
     }
     let directory = placed.first().map(|file| directory(&file.path).to_owned());
-    // The older files are not needed any more. Their hidden names go at once: SIGKILL may come at any time.
+    // The replaced files are not needed any more. Their hidden names go at once: SIGKILL may come at any
+    // time.
     drop(placed);
-    // Makes the new names durable, where the file system can; the files themselves are stored already.
+    // Makes the new names durable, where the file system can; the contents are synced already.
     if let Some(directory) = directory {
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
     }
     Ok(())
 }
 
-/// Removes files that killed writers of the report at this path have left behind. A file that stays does no harm.
+/// Removes temporary files of killed writers of the report at this path. Failures are ignored: the files do
+/// no harm.
 fn remove_stale(path: &Path) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_temporary = |found: &str| {
@@ -241,7 +243,7 @@ fn remove_stale(path: &Path) {
     }
 }
 
-/// The directory that a file is in.
+/// The directory of a file.
 fn directory(path: &Path) -> &Path {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
@@ -254,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// All files of a directory.
+    /// Names and contents of all files in a directory.
     fn files(directory: &Path) -> BTreeMap<String, String> {
         let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
         let file = |entry: fs::DirEntry| {
@@ -268,7 +270,8 @@ mod tests {
         files.iter().map(|&(name, text)| (name.into(), text.into())).collect()
     }
 
-    /// Files `a` and `b` with the text `new`, stored: with hidden names, or as the file system can.
+    /// Files `a` and `b` with the text `new`, stored: with hidden names, or without where the file system
+    /// can.
     fn stored(directory: &Path, are_named: bool) -> Vec<Stored> {
         let store = |name: &str| {
             let path = directory.join(name);

@@ -1,22 +1,22 @@
-//! Topologies: Cartesian grids onto which locations or processes are placed.
+//! Cartesian topologies: grids in which locations or processes have coordinates.
 
 use crate::{LocationGroupId, LocationId};
 
-/// A Cartesian grid, such as the one of an MPI communicator.
+/// A Cartesian topology, such as the one of an MPI communicator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// The name shown to people; may be empty.
+    /// Display name; may be empty.
     pub name: String,
-    /// The axes of the grid; at least one.
+    /// The dimensions of the grid; at least one.
     pub dimensions: Vec<Dimension>,
-    /// Who sits where. Somebody may appear several times or not at all.
+    /// Coordinates. A location or process may have several or none.
     pub coordinates: Vec<Coordinate>,
 }
 
-/// One axis of a grid.
+/// A dimension of a grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimension {
-    /// The name shown to people; may be empty.
+    /// Display name; may be empty.
     pub name: String,
     /// Number of positions, at least 1.
     pub size: u64,
@@ -24,16 +24,16 @@ pub struct Dimension {
     pub periodic: bool,
 }
 
-/// A place in a grid.
+/// Coordinates of a location or process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coordinate {
-    /// Who sits there.
+    /// The location or process.
     pub of: Placed,
-    /// One number per dimension, each smaller than its size.
+    /// One number per dimension, each smaller than the dimension's size.
     pub position: Vec<u64>,
 }
 
-/// What can be placed in a grid.
+/// A location or process in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placed {
     /// A single location.

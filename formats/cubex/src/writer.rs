@@ -1,6 +1,6 @@
-//! Writing a report: row by row, or rows of all metrics in any order.
+//! Writing a report: row by row, or values of all metrics in any order.
 //!
-//! Promises: what appears under the final name is a complete report, or nothing changes there. The bytes
+//! Guarantees: under the final name there is a complete report, or the earlier file unchanged. The bytes
 //! depend on the arguments only. Memory use does not grow with the number of rows. Not offered: compression
 //! (CubeLib is often built without it), appending to a report.
 
@@ -16,11 +16,11 @@ use crate::forest::Forest;
 use crate::temporary::{Stored, Temporary, put_in_place};
 use crate::{CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
 
-/// A report being written.
+/// A report under construction.
 ///
-/// Everything goes to a temporary file beside the final one, without a name if the file system can do that. It is
-/// put in place by [`finish`](Writer::finish). A writer that is dropped before removes the temporary file and
-/// leaves an existing report as it was; so does the end of the process, but a signal: see
+/// The data goes to a temporary file beside the final one, without a name if the file system supports that.
+/// It is published by [`finish`](Writer::finish). A writer that is dropped before removes the temporary file
+/// and leaves an existing report as it was; so does the end of the process, except by a signal: see
 /// [`remove_temporaries`](crate::remove_temporaries).
 #[derive(Debug)]
 pub struct Writer {
@@ -30,27 +30,27 @@ pub struct Writer {
     wide: Vec<u32>,
     members: HashSet<String>,
     written: HashSet<MetricId>,
-    /// The metric whose rows were begun but not finished.
+    /// The metric whose rows are being written.
     unfinished: Option<MetricId>,
-    /// The metrics whose values are put in any order.
-    rooms: BTreeMap<MetricId, Room>,
+    /// The metrics whose values are written in any order.
+    rooms: BTreeMap<MetricId, ReservedRows>,
     archive: ArchiveWriter<BufWriter<File>>,
     temporary: Temporary,
     companion: Option<Companion>,
     path: PathBuf,
 }
 
-/// Room for the values of a metric.
+/// Space reserved in the file for the values of a metric.
 #[derive(Debug)]
-struct Room {
-    /// Where the first one is in the file.
+struct ReservedRows {
+    /// Offset in the file.
     offset: u64,
     values: u64,
-    /// How many of them are still to come.
+    /// Number of values not yet written.
     missing: u64,
 }
 
-/// A file that appears beside the report.
+/// A text file published together with the report.
 #[derive(Debug)]
 struct Companion {
     path: PathBuf,
@@ -58,20 +58,20 @@ struct Companion {
 }
 
 impl Writer {
-    /// Starts a report with this description. The name must end in `.cubex`, because Cube tools do not find
-    /// it otherwise.
+    /// Starts a report with this description. The name must end in `.cubex`, otherwise Cube tools do not find
+    /// it.
     ///
     /// # Errors
     ///
     /// If the description breaks a rule of the format: a parent behind its child, several roots of the call
-    /// tree or of the system tree, a process without threads, a reference to something that does not exist,
-    /// ...; or if the file cannot be created.
+    /// tree or of the system tree, a process without threads, a dangling reference, ...; or if the file
+    /// cannot be created.
     pub fn create(path: impl AsRef<Path>, cube: Cube) -> Result<Writer> {
         let path = path.as_ref();
         Writer::start(path, cube).map_err(|error| error.in_file(path))
     }
 
-    /// Finds out whether a report can be written there, before the work for it is done.
+    /// Checks that a report can be written there, before the work for it is done.
     ///
     /// # Errors
     ///
@@ -103,12 +103,12 @@ impl Writer {
         })
     }
 
-    /// Has a text file of the report's name but another extension appear beside the report, together with it.
+    /// Adds a text file with the report's name but another extension, published together with the report.
     pub fn add_companion(&mut self, extension: &str, text: String) {
         self.companion = Some(Companion { path: self.path.with_extension(extension), text });
     }
 
-    /// Adds a text of the caller's to the report, retrievable by name.
+    /// Adds a member with the caller's text to the report, retrievable by name.
     ///
     /// A newline is appended if the text is empty or its size is a multiple of 512 (see the crate's
     /// `FORMAT.md`).
@@ -129,11 +129,11 @@ impl Writer {
         result.map_err(|error| error.in_member(name).in_file(&self.path))
     }
 
-    /// The order in which rows for these call paths must be pushed for this metric.
+    /// Returns the order in which rows for these call paths must be pushed for this metric.
     ///
     /// If call paths are numbered in pre-order (every call path directly before its subtree), the order for
-    /// exclusive metrics is simply ascending. For inclusive metrics the siblings come first, then what is
-    /// below each.
+    /// exclusive metrics is ascending. For inclusive metrics the siblings come first, then the descendants of
+    /// each.
     ///
     /// # Errors
     ///
@@ -143,11 +143,11 @@ impl Writer {
         Ok(ordered.into_iter().map(|(_, cnode)| cnode).collect())
     }
 
-    /// Begins the rows of a metric: `cnodes` are the call paths that have one, in any order. All others count
+    /// Starts the rows of a metric: `cnodes` are the call paths that have one, in any order. All others count
     /// as zero.
     ///
-    /// Metrics may be written in any order, each at most once, and one after the other. A metric that is not
-    /// written is zero everywhere.
+    /// Metrics may be written in any order, each at most once, and one after the other. A metric without rows
+    /// is zero everywhere.
     ///
     /// # Errors
     ///
@@ -163,8 +163,8 @@ impl Writer {
         }
     }
 
-    /// Makes room for the rows of a metric, whose values are then [put](Writer::put) there in any order: `cnodes` are the
-    /// call paths that have one, in any order. All others count as zero.
+    /// Reserves space for the rows of a metric, whose values are then [written](Writer::put) in any order:
+    /// `cnodes` are the call paths that have a row, in any order. All others count as zero.
     ///
     /// # Errors
     ///
@@ -174,19 +174,20 @@ impl Writer {
         result.map_err(|error| error.in_file(&self.path))
     }
 
-    /// Puts values of a metric into the room for them, as they are in the file: of each value its little-endian bytes in
-    /// the type of the metric. Rows follow each other in the [order](Writer::order) of the metric, each with a value for
-    /// every location; `first` is how many values come before. Each value must be put once.
+    /// Writes values of a metric into the space reserved for them, encoded as in the file: each value as its
+    /// little-endian bytes in the type of the metric. Rows follow each other in the [order](Writer::order) of
+    /// the metric, each with a value for every location; `first` is the number of values before these. Each
+    /// value must be written once.
     ///
     /// # Errors
     ///
-    /// If there is no room for these values, or writing fails.
+    /// If no space is reserved for these values, or writing fails.
     pub fn put(&mut self, metric: MetricId, first: u64, values: &[[u8; 8]]) -> Result<()> {
         let result = self.put_values(metric, first, values);
         result.map_err(|error| error.in_file(&self.path))
     }
 
-    /// Completes the report and puts it in place, together with its companion.
+    /// Completes the report and publishes it, together with its companion.
     ///
     /// # Errors
     ///
@@ -195,11 +196,11 @@ impl Writer {
         self.complete()?.put_in_place()
     }
 
-    /// Completes the report and its companion and brings both to disk, but does not put them in place yet.
+    /// Completes the report and its companion and syncs both to disk, but does not publish them yet.
     ///
     /// # Errors
     ///
-    /// If a metric was begun but not finished, values were not put where room is for them, or if a file cannot
+    /// If a metric was started but not finished, values are missing in reserved space, or if a file cannot
     /// be written. Existing files are then untouched.
     pub fn complete(self) -> Result<Complete> {
         let path = self.path.clone();
@@ -232,7 +233,11 @@ impl Writer {
         }
     }
 
-    fn begin(&mut self, metric: MetricId, cnodes: &[CnodeId]) -> Result<(Vec<CnodeId>, Option<Member>)> {
+    fn begin(
+        &mut self,
+        metric: MetricId,
+        cnodes: &[CnodeId],
+    ) -> Result<(Vec<CnodeId>, Option<PendingMember>)> {
         self.ready()?;
         let rows = self.numbered(metric, cnodes)?;
         if self.written.contains(&metric) {
@@ -258,13 +263,13 @@ impl Writer {
         let (index_name, data_name) =
             (format!("{ghost}{}.index", metric.0), format!("{ghost}{}.data", metric.0));
         let (positions, order): (Vec<u32>, Vec<CnodeId>) = rows.into_iter().unzip();
-        // Without rows there are no members: an index without rows is something readers disagree on.
+        // Without rows there are no members: readers disagree on an index without rows.
         let index = if order.is_empty() {
             None
         } else {
             self.archive.begin(&data_name, MARK.len() as u64 + 8 * values).map_err(write_failed)?;
             self.archive.write(MARK).map_err(write_failed)?;
-            Some(Member { name: index_name, bytes: index::encode(&positions) })
+            Some(PendingMember { name: index_name, bytes: index::encode(&positions) })
         };
         self.unfinished = Some(metric);
         self.written.insert(metric);
@@ -276,7 +281,7 @@ impl Writer {
         let values = order.len() as u64 * self.cube.locations.len() as u64;
         if index.is_some() {
             let offset = self.archive.skip(8 * values).map_err(write_failed)?;
-            self.rooms.insert(metric, Room { offset, values, missing: values });
+            self.rooms.insert(metric, ReservedRows { offset, values, missing: values });
         }
         self.end(index)
     }
@@ -294,8 +299,8 @@ impl Writer {
         self.archive.write_at(offset, values.as_flattened()).map_err(write_failed)
     }
 
-    /// Ends the rows that were begun, and adds their index.
-    fn end(&mut self, index: Option<Member>) -> Result<()> {
+    /// Ends the rows of a metric, and adds their index.
+    fn end(&mut self, index: Option<PendingMember>) -> Result<()> {
         if let Some(index) = index {
             self.archive.end().map_err(write_failed)?;
             self.write_member(&index.name, index.bytes)?;
@@ -316,13 +321,14 @@ impl Writer {
         self.archive.end().map_err(write_failed)
     }
 
-    /// Writes the anchor twice, first to learn its size: its names repeat, so that it may not fit into memory.
+    /// Writes the anchor twice, at first to compute its size: its names repeat, so it may not fit into
+    /// memory.
     fn write_anchor(&mut self) -> std::io::Result<()> {
-        let mut size = Size(0);
+        let mut size = ByteCounter(0);
         anchor::write(&self.cube, &mut size)?;
         let padded = has_ambiguous_padding(size.0);
         self.archive.begin("anchor.xml", size.0 + u64::from(padded))?;
-        anchor::write(&self.cube, &mut Contents(&mut self.archive))?;
+        anchor::write(&self.cube, &mut MemberSink(&mut self.archive))?;
         if padded {
             self.archive.write(b"\n")?;
         }
@@ -341,15 +347,15 @@ impl Writer {
     fn store(mut self) -> Result<Complete> {
         self.ready()?;
         if let Some((&metric, room)) = self.rooms.iter().find(|(_, room)| room.missing > 0) {
-            let (name, Room { values, missing, .. }) = (self.name(metric), room);
+            let (name, ReservedRows { values, missing, .. }) = (self.name(metric), room);
             return Err(Error::invalid(format!("{name}: {missing} of {values} values were not put")));
         }
         self.write_anchor().map_err(write_failed)?;
         let Writer { archive, temporary, companion, .. } = self;
         let out = archive.finish().map_err(write_failed)?;
         let file = out.into_inner().map_err(|error| write_failed(error.into_error()))?;
-        // The report comes first: should anything happen between the two, a new companion never stands beside an old
-        // report.
+        // The report comes first: should the process end between the two, a new companion never stands beside
+        // an old report.
         let mut files = vec![temporary.store(file)?];
         if let Some(companion) = companion {
             files.push(companion.store()?);
@@ -374,7 +380,7 @@ impl Companion {
     }
 }
 
-/// A report, and its companion, on disk, but not in place: nobody can see them. They are gone if this is dropped.
+/// A report and its companion, synced to disk but not published, and removed if this is dropped.
 #[must_use = "nobody can see the report before it is in place"]
 #[derive(Debug)]
 pub struct Complete {
@@ -382,21 +388,21 @@ pub struct Complete {
 }
 
 impl Complete {
-    /// Puts the report in place, and its companion: both or none of them.
+    /// Publishes the report and its companion: both or none of them.
     ///
     /// # Errors
     ///
-    /// If the system refuses one of them. The other one is then taken back, and what was there before is there again; only
-    /// where files cannot have two names it is lost.
+    /// If the system refuses one of them. The other one is then undone and the earlier file restored; it is
+    /// lost only where the file system has no hard links.
     pub fn put_in_place(self) -> Result<()> {
         put_in_place(self.files)
     }
 }
 
-/// Counts bytes.
-struct Size(u64);
+/// Counts bytes that are written to it.
+struct ByteCounter(u64);
 
-impl Write for Size {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())
@@ -408,9 +414,9 @@ impl Write for Size {
 }
 
 /// Appends to the open member.
-struct Contents<'a>(&'a mut ArchiveWriter<BufWriter<File>>);
+struct MemberSink<'a>(&'a mut ArchiveWriter<BufWriter<File>>);
 
-impl Write for Contents<'_> {
+impl Write for MemberSink<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.write(bytes)?;
         Ok(bytes.len())
@@ -421,7 +427,7 @@ impl Write for Contents<'_> {
     }
 }
 
-/// Refuses a path that Cube tools would not take for that of a report.
+/// Refuses a path that Cube tools would not recognize as a report.
 fn check_name(path: &Path) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match name.strip_suffix(".cubex").is_none_or(str::is_empty) {
@@ -430,7 +436,7 @@ fn check_name(path: &Path) -> Result<()> {
     }
 }
 
-/// The inverse of an order: where each call path stands.
+/// The inverse of an order: the position of each call path.
 fn positions(order: &[CnodeId]) -> Result<Vec<u32>> {
     let mut positions = vec![0; order.len()];
     for (position, cnode) in order.iter().enumerate() {
@@ -445,14 +451,14 @@ fn write_failed(error: std::io::Error) -> Error {
     Error::io("write", error)
 }
 
-/// A member that is still to be written.
+/// A member that is written later.
 #[derive(Debug)]
-struct Member {
+struct PendingMember {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// The rows of one metric, being written.
+/// Writer of the rows of one metric.
 ///
 /// Must be [finished](RowWriter::finish); otherwise the report cannot be completed.
 #[derive(Debug)]
@@ -461,9 +467,9 @@ pub struct RowWriter<'w> {
     metric: MetricId,
     order: Vec<CnodeId>,
     /// The index, which follows the rows; `None` if there are none.
-    index: Option<Member>,
+    index: Option<PendingMember>,
     pushed: usize,
-    /// One row as it is in the file; kept to save allocations.
+    /// Encoded row; kept to save allocations.
     row: Vec<[u8; 8]>,
 }
 
@@ -479,7 +485,7 @@ impl RowWriter<'_> {
     ///
     /// # Errors
     ///
-    /// If it is not this call path's turn, the length or the type of the values is wrong, or writing fails.
+    /// If the call path is out of order, the length or the type of the values is wrong, or writing fails.
     pub fn push_f64(&mut self, cnode: CnodeId, row: &[f64]) -> Result<()> {
         self.push(cnode, row)
     }

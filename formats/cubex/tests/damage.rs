@@ -1,4 +1,4 @@
-//! Damaged reports give errors or other values; they never panic, hang or exhaust memory.
+//! Damaged reports: they give errors or other values, and never a panic, an endless loop or exhausted memory.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use cubex::{CnodeId, LocationId, MetricId, Report, Writer};
 use support::{Padding, archive};
 
-/// Reads everything there is in a report, if it is one.
+/// Reads everything in a report, if it is one.
 fn read_all(path: &Path, bytes: &[u8]) -> Result<(), cubex::Error> {
     std::fs::write(path, bytes).unwrap();
     let report = Report::open(path)?;

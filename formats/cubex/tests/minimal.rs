@@ -1,4 +1,4 @@
-//! The smallest complete report, byte by byte.
+//! The smallest complete report, compared byte by byte.
 
 mod support;
 

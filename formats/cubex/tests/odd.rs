@@ -1,4 +1,4 @@
-//! Reports that other programs write, or that only look strange, are read.
+//! Unusual reports: what other programs write, or what only looks strange, is read.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Padding, archive, header};
 const ANCHOR: &str = include_str!("minimal.xml");
 const TIME: [&[f64]; 2] = [&[3.0, 4.0], &[1.0, 2.5]];
 
-/// A report file in a directory that is removed with it.
+/// A report file in a temporary directory, which is removed with it.
 struct Fixture {
     _directory: tempfile::TempDir,
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! pycubexr, an independent reader, sees exactly what was written.
+//! Reading with pycubexr, an independent reader: it finds in our reports exactly what was written.
 //!
 //! Needs Python with the module `pycubexr`: `REPLAY_PYTHON` names the interpreter (default `python3`).
 //! Without the module the test is skipped, and says so.
@@ -137,7 +137,7 @@ fn write(path: &std::path::Path, cube: &Cube) -> String {
     text
 }
 
-/// The trees, as the script prints them.
+/// The trees, in the format of the script.
 fn describe(cube: &Cube) -> String {
     let mut text = String::new();
     let parent = |id: Option<usize>| id.map_or("-".into(), |id| id.to_string());

@@ -1,4 +1,4 @@
-//! What is written reads back, whatever it is.
+//! Round trips: random reports are read as they were written.
 
 mod support;
 
@@ -12,7 +12,7 @@ use cubex::{
 };
 use proptest::prelude::*;
 
-/// Writes the rows of each metric and checks that the same comes back.
+/// Writes the rows of each metric and checks that they are read unchanged.
 fn round_trip(path: &Path, cube: &Cube, rows: &BTreeMap<usize, BTreeMap<CnodeId, Values>>) -> Report {
     let mut writer = Writer::create(path, cube.clone()).unwrap();
     for (&metric, rows) in rows {
@@ -47,7 +47,7 @@ fn text() -> impl Strategy<Value = String> {
     "[ -~äß日本€\u{10348}]{0,12}"
 }
 
-/// Parents for `count` nodes: one root, the others below any earlier one.
+/// Parents of `count` nodes: one root, the others below any earlier one.
 fn parents(count: usize) -> impl Strategy<Value = Vec<Option<usize>>> {
     proptest::collection::vec(any::<proptest::sample::Index>(), count - 1).prop_map(|choices| {
         let below = choices.iter().enumerate().map(|(earlier, choice)| Some(choice.index(earlier + 1)));
@@ -85,7 +85,7 @@ proptest! {
         round_trip(&directory.path().join("x.cubex"), &cube, &BTreeMap::from([(0, rows.collect())]));
     }
 
-    /// A report is the same bytes, however the values come.
+    /// The bytes of a report do not depend on the order of writing.
     #[test]
     fn values_put_in_any_order_are_rows(order in Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle()) {
         let directory = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(std::fs::read(pushed).unwrap(), std::fs::read(put).unwrap());
     }
 
-    /// Every size of anchor and member around the ones that readers disagree on.
+    /// Sizes of anchor and member around those on which readers disagree.
     #[test]
     fn members_of_any_size_are_found(size in 0_usize..1100) {
         let directory = tempfile::tempdir().unwrap();

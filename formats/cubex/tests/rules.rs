@@ -1,4 +1,4 @@
-//! The writer refuses what would become a broken report, says why, and leaves nothing behind.
+//! Rules of the writer: a description of a broken report is refused with a reason, and no file is left.
 
 mod support;
 
@@ -9,7 +9,7 @@ use cubex::{
     Metric, MetricId, MetricKind, Placed, RegionId, Topology, Writer,
 };
 
-/// What the error says, and how to provoke it.
+/// An expected error message, and the change that provokes it.
 type Case = (&'static str, fn(&mut Cube));
 
 #[test]
@@ -193,7 +193,7 @@ fn existing_report_is_replaced_by_finish_only() {
     let mut writer = Writer::create(&path, support::minimal()).unwrap();
     writer.add_companion("stat", "new".into());
     let complete = writer.complete().unwrap();
-    // Where files have no names until then, nobody sees any.
+    // Where files have no names until then, there is none.
     let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let seen: Vec<_> = names.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     assert_eq!(seen, ["x.cubex"]);
@@ -222,7 +222,7 @@ fn report_that_cannot_be_created_or_put_in_place_says_so() {
 fn file_that_a_killed_process_left_behind_is_not_written_into() {
     let directory = tempfile::tempdir().unwrap();
     let left = |number: u32| directory.path().join(format!(".x.cubex.{}-{number}", std::process::id()));
-    // The writers of other tests take some of these numbers.
+    // Writers of other tests use some of these numbers.
     for number in 0..100 {
         fs::write(left(number), "left").unwrap();
     }

@@ -1,7 +1,7 @@
-//! `anchor.xml`: the member that describes everything but the values.
+//! `anchor.xml`: the member that describes the report, all but the values.
 //!
 //! CubeLib does not parse it as XML but with a scanner of its own, so the writer sticks to one exact form.
-//! The reader is lenient: what CubeLib or an XML parser would take, it takes.
+//! The reader is lenient: it accepts what CubeLib or an XML parser accepts.
 
 mod numbering;
 mod read;

@@ -1,4 +1,4 @@
-//! From numbers in the file to positions in lists.
+//! Renumbering: from numbers in the file to positions in lists.
 //!
 //! In a [`Cube`](crate::Cube) the position is the number, parents precede children and siblings are sorted.
 //! Files keep these rules almost always; then numbers are kept. Trees that break them are renumbered in
@@ -8,16 +8,15 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 
-/// Positions for the nodes of a tree listed in document order: the number of each, if all follow the rules,
-/// else its place in the document.
+/// Positions for the nodes of a tree listed in document order: the number of each node if all follow the
+/// rules, otherwise its position in the document.
 pub(super) fn tree_positions(ids: &[u64], parents: &[Option<usize>]) -> Vec<usize> {
     kept(ids, parents).unwrap_or_else(|| (0..ids.len()).collect())
 }
 
 fn kept(ids: &[u64], parents: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut taken = vec![false; ids.len()];
-    // The smallest number that the next child may have. Numbers are distinct, so zero is no problem for
-    // roots.
+    // The smallest number that the next child may have. Numbers are distinct, so zero is right for roots.
     let mut next_child = vec![0; ids.len()];
     let mut next_root = 0;
     let mut positions = Vec::with_capacity(ids.len());
@@ -43,7 +42,7 @@ fn kept(ids: &[u64], parents: &[Option<usize>]) -> Option<Vec<usize>> {
     Some(positions)
 }
 
-/// Moves each item to its position. Positions are a permutation.
+/// Moves each item to its position; `positions` is a permutation.
 pub(super) fn arrange<T>(items: Vec<T>, positions: &[usize]) -> Vec<T> {
     let mut slots: Vec<Option<T>> = items.iter().map(|_| None).collect();
     for (item, position) in items.into_iter().zip(positions) {
@@ -54,7 +53,7 @@ pub(super) fn arrange<T>(items: Vec<T>, positions: &[usize]) -> Vec<T> {
     slots.into_iter().flatten().collect()
 }
 
-/// Sorts the items of a flat list by number, and tells the position of each number.
+/// Sorts the items of a flat list by number, and returns the position of each number, too.
 pub(super) fn sort<T>(what: &str, items: Vec<T>, ids: &[u64]) -> Result<(Vec<T>, HashMap<u64, usize>)> {
     distinct(what, ids)?;
     let mut pairs: Vec<(u64, T)> = ids.iter().copied().zip(items).collect();

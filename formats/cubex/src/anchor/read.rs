@@ -1,6 +1,6 @@
-//! Reading `anchor.xml`.
+//! Parser of `anchor.xml`.
 //!
-//! Elements that are not known are skipped. Nesting is kept on an explicit stack, so depth costs memory in
+//! Unknown elements are skipped. Nesting is kept on an explicit stack, so depth costs memory in
 //! proportion to the text and nothing else.
 
 use std::io::Read;
@@ -20,11 +20,11 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Anchor {
     pub(crate) cube: Cube,
-    /// The number that names the members of each metric.
+    /// Number of each metric in the names of its members.
     pub(crate) metric_numbers: Vec<u64>,
 }
 
-/// Inflated size over compressed size that no honest deflate stream exceeds.
+/// Limit of inflated size over compressed size; deflate cannot compress better.
 const MAX_RATIO: u64 = 1032;
 
 /// Decodes an anchor, plain or compressed.
@@ -43,7 +43,7 @@ fn parse(text: &[u8]) -> Result<Anchor> {
     let mut xml = quick_xml::Reader::from_reader(text);
     xml.config_mut().expand_empty_elements = true;
     xml.config_mut().allow_dangling_amp = true;
-    let mut document = Document::default();
+    let mut document = AnchorParser::default();
     loop {
         let at = xml.buffer_position();
         let event =
@@ -78,10 +78,10 @@ fn parse(text: &[u8]) -> Result<Anchor> {
     document.finish().map_err(|error| error.at(text.len() as u64))
 }
 
-/// What an open element is.
+/// An open element.
 #[derive(Clone, Debug)]
 enum Element {
-    /// Only groups others: `cube`, `doc`, `metrics`, ...
+    /// Groups other elements: `cube`, `doc`, `metrics`, ...
     Section,
     Metric(usize),
     Region(usize),
@@ -90,13 +90,13 @@ enum Element {
     LocationGroup(usize),
     Location(usize),
     Topology(usize),
-    /// Whatever else; if it belongs to the element around it, its text is one of that one's properties.
+    /// Any other element; inside an element that has properties, its text is the property of its name.
     Property(String),
 }
 
-/// The document as far as it is read. Numbers are those of the file, parents are places in document order.
+/// Parser state. Numbers are those of the file, parents are positions in document order.
 #[derive(Debug, Default)]
-struct Document {
+struct AnchorParser {
     cube: Cube,
     metric_ids: Vec<u64>,
     region_ids: Vec<u64>,
@@ -104,14 +104,14 @@ struct Document {
     callee_ids: Vec<u64>,
     location_ids: Vec<u64>,
     open: Vec<Element>,
-    /// Text since the last tag was opened or closed.
+    /// Text since the last opening or closing tag.
     text: String,
     /// The operator that the open `cubeplaggr` element defines.
     aggregation: Option<Aggregation>,
     has_root: bool,
 }
 
-impl Document {
+impl AnchorParser {
     fn open(&mut self, name: String, tag: &Tag) -> Result<()> {
         self.text.clear();
         let element = match (self.open.last(), name.as_str()) {
@@ -341,7 +341,7 @@ impl Document {
         }
     }
 
-    /// Puts everything at its position.
+    /// Renumbers everything.
     fn finish(self) -> Result<Anchor> {
         if !self.has_root || !self.open.is_empty() {
             return Err(Error::invalid("the text ends before </cube>"));

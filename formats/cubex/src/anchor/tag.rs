@@ -1,4 +1,4 @@
-//! What stands inside the angle brackets, and entities.
+//! Attributes of XML tags, and entities.
 
 use quick_xml::events::BytesStart;
 use quick_xml::events::attributes::AttrError;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub(super) struct Tag(Vec<(String, String)>);
 
 impl Tag {
-    /// Takes the attributes as they come; reference writers leave out quotes in some places.
+    /// Collects the attributes; reference writers omit the quotes in some places.
     pub(super) fn new(start: &BytesStart<'_>) -> Result<Tag> {
         let attribute =
             |attribute: std::result::Result<quick_xml::events::attributes::Attribute<'_>, AttrError>| {
@@ -30,7 +30,7 @@ impl Tag {
         self.get(key).unwrap_or_default().to_owned()
     }
 
-    /// A number that must be there.
+    /// A number that must be present.
     pub(super) fn number(&self, key: &str) -> Result<u64> {
         self.get(key).map_or_else(|| Err(Error::invalid(format!("attribute {key} is missing"))), number)
     }
@@ -40,18 +40,18 @@ impl Tag {
         self.number(if self.get("Id").is_some() { "Id" } else { "id" })
     }
 
-    /// A line of source code; anything but a positive number means unknown.
+    /// A line of source code; `None` unless it is a positive number.
     pub(super) fn line(&self, key: &str) -> Option<u32> {
         self.get(key)?.trim().parse().ok().filter(|line| *line > 0)
     }
 }
 
-/// A number as such.
+/// Parses a number.
 pub(super) fn number(text: &str) -> Result<u64> {
     text.trim().parse().map_err(|_| Error::invalid(format!("\"{}\" is not a number", text.escape_debug())))
 }
 
-/// Text with line ends taken for blanks and the five entities decoded; all others stay as they are.
+/// Text with line ends replaced by blanks and the five entities of XML decoded; other entities stay.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut parts = text.split('&');
@@ -65,7 +65,7 @@ pub(super) fn plain(text: &str) -> String {
     plain.replace('\n', " ")
 }
 
-/// The character behind an entity.
+/// The character of an entity.
 pub(super) fn entity(name: &str) -> Option<char> {
     Some(match name {
         "amp" => '&',

@@ -1,11 +1,11 @@
-//! One header block: the 512 bytes in front of each member.
+//! Tar headers: the block of 512 bytes in front of each member.
 
 use super::BLOCK;
 use crate::error::{Error, Result};
 
-/// An ordinary member; old archives also use a zero byte.
+/// Type of an ordinary member; old archives also use a zero byte.
 pub(super) const REGULAR: u8 = b'0';
-/// A record about the member that follows, such as its size.
+/// Type of a PAX record about the member that follows, such as its size.
 pub(super) const PAX: u8 = b'x';
 
 const SIZE_AT: usize = 124;
@@ -15,7 +15,7 @@ const MAGIC_AT: usize = 257;
 
 pub(super) type Block = [u8; BLOCK];
 
-/// What a header says. The checksum is not looked at: CubeW 4.8 writes wrong ones.
+/// A decoded header. The checksum is ignored: CubeW 4.8 writes wrong ones.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) name: String,
@@ -23,7 +23,7 @@ pub(super) struct Header {
     pub(super) size: u64,
 }
 
-/// The header of a member. Nothing in it depends on the host, the user or the time.
+/// Encodes the header of a member. Nothing in it depends on the host, the user or the time.
 pub(super) fn encode(name: &str, kind: u8, size: u64) -> Block {
     let mut block = [0; BLOCK];
     put(&mut block, 0, name.as_bytes());
@@ -47,12 +47,12 @@ fn put(block: &mut Block, at: usize, bytes: &[u8]) {
     }
 }
 
-/// Whether the block carries the mark of a tar header.
+/// Whether the block has the magic of a tar header.
 pub(super) fn has_magic(block: &Block) -> bool {
     block.get(MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar"))
 }
 
-/// Decodes a header; `None` if the block names nothing.
+/// Decodes a header; `None` if the block has no name.
 pub(super) fn decode(block: &Block) -> Result<Option<Header>> {
     let name = block.get(..100).unwrap_or_default().split(|&byte| byte == 0).next().unwrap_or_default();
     if name.is_empty() {

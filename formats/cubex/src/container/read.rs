@@ -1,6 +1,6 @@
-//! Reading the container: a table of members, and bytes of members by offset.
+//! Reading the container: a table of members, and their bytes by offset.
 //!
-//! Checksums, modes, owners and times are not looked at. Allocations never exceed the size of the file.
+//! Checksums, modes, owners and times are ignored. Allocations never exceed the size of the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(crate) struct Archive {
     members: BTreeMap<String, Member>,
 }
 
-/// Where the contents of a member lie in the file.
+/// Place of a member's contents in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     offset: u64,
@@ -26,11 +26,11 @@ pub(crate) struct Member {
 }
 
 impl Archive {
-    /// Opens an archive and finds its members; of several with one name the last counts.
+    /// Opens an archive and indexes its members; of several with one name the last counts.
     pub(crate) fn open(path: &Path) -> Result<Archive> {
         let file = File::open(path).map_err(|error| Error::io("open", error))?;
         let size = file.metadata().map_err(|error| Error::io("open", error))?.len();
-        let members = Walk { file: &file, size, at: 0 }.members()?;
+        let members = HeaderScan { file: &file, size, at: 0 }.members()?;
         Ok(Archive { file, members })
     }
 
@@ -63,14 +63,14 @@ impl Archive {
     }
 }
 
-/// A walk over the headers of an archive.
-struct Walk<'f> {
+/// Scan of the headers of an archive.
+struct HeaderScan<'f> {
     file: &'f File,
     size: u64,
     at: u64,
 }
 
-impl Walk<'_> {
+impl HeaderScan<'_> {
     fn members(mut self) -> Result<BTreeMap<String, Member>> {
         let mut members = BTreeMap::new();
         let mut large = None;
@@ -109,7 +109,7 @@ impl Walk<'_> {
         Ok(members)
     }
 
-    /// The block at an offset; `None` if the file has no whole block there.
+    /// The block at an offset; `None` if the file ends within it.
     fn block(&self, at: u64) -> Result<Option<Block>> {
         if at.checked_add(BLOCK as u64).is_none_or(|end| end > self.size) {
             return Ok(None);
@@ -119,7 +119,8 @@ impl Walk<'_> {
         Ok(Some(block))
     }
 
-    /// Where the header after these contents is, by CubeLib's rule unless there is one by tar's.
+    /// Offset of the header behind these contents: by tar's padding if a header is there, otherwise by
+    /// CubeLib's.
     fn next_header(&self, start: u64, size: u64) -> Result<u64> {
         let end = start + size;
         let next = end.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);

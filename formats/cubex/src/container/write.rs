@@ -1,4 +1,4 @@
-//! Writing the container, front to back; what is skipped comes later.
+//! Writing the container front to back; contents that are skipped are written later.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -7,15 +7,15 @@ use std::os::unix::fs::FileExt;
 use super::header::{PAX, REGULAR, encode};
 use super::{BLOCK, LARGE, has_ambiguous_padding};
 
-/// A tar archive under construction. Sizes are announced before contents, so that contents can be streamed.
+/// A tar archive under construction. Sizes precede contents, so that contents can be streamed.
 ///
-/// After a failed write all further ones fail: the archive cannot be completed by chance.
+/// After a failed write all further ones fail, so a broken archive cannot be completed.
 #[derive(Debug)]
 pub(crate) struct ArchiveWriter<W> {
     out: W,
-    /// Bytes still to come for the open member.
+    /// Bytes still missing from the open member.
     missing: u64,
-    /// Zeros that fill up the last block of the open member.
+    /// Zeros that pad the open member to whole blocks.
     padding: u64,
     failed: bool,
 }
@@ -32,8 +32,8 @@ impl<W: Write> ArchiveWriter<W> {
         let in_header = if size < LARGE {
             size
         } else {
-            // The only form CubeLib understands: one record, its own length in two digits, nothing but the
-            // size.
+            // The only form that CubeLib understands: one record with the size alone, its own length in two
+            // digits.
             let digits = size.to_string();
             let record = format!("{} size={digits}\n", "LL size=\n".len() + digits.len());
             self.put(&encode(&format!("PaxHeader/{name}"), PAX, record.len() as u64))?;
@@ -59,7 +59,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.zeros(self.padding)
     }
 
-    /// Closes the archive and hands everything to the carrier, which is returned.
+    /// Closes the archive, flushes the output and returns it.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.zeros(2 * BLOCK as u64)?;
         self.out.flush()?;
@@ -84,7 +84,7 @@ impl<W: Write> ArchiveWriter<W> {
 }
 
 impl ArchiveWriter<BufWriter<File>> {
-    /// Leaves out contents of the open member, which are [written](Self::write_at) later. Answers where they are.
+    /// Skips contents of the open member, to be [written](Self::write_at) later, and returns their offset.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<u64> {
         debug_assert!(count <= self.missing, "more contents than announced");
         self.missing = self.missing.saturating_sub(count);
@@ -94,7 +94,7 @@ impl ArchiveWriter<BufWriter<File>> {
         Ok(result? - count)
     }
 
-    /// Writes contents that were left out.
+    /// Writes contents that were skipped.
     pub(crate) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let result = self.out.get_ref().write_all_at(bytes, offset);
         self.failed |= result.is_err();
@@ -102,7 +102,7 @@ impl ArchiveWriter<BufWriter<File>> {
     }
 }
 
-/// Bytes missing from a full last block.
+/// Padding, in bytes, to a full last block.
 fn fill(size: u64) -> u64 {
     size.next_multiple_of(BLOCK as u64) - size
 }

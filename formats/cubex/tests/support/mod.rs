@@ -1,4 +1,4 @@
-//! What the integration tests share: small cubes, and archives put together by hand.
+//! Test support: small cubes, and tar archives built by hand.
 
 #![allow(dead_code, reason = "no test binary uses everything")]
 
@@ -93,7 +93,7 @@ pub(crate) fn archive(members: &[(&str, &[u8])], padding: Padding) -> Vec<u8> {
     out
 }
 
-/// What follows a member whose size is a multiple of 512.
+/// Padding behind a member whose size is a multiple of 512.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Padding {
     Standard,

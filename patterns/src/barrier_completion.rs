@@ -1,6 +1,6 @@
 //! Barrier Completion: time in a barrier after the first rank had left it.
 //!
-//! What the barrier itself costs once everyone is there.
+//! This is the cost of the barrier itself, once all ranks have arrived.
 
 use model::Ticks;
 

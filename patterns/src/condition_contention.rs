@@ -1,7 +1,8 @@
 //! Condition Contention: a thread that was waiting on a condition variable has to wait for the mutex, too.
 //!
-//! A call that waits on a condition variable releases its mutex and takes it again before it returns (POSIX.1-2017,
-//! pthread_cond_wait). This is all the time until the mutex was free, that for the signal included.
+//! A call that waits on a condition variable releases its mutex and acquires it again before it returns
+//! (POSIX.1-2017, pthread_cond_wait). The metric is all time until the mutex was free, including the time
+//! until the signal.
 
 use model::Ticks;
 

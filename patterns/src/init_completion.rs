@@ -1,6 +1,7 @@
 //! Initialization Completion: time in MPI_Init after the first rank had left it.
 //!
-//! Ranks start at different times, so that waiting in MPI_Init says nothing about the program: only completion is measured.
+//! Ranks start at different times, so waiting in MPI_Init says nothing about the program: only completion is
+//! measured.
 
 use model::Ticks;
 

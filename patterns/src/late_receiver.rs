@@ -5,7 +5,8 @@
 //!   receiver  ----------[ receive ]-----
 //! ```
 //!
-//! Charged at the sender, in the call that completed the send: only calls that can be blocked by their receiver count.
+//! Attributed to the sender, to the call that completed the send: only calls that can block until the receive
+//! is posted count.
 
 use model::Ticks;
 
@@ -47,7 +48,7 @@ fn late_receiver(message: &SentMessage) -> Ticks {
         Completion::Test | Completion::Other => return 0,
     }
     if message.send.leave <= message.posting.enter {
-        return 0; // The send was over before: the message was buffered.
+        return 0; // The send ended before the receive was posted: the message was buffered.
     }
     message.posting.enter - message.send.enter
 }

@@ -5,7 +5,7 @@
 //!   receiver  ----[ waits | receive ]---
 //! ```
 //!
-//! Charged at the receiver, in the call that completed the receive. A test never waits.
+//! Attributed to the receiver, to the call that completed the receive. A test never waits.
 
 use model::Ticks;
 
@@ -45,7 +45,7 @@ fn late_sender(message: &ReceivedMessage) -> Ticks {
     if message.completion == Completion::Test {
         return 0;
     }
-    // With wrong clocks the send may seem to start after the receive was over.
+    // With wrong clocks the send may seem to start after the receive has ended.
     message.send.enter.min(message.receive.leave) - message.receive.enter
 }
 

@@ -1,10 +1,11 @@
-//! What counts as a wait state: one file a pattern, and the tree of metrics that they fill.
+//! Definitions of wait states, one file a pattern, and the tree of metrics that they fill.
 //!
-//! `ls` of this folder is the list of wait states. A pattern is a pure function over matched operations ([`matched`])
-//! with its metric as data ([`Pattern`]). Reports and summaries follow from the list [`PATTERNS`], and a test compares the
-//! documentation with it.
+//! `ls` of this folder is the list of wait states. A pattern is a pure function over matched operations
+//! ([`matched`]) with its metric as data ([`Pattern`]). Reports and summaries follow from the list
+//! [`PATTERNS`], and a test compares the documentation with it.
 //!
-//! To add one: a file with its `PATTERN`, and its line in the two lists below. A test names what is missing.
+//! To add one: a file with its `PATTERN`, and its line in the two lists below. A test reports what is
+//! missing.
 //!
 //! Deliberately absent: files, exchange between workers, and any state; patterns do not know each other.
 
@@ -63,14 +64,14 @@ pub const PATTERNS: &[Pattern] = &[
     condition_contention::PATTERN,
 ];
 
-/// All metrics of the report; parents precede children, siblings are in the order in which viewers show them.
+/// All metrics of the report; parents precede children, siblings are in the order of display.
 pub fn metrics() -> Vec<Metric> {
     let of_patterns = PATTERNS.iter().map(|pattern| pattern.metric);
     let of_instances = PATTERNS.iter().flat_map(|pattern| pattern.instances.into_iter().flatten());
     metric_tree::metrics().chain(of_patterns).chain(of_instances).collect()
 }
 
-/// The metrics that only a search for root causes fills; all that are below them are, too.
+/// The metrics that only the analysis of root causes fills; their descendants are among them.
 pub fn metrics_of_causes() -> impl Iterator<Item = Metric> {
     metric_tree::of_causes()
 }

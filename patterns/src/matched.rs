@@ -1,15 +1,15 @@
-//! What patterns look at: operations with their partners, in ticks of one clock.
+//! Matched operations, the input of patterns: operations with their partners, in ticks of one clock.
 //!
-//! `E` and `L` in the definitions are `enter` and `leave` of the call that contains an event.
+//! `E` and `L` in the definitions are `enter` and `leave` of the call that contains an event (specification 1).
 
 use model::Ticks;
 
-/// A call from enter to leave.
+/// Interval of a call, from enter to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
-    /// When the call was entered.
+    /// Time of the enter event.
     pub enter: Ticks,
-    /// When it was left; never before `enter`.
+    /// Time of the leave event; never before `enter`.
     pub leave: Ticks,
 }
 
@@ -19,16 +19,16 @@ impl Interval {
         Interval { enter, leave }
     }
 
-    /// Its length.
+    /// Duration of the call.
     pub const fn length(&self) -> Ticks {
         self.leave - self.enter
     }
 }
 
-/// What an MPI call does to the messages that it completes, by its name (MPI 3.1, sections 3.2, 3.4 and 3.7).
+/// How an MPI call completes messages, by its name (MPI 3.1, sections 3.2, 3.4 and 3.7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Completion {
-    /// `MPI_Send`, `MPI_Ssend`: may block until the receive is there.
+    /// `MPI_Send`, `MPI_Ssend`: may block until the receive is posted.
     BlockingSend,
     /// `MPI_Wait`, `MPI_Waitany`: one request.
     WaitOne,
@@ -41,16 +41,16 @@ pub enum Completion {
     Other,
 }
 
-/// A message as its receiver sees it.
+/// A matched message at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReceivedMessage {
-    /// When the send was recorded.
+    /// Time of the send record.
     pub sent: Ticks,
     /// The call that sent the message.
     pub send: Interval,
     /// The call in which the receive completed.
     pub receive: Interval,
-    /// What kind of call that is.
+    /// Completion class of that call.
     pub completion: Completion,
     /// Source of the message: a rank in its communicator.
     pub source: u32,
@@ -58,12 +58,12 @@ pub struct ReceivedMessage {
     pub bytes: u64,
 }
 
-/// A message as its sender sees it.
+/// A matched message at its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SentMessage {
     /// The call in which the send completed: the sending call itself, or the one that completed the request.
     pub send: Interval,
-    /// What kind of call that is.
+    /// Completion class of that call.
     pub completion: Completion,
     /// The call that posted the receive.
     pub posting: Interval,
@@ -71,16 +71,16 @@ pub struct SentMessage {
     pub bytes: u64,
 }
 
-/// A message that was reported late, as long as it is remembered.
+/// A message that was reported as late, kept for the detection of wrong order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LateMessage {
-    /// When the send was recorded.
+    /// Time of the send record.
     pub sent: Ticks,
     /// Source of the message: a rank in its communicator.
     pub source: u32,
 }
 
-/// What a collective operation does with data, hence who can wait for whom.
+/// Class of a collective operation by its data movement, which determines the members that wait.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CollectiveClass {
     /// `MPI_Init`, `MPI_Init_thread`.
@@ -93,97 +93,97 @@ pub enum CollectiveClass {
     OneToAll,
     /// Reduce, Gather(v): the root waits for the last contribution.
     AllToOne,
-    /// Allreduce, Allgather(v), Alltoall, Reduce_scatter(_block): everyone waits for the last contribution.
+    /// Allreduce, Allgather(v), Alltoall, Reduce_scatter(_block): all members wait for the last contribution.
     AllToAll,
     /// Scan, Exscan: a rank waits for lower ranks.
     Scan,
 }
 
-/// One rank's part in a collective operation. Only ranks that synchronise with others have one: all others cannot
-/// wait.
+/// A member of a collective operation. Only members that synchronise have one: the others cannot wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CollectiveMember {
-    /// What the operation does.
+    /// Class of the operation.
     pub class: CollectiveClass,
-    /// When this rank began the operation.
+    /// Start of the operation on this rank.
     pub begin: Ticks,
-    /// When this rank ended the operation.
+    /// End of the operation on this rank.
     pub end: Ticks,
-    /// Begin of the rank that this one has to wait for.
+    /// Start on the rank that this one has to wait for.
     pub last_begin: Ticks,
     /// Earliest end among the ranks that synchronise.
     pub first_end: Ticks,
 }
 
 impl CollectiveMember {
-    /// Time until the awaited rank began. Not longer than the operation itself, which wrong clocks could make it.
+    /// Time until the awaited rank started, cut to the duration of the operation, which wrong clocks could
+    /// exceed.
     pub fn waiting(&self) -> Ticks {
         (self.last_begin.min(self.end) - self.begin).max(0)
     }
 
-    /// Time after the first rank was done; it does not overlap with [`waiting`](Self::waiting).
+    /// Time after the first rank had finished; it does not overlap with [`waiting`](Self::waiting).
     pub fn completing(&self) -> Ticks {
         let last_begin = self.last_begin.min(self.end);
         (self.end - self.first_end.max(last_begin)).max(0)
     }
 }
 
-/// Why there is a barrier of OpenMP (OpenMP 5.0, section 2.17.2 and 2.17.3).
+/// Origin of an OpenMP barrier (OpenMP 5.0, section 2.17.2 and 2.17.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BarrierClass {
-    /// The program asks for it.
+    /// A `barrier` construct.
     Explicit,
-    /// A parallel region or worksharing construct ends with it.
+    /// The end of a parallel region or worksharing construct.
     Implicit,
 }
 
-/// A thread in a barrier of its team.
+/// A thread's visit to a barrier of its team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BarrierVisit {
-    /// What kind of barrier it is.
+    /// Origin of the barrier.
     pub class: BarrierClass,
-    /// The thread's time in it.
+    /// The thread's time in the barrier.
     pub visit: Interval,
-    /// When the last thread of the team entered it.
+    /// Time at which the last thread of the team entered.
     pub last_enter: Ticks,
-    /// Time in which the thread ran tasks while it was in there.
+    /// Time in which the thread ran tasks inside the barrier.
     pub tasks: Ticks,
 }
 
 impl BarrierVisit {
-    /// Time until the last thread came, without the tasks that were run meanwhile. Unlike waiting in MPI it is not cut to
-    /// the time in there: threads of a process have one clock.
+    /// Time until the last thread entered, without the tasks that were run meanwhile. Unlike waiting in MPI
+    /// it is not cut to the duration of the visit: threads of a process have one clock.
     pub fn waiting(&self) -> Ticks {
         (self.last_enter - self.visit.enter).saturating_sub(self.tasks)
     }
 }
 
-/// What is locked, by the call that does it.
+/// Kind of lock, by the call that acquires it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockClass {
-    /// A critical section of OpenMP.
+    /// An OpenMP critical section.
     Critical,
-    /// A lock of OpenMP, or another construct with one.
+    /// An OpenMP lock, or another construct with one.
     OpenMp,
-    /// A mutex of POSIX threads.
+    /// A POSIX mutex.
     Mutex,
-    /// The mutex that a call on a condition variable takes again.
+    /// The mutex that a call on a condition variable acquires again.
     Condition,
 }
 
-/// A lock that a thread got.
+/// Acquisition of a lock by a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Acquisition {
-    /// What kind of lock it is.
+    /// Kind of lock.
     pub class: LockClass,
-    /// From entering the call that asks for the lock until the thread has it.
+    /// From entering the acquiring call until the lock was acquired.
     pub call: Interval,
-    /// When the thread that had it before released it; `None` if nobody had it before.
+    /// Time at which the previous owner released the lock; `None` if there was none.
     pub released: Option<Ticks>,
 }
 
 impl Acquisition {
-    /// Time until the lock was released, not cut either.
+    /// Time until the lock was released; not cut either.
     pub fn waiting(&self) -> Ticks {
         self.released.map_or(0, |released| released - self.call.enter)
     }
@@ -211,7 +211,7 @@ pub(crate) mod tests {
         BarrierVisit { class, visit: Interval::new(10, 50), last_enter: 30, tasks: 0 }
     }
 
-    /// A call that gets a lock from 10 to 50; it was released at 30.
+    /// A call that acquires a lock from 10 to 50; it was released at 30.
     pub(crate) fn acquisition(class: LockClass) -> Acquisition {
         Acquisition { class, call: Interval::new(10, 50), released: Some(30) }
     }

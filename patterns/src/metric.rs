@@ -1,4 +1,4 @@
-//! What a metric is: its place in the tree, its unit, and where its severities come from.
+//! Metrics: place in the metric tree, unit, and origin of the severities.
 
 use model::Region;
 
@@ -7,20 +7,20 @@ use model::Region;
 pub enum Unit {
     /// Time; counted in ticks until the report is written.
     Seconds,
-    /// How often something happened.
+    /// Number of occurrences.
     Occurrences,
     /// Amounts of data.
     Bytes,
 }
 
-/// Where the severities of a metric come from.
+/// Origin of a metric's severities.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// The walk over the events, the accounting of operations, or a pattern adds to it.
     Measured,
-    /// The search for root causes adds to it: shares of times.
+    /// The analysis of root causes adds to it: shares of times.
     Shares,
-    /// The location is compared with others when the report is written.
+    /// Comparison of the location with others, when the report is written.
     Comparison,
     /// The exclusive time of the call paths whose region is selected.
     TimeIn(fn(&Region) -> bool),
@@ -28,25 +28,25 @@ pub enum Source {
     VisitsOf(fn(&Region) -> bool),
     /// The sum of the metrics below.
     Sum,
-    /// The first metric without the others.
+    /// The first metric minus the others.
     Rest(&'static str, &'static [&'static str]),
 }
 
-/// A metric of the report. Severities are exclusive along the call tree, and inclusive along the metric tree: a
-/// metric's value contains the values of the metrics below it.
+/// A metric of the report. Severities are exclusive along the call tree, and inclusive along the metric tree:
+/// a metric's value contains the values of its children.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// The unique name; the reference analyzer's, so that reports can be compared.
+    /// Unique name; the reference analyzer's, so that reports can be compared.
     pub id: &'static str,
-    /// The name that viewers show, to be read below its parent's.
+    /// Display name, to be read below its parent's.
     pub name: &'static str,
-    /// The unique name of the metric above; `None` at a root.
+    /// Unique name of the parent; `None` at a root.
     pub parent: Option<&'static str>,
     /// The unit of its severities.
     pub unit: Unit,
-    /// What it measures, in one sentence.
+    /// Description in one sentence.
     pub about: &'static str,
-    /// Where its severities come from.
+    /// Origin of its severities.
     pub source: Source,
     /// Whether its time counts as work of a location when the impact of imbalance on the critical path is computed
     /// (specification 16.3). Metrics below one that does not count are left out with it.
@@ -77,7 +77,7 @@ impl Metric {
         Metric { id, name, parent: Some(parent), unit, about, source, is_work: true }
     }
 
-    /// A time below `parent` that a pattern measures.
+    /// A waiting time below `parent` that a pattern measures.
     pub const fn wait(
         parent: &'static str,
         id: &'static str,

@@ -1,6 +1,6 @@
 //! N x N Completion: time in an all-to-all operation after the first rank had finished.
 //!
-//! What the operation itself costs once all contributions are there.
+//! This is the cost of the operation itself, once all contributions have arrived.
 
 use model::Ticks;
 

@@ -1,6 +1,6 @@
 //! Wait at Explicit OpenMP Barrier: time in a `barrier` construct until the last thread of the team arrived.
 //!
-//! Time in which the thread runs tasks meanwhile is no waiting.
+//! Time in which the thread runs tasks meanwhile does not count.
 
 use model::Ticks;
 

@@ -1,7 +1,7 @@
-//! Wait at Implicit OpenMP Barrier: time at the end of a parallel region or worksharing construct until the last thread
-//! of the team arrived.
+//! Wait at Implicit OpenMP Barrier: time at the end of a parallel region or worksharing construct until the
+//! last thread of the team arrived.
 //!
-//! Time in which the thread runs tasks meanwhile is no waiting.
+//! Time in which the thread runs tasks meanwhile does not count.
 
 use model::Ticks;
 

@@ -1,4 +1,4 @@
-//! What a pattern is: a metric with the rule that finds it.
+//! Patterns: a metric with the rule that detects it.
 
 use model::Ticks;
 
@@ -8,16 +8,17 @@ use crate::matched::{
 };
 use crate::metric::Metric;
 
-/// A wait state (or a completion time): its metric, its name, and the function that finds it.
+/// A wait state (or a completion time): its metric, its title, and the function that detects it.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// What it measures.
+    /// The metric that it fills.
     pub metric: Metric,
     /// Numbers of instances on empty messages and on messages with data, for patterns of messages.
     pub instances: Option<[Metric; 2]>,
-    /// The name by itself, for a summary.
+    /// Title without context, for a summary.
     pub title: &'static str,
-    /// Lost time that someone else could have prevented; false for the time an operation takes to complete.
+    /// Whether another process or thread caused the lost time; false for the time an operation takes to
+    /// complete.
     pub is_waiting: bool,
     /// The statistics of its instances; `None` if it has none.
     pub statistics: Option<Statistics>,
@@ -59,24 +60,26 @@ pub enum Within {
     Lock(LockClass),
 }
 
-/// At which end of which match a pattern is evaluated. A function answers a length of time in ticks; 0 or less means
-/// that the pattern did not occur.
+/// The matched operation on which a pattern is evaluated, and its function. A function returns a length of
+/// time in ticks; 0 or less means that the pattern did not occur.
 ///
-/// Functions have no state: the history that a rule needs is a field of what it looks at.
+/// Functions have no state: the history that a rule needs is in the fields of its arguments.
 #[derive(Clone, Copy, Debug)]
 pub enum Detect {
-    /// At each received message: the time that it was late. Of the messages that one call completes, only the one with the
-    /// longest time counts, and that call has no late receivers. What is found is remembered until it is overtaken.
+    /// On each received message: the time by which it was late. Of the messages that one call completes, only
+    /// the one with the longest time counts, and that call has no late receivers. A late message is kept
+    /// until it is overtaken.
     LateMessage(fn(&ReceivedMessage) -> Ticks),
-    /// At each sent message. Of the messages that one call completes, only the one with the longest time counts.
+    /// On each sent message. Of the messages that one call completes, only the one with the longest time
+    /// counts.
     Send(fn(&SentMessage) -> Ticks),
-    /// At a late message once a later received message turns out to have been sent before it; the time is the late
-    /// message's.
+    /// On a late message once a message that is received later turns out to have been sent before it; the
+    /// time is the late message's.
     Overtaken(fn(&LateMessage, &ReceivedMessage) -> bool),
-    /// At each member of a collective operation.
+    /// On each member of a collective operation.
     Collective(fn(&CollectiveMember) -> Ticks),
-    /// At each visit of a thread to a barrier of its team.
+    /// On each visit of a thread to a barrier of its team.
     ThreadBarrier(fn(&BarrierVisit) -> Ticks),
-    /// At each lock that a thread got.
+    /// On each acquisition of a lock.
     Lock(fn(&Acquisition) -> Ticks),
 }

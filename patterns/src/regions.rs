@@ -1,13 +1,14 @@
-//! Which regions belong to which class of time: predicates over a region's paradigm, role and name (specification 16.3).
-//! Which function of MPI is what by its name, its table says ([`model::mpi`]).
+//! Classes of time: predicates over a region's paradigm, role and name (specification 16.3). The table of MPI
+//! functions classifies those by name ([`model::mpi`]).
 //!
-//! The classes are those of the reference's report, so that numbers can be compared; MPI's chapters are behind most of
-//! them (MPI 3.1: point-to-point 3, collective 5, communicators 6 and 7, environment 8, one-sided 11, files 13).
+//! The classes are those of the reference's report, so that numbers can be compared; most of them correspond
+//! to chapters of MPI (MPI 3.1: point-to-point 3, collective 5, communicators 6 and 7, environment 8,
+//! one-sided 11, files 13).
 
 use model::mpi::Class;
 use model::{Paradigm, Region, RegionRole};
 
-/// Time that the recorder itself took. Recording switched off (`MEASUREMENT OFF`) is time of the program.
+/// Overhead of the recorder. Recording switched off (`MEASUREMENT OFF`) is time of the program.
 pub(crate) fn overhead(region: &Region) -> bool {
     match region.paradigm {
         Paradigm::MEASUREMENT_SYSTEM => matches!(region.name.as_str(), "TRACE BUFFER FLUSH" | "TRACING"),
@@ -16,7 +17,7 @@ pub(crate) fn overhead(region: &Region) -> bool {
     }
 }
 
-/// Everything else: time of the program.
+/// Execution: all but overhead.
 pub(crate) fn execution(region: &Region) -> bool {
     !overhead(region)
 }

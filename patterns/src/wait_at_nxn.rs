@@ -1,6 +1,6 @@
 //! Wait at N x N: a rank of an all-to-all operation waits for the last contribution.
 //!
-//! No rank can finish before everyone has contributed.
+//! No rank can finish before all ranks have contributed.
 
 use model::Ticks;
 

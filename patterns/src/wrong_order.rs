@@ -1,11 +1,12 @@
-//! Messages in Wrong Order: a late message is awaited although another one, sent earlier, could have been received.
+//! Messages in Wrong Order: a late message is awaited although another one, sent earlier, could have been
+//! received.
 //!
 //! ```text
 //!   senders   --[ send b ]-----[ send a ]----
 //!   receiver  -[ waits | receive a ][ receive b ]--
 //! ```
 //!
-//! Part of Late Sender; charged where message *a* was awaited, found when message *b* is received.
+//! Part of Late Sender; attributed to the wait for message *a*, detected when message *b* is received.
 
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;

@@ -1,7 +1,7 @@
-//! Messages in Wrong Order from different sources: of two ranks the receiver waits for the slower one first.
+//! Messages in Wrong Order from different sources: the receiver waits for the slower of two ranks first.
 //!
-//! The part of wrong order in which source ranks are different. As in the reference, ranks are compared as they stand in
-//! the records, in whichever communicators the two messages travelled.
+//! The part of wrong order in which source ranks are different. As in the reference, the ranks of the records
+//! are compared, whatever the communicators of the two messages.
 
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;

@@ -1,7 +1,8 @@
-//! Messages in Wrong Order from the same source: one rank sends two messages in the order opposite to the receives.
+//! Messages in Wrong Order from the same source: one rank sends two messages in the order opposite to the
+//! receives.
 //!
-//! The part of wrong order in which source ranks are equal. As in the reference, ranks are compared as they stand in the
-//! records, in whichever communicators the two messages travelled.
+//! The part of wrong order in which source ranks are equal. As in the reference, the ranks of the records are
+//! compared, whatever the communicators of the two messages.
 
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;

@@ -7,7 +7,7 @@
 //! leave before another one enters.
 
 use model::Ticks;
-use patterns::collective::{self, synchronise};
+use patterns::collective::{MemberRecord, Members, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
@@ -421,16 +421,16 @@ fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
 pub(super) fn with_members<T>(
     members: &[Part],
     ranks: Option<&[u32]>,
-    rule: impl FnOnce(collective::Members<'_>) -> T,
+    rule: impl FnOnce(Members<'_>) -> T,
 ) -> T {
-    let part = |at: usize| {
+    let record = |at: usize| {
         let Part { begin, end, sent, received, .. } = members[at];
-        collective::Part { begin, end, sent, received }
+        MemberRecord { begin, end, sent, received }
     };
     let in_order = || ranks.map_or_else(|| (0..members.len()).collect(), |ranks| by_rank(members, ranks));
-    rule(collective::Members {
+    rule(Members {
         count: members.len(),
-        part: &part,
+        record: &record,
         root: ranks.and_then(|ranks| root(members, ranks)),
         by_rank: &in_order,
     })

@@ -1,13 +1,13 @@
-//! All give to one: the root waits for the last member that sends (specification 6.4).
+//! N-to-1 operations: the root waits for the last member that sends (specification 6.4).
 
 use super::{Members, Synchronisation, Synchronisations};
 
 pub(super) fn synchronise(members: Members<'_>) -> Option<Synchronisations> {
-    let part = members.part;
-    let root = members.root.filter(|&root| part(root).received > 0)?;
-    let last = members.last_sender().filter(|&last| part(root).begin < part(last).begin)?;
-    let first_end = part(root).end.min(part(last).end);
-    let synchronisation = Synchronisation { last_begin: part(last).begin, first_end };
+    let record = members.record;
+    let root = members.root.filter(|&root| record(root).received > 0)?;
+    let last = members.last_sender().filter(|&last| record(root).begin < record(last).begin)?;
+    let first_end = record(root).end.min(record(last).end);
+    let synchronisation = Synchronisation { last_begin: record(last).begin, first_end };
     Some(members.with(synchronisation, |at| at == root || at == last))
 }
 
@@ -18,8 +18,8 @@ mod tests {
 
     #[test]
     fn root_waits_for_the_last_sender_and_the_lowest_rank_of_equals_is_it() {
-        let parts = [(1, 20, 8, 8), (9, 15, 8, 0), (9, 12, 8, 0), (10, 11, 0, 0)];
-        assert_eq!(synchronised(AllToOne, Some(0), &parts), [Some((9, 15)), Some((9, 15)), None, None]);
+        let records = [(1, 20, 8, 8), (9, 15, 8, 0), (9, 12, 8, 0), (10, 11, 0, 0)];
+        assert_eq!(synchronised(AllToOne, Some(0), &records), [Some((9, 15)), Some((9, 15)), None, None]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Everyone waits for the last one: barriers, `MPI_Init`, `MPI_Finalize` (specification 6.1, 6.2).
+//! Barriers, `MPI_Init`, `MPI_Finalize`: all members wait for the last one (specification 6.1, 6.2).
 
 use super::{Members, Synchronisation, Synchronisations};
 

@@ -1,15 +1,15 @@
-//! One gives to all: receivers that began before the root wait for it (specification 6.3).
+//! 1-to-N operations: receivers that started before the root wait for it (specification 6.3).
 
-use super::{Members, Part, Synchronisation, Synchronisations};
+use super::{MemberRecord, Members, Synchronisation, Synchronisations};
 
-/// The root takes part if anyone waits.
+/// The root synchronises if any receiver waits.
 pub(super) fn synchronise(members: Members<'_>) -> Option<Synchronisations> {
     let at = members.root?;
-    let root = Some((members.part)(at)).filter(|root| root.sent > 0)?;
-    let waits = |part: Part| part.received > 0 && part.begin < root.begin;
+    let root = Some((members.record)(at)).filter(|root| root.sent > 0)?;
+    let waits = |record: MemberRecord| record.received > 0 && record.begin < root.begin;
     let first_end = members.first_end(waits)?;
     let synchronisation = Synchronisation { last_begin: root.begin, first_end };
-    Some(members.with(synchronisation, |position| position == at || waits((members.part)(position))))
+    Some(members.with(synchronisation, |position| position == at || waits((members.record)(position))))
 }
 
 #[cfg(test)]
@@ -19,8 +19,8 @@ mod tests {
 
     #[test]
     fn early_receivers_wait_for_the_root_and_late_ones_do_not() {
-        let parts = [(5, 9, 8, 0), (1, 7, 0, 8), (6, 8, 0, 8)];
-        assert_eq!(synchronised(OneToAll, Some(0), &parts), [Some((5, 7)), Some((5, 7)), None]);
+        let records = [(5, 9, 8, 0), (1, 7, 0, 8), (6, 8, 0, 8)];
+        assert_eq!(synchronised(OneToAll, Some(0), &records), [Some((5, 7)), Some((5, 7)), None]);
     }
 
     #[test]

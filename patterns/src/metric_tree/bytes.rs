@@ -1,4 +1,4 @@
-//! Amounts of data.
+//! Metrics that are amounts of data.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Measured, Sum};

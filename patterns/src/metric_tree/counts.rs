@@ -1,4 +1,4 @@
-//! How often things happened: visits, synchronisations, communications, calls on files.
+//! Metrics that are counts: visits, synchronisations, communications, calls on files.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Measured, Sum, VisitsOf};

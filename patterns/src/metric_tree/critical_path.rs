@@ -1,4 +1,4 @@
-//! The critical path, and what follows from it for everyone.
+//! Metrics of the critical path and its imbalance.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Rest, Shares, Sum};

@@ -1,4 +1,4 @@
-//! Delay costs: who made the others wait.
+//! Metrics of delay costs: waiting time attributed to the delays that caused it.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Shares, Sum};

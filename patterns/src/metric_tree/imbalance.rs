@@ -1,4 +1,4 @@
-//! How far the computation of each location is from the mean of all.
+//! Metrics of computational imbalance: the difference of each location's computation from the mean.
 
 use crate::metric::Metric;
 use crate::metric::Source::Comparison;

@@ -1,7 +1,8 @@
-//! The metrics that are not patterns, by unit and by question.
+//! Metrics that are not patterns, by unit and topic.
 //!
-//! Together with the patterns' metrics this is the tree of the report, with the reference's unique names and nesting.
-//! Left out are its metrics that nothing fills yet: a metric that is always zero would look like "analysed, and fine".
+//! Together with the patterns' metrics they form the metric tree of the report, with the reference's unique
+//! names and nesting. Metrics of the reference that nothing fills yet are omitted: always zero would look
+//! like "analysed, and fine".
 
 mod bytes;
 mod counts;

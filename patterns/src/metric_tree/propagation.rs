@@ -1,4 +1,4 @@
-//! Waiting for messages, by what caused it and by what it caused.
+//! Metrics of waiting time for messages by cause and by effect: direct or indirect, terminal or propagating.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Rest, Shares, Sum};

@@ -1,4 +1,4 @@
-//! Time and its classes.
+//! Metrics of time: the classes of time.
 
 use crate::metric::Metric;
 use crate::metric::Source::{Comparison, Measured, Rest, Sum, TimeIn};

@@ -1,4 +1,5 @@
-//! What the fuzz targets share: a place for files, input taken apart byte by byte, and chunks around it.
+//! Support of the fuzz targets: a directory for files, a reader of the input, files of chunks around it, peak
+//! memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Display;
@@ -19,7 +20,7 @@ pub fn scratch() -> &'static Path {
     })
 }
 
-/// Input that is read front to back; behind its end there are zeros.
+/// Reader of the input, front to back; behind its end there are zeros.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -35,13 +36,13 @@ impl<'a> Input<'a> {
         usize::from(self.byte()) | usize::from(self.byte()) << 8
     }
 
-    /// One of several things, none if there are none.
+    /// One of several items, `None` if there are none.
     pub fn choice<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
         let choice = usize::from(self.byte());
         things.get(choice % things.len().max(1))
     }
 
-    /// At most so many of the next bytes.
+    /// The next bytes, at most `count`.
     pub fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (bytes, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;
@@ -49,20 +50,20 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A file of intact chunks, with records by the fuzzer in them.
+/// A file of intact chunks with the fuzzer's records in them.
 pub struct Chunked {
     /// The file.
     pub bytes: Vec<u8>,
-    /// The size that the anchor would give.
+    /// Chunk size, as the anchor would have it.
     pub chunk_size: u64,
     /// Byte order of the first chunk.
     pub order: ByteOrder,
 }
 
 impl Chunked {
-    /// The first byte chooses: bits 0 and 1 the chunk size, 2 the byte order, 3 whether it changes from chunk to chunk, 4
-    /// whether end marks follow. The rest are records. Sizes are below those of the format, so that short inputs have
-    /// several chunks.
+    /// Makes a file of the input. The first byte chooses: bits 0 and 1 the chunk size, 2 the byte order, 3
+    /// whether it changes from chunk to chunk, 4 whether end marks follow. The rest are records. Chunks are
+    /// smaller than the format allows, so that short inputs have several.
     pub fn new(input: &[u8]) -> Chunked {
         let mut input = Input(input);
         let choice = input.byte();
@@ -89,21 +90,21 @@ impl Chunked {
     }
 }
 
-/// A message for a user: something, on one line, and no controls of terminals from the file.
+/// Checks a message for a user: not empty, on one line, and no control characters from the file.
 pub fn check_message(error: &dyn Display) {
     let message = error.to_string();
     assert!(!message.trim().is_empty(), "an empty message");
     assert!(!message.contains(char::is_control), "not one line of text: {message:?}");
 }
 
-/// Checks what readers promise of an error: a message, and a place within the file if there is one.
+/// Checks the guarantees of a reader's error: a message, and an offset within the file if it has one.
 pub fn check_error(error: &otf2::Error, file: &[u8]) {
     check_message(error);
     assert!(error.offset().is_none_or(|offset| offset <= file.len() as u64), "{error}");
 }
 
-/// All records of a definition file up to its end or an error, and whether the end was reached; checks what a cursor
-/// promises.
+/// All records of a definition file up to its end or an error, and whether the end was reached; checks the
+/// guarantees of the cursor.
 pub fn definitions<'a>(
     mut cursor: otf2::DefinitionCursor<'a>,
     file: &'a [u8],
@@ -153,14 +154,14 @@ pub fn definitions<'a>(
     }
 }
 
-/// Whether two lists of records are the same; not by `==`, because a float in them may be no number.
+/// Checks that two lists of records are equal: as text, since a float in them may be NaN.
 pub fn check_same<T: PartialEq + std::fmt::Debug>(left: &[T], right: &[T]) {
     if left != right {
         assert_eq!(format!("{left:?}"), format!("{right:?}"));
     }
 }
 
-/// The most that may be asked for at once. libFuzzer's own limit needs a sanitizer.
+/// Limit of a single allocation. libFuzzer's own limit needs a sanitizer.
 const LARGEST: usize = 512 << 20;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -171,14 +172,14 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: the system's allocator does the work; counting neither allocates nor unwinds.
+// SAFETY: forwards to the system's allocator; counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.size() > LARGEST {
             std::process::abort();
         }
         PEAK.fetch_max(USED.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        // SAFETY: the caller's promise is the system's condition.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -189,7 +190,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `work` answers, and the most memory in bytes that it had at once.
+/// Runs `work`; returns its result and its peak memory in bytes.
 pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = USED.load(Relaxed);
     PEAK.store(before, Relaxed);

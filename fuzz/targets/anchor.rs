@@ -1,4 +1,4 @@
-//! Any bytes as an anchor file. An anchor that is accepted can be encoded, and the encoded one says the same.
+//! Any bytes as an anchor file: if it is accepted, encoding and parsing it again gives the same anchor.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|file: &[u8]| {
     }
     let encoded = anchor.encode(path).expect("what was parsed can be encoded");
     assert_eq!(Anchor::parse(&encoded, path).expect("what was encoded can be parsed"), anchor);
-    // Nothing is lost but what follows the anchor, and replacement characters may be longer than what they replace.
+    // Only what follows the anchor is lost, and replacement characters may be longer than what they replace.
     let is_text = [&anchor.machine, &anchor.creator, &anchor.description]
         .into_iter()
         .chain(anchor.properties.iter().flat_map(|(name, value)| [name, value]))

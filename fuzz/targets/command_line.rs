@@ -1,5 +1,5 @@
-//! The analyzer on a small archive that the fuzzer has damaged, or whose events it has made up: a report that can be read
-//! and does not depend on the number of threads, or one line that says why there is none.
+//! The analyzer on a small archive with damaged files or random events: it writes a report that can be read
+//! and does not depend on the number of threads, or one line with the reason why not.
 
 #![no_main]
 
@@ -19,12 +19,12 @@ use replay::progress::Progress;
 use replay::{Options, Semantics, analyze};
 use replay_fuzz::{Input, check_message, scratch};
 
-/// What is damaged: recorded by Score-P, a thread or an exchange per process, small.
+/// The archives to be damaged: recorded by Score-P, a thread or an exchange per process, small.
 const ARCHIVES: &[&str] = &["sendrecv.2", "hybrid.2x3", "comms.4", "nbcoll.4", "rma.4", "test_loop.4"];
 
-// The first byte chooses the archive, the second what happens to it (0 a file is replaced, 1 bytes of a file are changed,
-// 2 all events are made up), the third the semantics, the number of threads, and whether the made-up program hangs in its
-// last calls.
+// The first byte chooses the archive, the second the damage (0 a file is replaced, 1 bytes of a file are
+// changed, 2 all events are made up), the third the semantics, the number of threads, and whether the made-up
+// program hangs in its last calls.
 fuzz_target!(|input: &[u8]| {
     let mut input = Input(input);
     let Some(sample) = input.choice(samples()) else { return };
@@ -49,7 +49,7 @@ fuzz_target!(|input: &[u8]| {
     sample.restore(&changed);
 });
 
-/// The only place that knows all options.
+/// Options of a run; the only place that lists them all.
 fn options(
     experiment: &Path,
     report: &Path,
@@ -65,14 +65,14 @@ fn options(
         threads,
         causes: true,
         memory: None,
-        // With several threads half of the runs go step by step.
+        // With several threads half of the runs use the step-by-step solver.
         together: if clock_correction { 0 } else { replay::solvers::TOGETHER },
         clock_correction,
         force: true,
     }
 }
 
-/// Analyzes; the bytes of the report, if there is one.
+/// Analyzes an archive and returns the bytes of the report, if there is one.
 fn run(sample: &Sample, semantics: Semantics, clocks: bool, threads: usize) -> Option<Vec<u8>> {
     let path = scratch().join("reports/trace.cubex");
     let options = options(&sample.directory, &path, semantics, clocks, threads);
@@ -108,7 +108,7 @@ fn run(sample: &Sample, semantics: Semantics, clocks: bool, threads: usize) -> O
     bytes
 }
 
-/// The first member in which two reports differ, and where.
+/// Describes the first member in which two reports differ.
 fn difference(one: &[u8], other: &[u8]) -> String {
     let [one, other] = [one, other].map(|bytes| {
         let path = scratch().join("different.cubex");
@@ -169,7 +169,7 @@ impl Sample {
                 }
             }
         }
-        // Independent of the order in a directory, as inputs name files by their position.
+        // Sorted, since inputs refer to files by position.
         files.sort();
         let archive = Archive::open(&directory).expect("an intact archive");
         let definitions = archive.definitions().expect("an intact archive");
@@ -191,14 +191,15 @@ impl Sample {
         }
     }
 
-    /// The input is the content of a file; answers which files are changed.
+    /// Replaces a file by the input; returns the positions of changed files.
     fn replace(&self, input: &mut Input<'_>) -> Vec<usize> {
         let at = usize::from(input.byte()) % self.files.len();
         self.write(at, input.0);
         vec![at]
     }
 
-    /// The input is a list of changes: file, offset, how, byte.
+    /// Changes bytes as the input says, a list of file, offset, operation, byte; returns the positions of
+    /// changed files.
     fn edit(&self, input: &mut Input<'_>) -> Vec<usize> {
         let mut contents: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
         while !input.0.is_empty() {
@@ -222,7 +223,8 @@ impl Sample {
         contents.into_keys().collect()
     }
 
-    /// The input says what the locations do; references are global, so local definitions go away.
+    /// Makes up events of all locations from the input; references are global, so local definitions are
+    /// removed.
     fn make_up(&self, input: &mut Input<'_>, hangs: bool) -> Vec<usize> {
         let mut events = MadeUp::new(self);
         while !input.0.is_empty() {
@@ -248,7 +250,7 @@ impl Sample {
     }
 }
 
-/// Events of all locations under construction. Single events in any order, and whole calls that make sense.
+/// Random events of all locations: single events in any order, and plausible whole calls.
 struct MadeUp<'s> {
     sample: &'s Sample,
     writers: Vec<EventWriter>,
@@ -257,7 +259,7 @@ struct MadeUp<'s> {
     open: Vec<Vec<u32>>,
 }
 
-/// Smallest and largest numbers are the interesting ones.
+/// Time steps: the smallest and the largest ones are the interesting ones.
 const TIMES: &[u64] = &[0, 1, 7, 100, 1 << 20, 1 << 40, 1 << 53];
 
 impl<'s> MadeUp<'s> {
@@ -274,7 +276,7 @@ impl<'s> MadeUp<'s> {
         }
     }
 
-    /// Writes an event at a later time; one that cannot be written is left out.
+    /// Writes an event at a later time; one that cannot be written is omitted.
     fn write(&mut self, location: usize, wait: u8, event: Event<'_>) {
         let wait = TIMES[usize::from(wait >> 5) % TIMES.len()].saturating_mul(u64::from(wait & 31));
         self.times[location] = self.times[location].saturating_add(wait);
@@ -288,7 +290,7 @@ impl<'s> MadeUp<'s> {
         }
     }
 
-    /// A call of a region with these events in it.
+    /// Writes a call of a region with these events in it.
     fn call(&mut self, location: usize, input: &mut Input<'_>, name: &str, events: &[Event<'_>]) {
         let region = self.sample.named.get(name).copied().unwrap_or(u32::MAX);
         self.write(location, input.byte(), Event::Enter { region });

@@ -1,5 +1,6 @@
-//! Any bytes as a report, or as members of an intact one: everything in it can be read or is refused, references are in
-//! range, rows have a value per location. A report that the writer takes again is then the same, however often.
+//! Any bytes as a report, or as members of an intact one: everything is read or refused, references are in
+//! range, rows have a value per location. A report that the writer accepts is then the same, however often it
+//! is rewritten.
 
 #![no_main]
 
@@ -27,11 +28,11 @@ const TYPES: &[&str] = &[
     "unknown",
 ];
 
-/// Above this many values, sums along the call tree take too long.
+/// Limit of the number of values: above, sums along the call tree take too long.
 const MANY: usize = 100_000;
 
-// The first byte chooses what the rest is: 0 the whole file, 1 the anchor beside intact rows, 2 index and rows beside an
-// intact anchor whose type of values the second byte chooses, 3 all three.
+// The first byte chooses the meaning of the rest: 0 the whole file, 1 the anchor beside intact rows, 2 index
+// and rows beside an intact anchor with the data type that the second byte chooses, 3 all three.
 fuzz_target!(|input: &[u8]| {
     let mut input = Input(input);
     let file = match input.byte() % 4 {
@@ -56,7 +57,7 @@ fuzz_target!(|input: &[u8]| {
     let path = scratch().join("any.cubex");
     fs::write(&path, &file).expect("the directory is writable");
     let (report, memory) = peak(|| read(&path, &file));
-    // Compressed parts may take a thousand times their size; the limit of a single allocation is for them.
+    // Compressed data can inflate a thousandfold; the limit of a single allocation is for them.
     let is_compressed = file.windows(2).any(|mark| mark == [0x1f, 0x8b] || mark == *b"ZC");
     assert!(is_compressed || memory < (1 << 20) + 512 * file.len(), "{memory} bytes for {}", file.len());
     let Some(report) = report else { return };
@@ -70,7 +71,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Reads all that there is in a report.
+/// Reads everything in a report.
 fn read(path: &Path, file: &[u8]) -> Option<Report> {
     let report = match Report::open(path) {
         Ok(report) => report,
@@ -92,7 +93,7 @@ fn read(path: &Path, file: &[u8]) -> Option<Report> {
     Some(report)
 }
 
-/// A tar archive of these members; empty ones are left out.
+/// A tar archive of these members; empty ones are omitted.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, contents) in members.iter().filter(|(_, contents)| !contents.is_empty()) {
@@ -103,14 +104,14 @@ fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
         block[257..265].copy_from_slice(b"ustar\x0000");
         bytes.extend(block);
         bytes.extend_from_slice(contents);
-        // Like other writers of reports; see the crate about its two rules of padding.
+        // Standard padding of tar; see the crate about the other rule.
         bytes.resize(bytes.len().next_multiple_of(512), 0);
     }
     bytes.resize(bytes.len() + 1024, 0);
     bytes
 }
 
-/// Every position is one of the list that it is for, and parents come first.
+/// Checks that every position is within the list that it refers to, and that parents come first.
 fn check_references(cube: &Cube) {
     let parent = |at: usize, parent: Option<usize>| assert!(parent.is_none_or(|parent| parent < at));
     cube.metrics.iter().enumerate().for_each(|(at, it)| parent(at, it.parent.map(|it| it.0)));
@@ -179,7 +180,8 @@ fn check_metric(report: &Report, metric: MetricId) {
     }
 }
 
-/// Writes the report again, with the rows that can be written; answers whether the writer takes its description.
+/// Writes the report again, with the rows that can be written; returns whether the writer accepts its
+/// description.
 fn write(report: &Report, path: &Path) -> bool {
     let mut writer = match Writer::create(path, report.cube().clone()) {
         Ok(writer) => writer,
@@ -189,7 +191,7 @@ fn write(report: &Report, path: &Path) -> bool {
         }
     };
     for metric in (0..report.cube().metrics.len()).map(MetricId) {
-        // Nothing can be left out once a row has been announced, so all rows come first.
+        // A row that has been announced must be written, so all rows are read first.
         let Some(rows) = all_rows(report, metric) else { continue };
         let cnodes: Vec<_> = rows.iter().map(|(cnode, _)| *cnode).collect();
         let mut to = match writer.metric(metric, &cnodes) {

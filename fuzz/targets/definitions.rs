@@ -1,5 +1,5 @@
-//! Records of a global definition file in intact chunks: read twice alike, written and read again alike. What they define
-//! has no reference out of range, and the analysis can put it in order.
+//! Records of a global definition file in intact chunks: read twice alike, written and read again alike. The
+//! resolved definitions have no reference out of range, and the analysis accepts them.
 
 #![no_main]
 
@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Every position is one of the table that it is for, and parents come first.
+/// Checks that every position is within the table that it refers to, and that parents come first.
 fn check_references(all: &Definitions) {
     let parent = |at: usize, parent: Option<usize>| assert!(parent.is_none_or(|parent| parent < at));
     all.system_tree.iter().enumerate().for_each(|(at, node)| parent(at, node.parent));
@@ -65,7 +65,7 @@ fn check_references(all: &Definitions) {
     assert!(all.clock.resolution > 0 || all.clock == model::ClockProperties::default());
 }
 
-/// What the writer takes of these definitions is read again as it was, and written again byte by byte.
+/// Writes the definitions that the writer accepts: reading gives the same, and writing those the same bytes.
 fn round_trip(found: &[Definition<'_>], order: ByteOrder) {
     let (taken, bytes) = written(found, order);
     let chunk_size = Anchor::default().definition_chunk_size;

@@ -1,5 +1,5 @@
-//! Event records in intact chunks: positions and offsets as promised, read twice alike, mapped without harm. Complete
-//! files are written and read again alike.
+//! Event records in intact chunks: positions and offsets are right, reading twice gives the same, mapping is
+//! harmless. Complete files are written and read again alike.
 
 #![no_main]
 
@@ -59,7 +59,8 @@ static MAPPINGS: LazyLock<Mappings> = LazyLock::new(|| {
     mappings
 });
 
-/// All events up to the end or an error, and whether the end was reached; checks what a cursor promises.
+/// All events up to the end or an error, and whether the end was reached; checks the guarantees of the
+/// cursor.
 fn events(file: &[u8], chunk_size: u64) -> (Vec<EventRecord<'_>>, bool) {
     let mut cursor = EventCursor::new(file, Path::new("0.evt"), chunk_size);
     let mut found: Vec<EventRecord<'_>> = Vec::new();
@@ -94,7 +95,7 @@ fn events(file: &[u8], chunk_size: u64) -> (Vec<EventRecord<'_>>, bool) {
     }
 }
 
-/// What the writer takes of these events is read again as it was, and written again byte by byte.
+/// Writes the events that the writer accepts: reading gives the same, and writing those the same bytes.
 fn round_trip(found: &[EventRecord<'_>], order: ByteOrder) {
     let (taken, bytes) = written(found, order);
     let (read, is_complete) = events(&bytes, Anchor::default().event_chunk_size);

@@ -1,5 +1,6 @@
-//! Records of a local definition file in intact chunks: read twice alike, written and read again alike. Mapping tables
-//! map as a simple search in the records would, and a corrected time does not depend on the times before.
+//! Records of a local definition file in intact chunks: read twice alike, written and read again alike.
+//! Mapping tables agree with a linear search in the records, and a corrected time does not depend on earlier
+//! ones.
 
 #![no_main]
 
@@ -35,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The first table of a kind counts; what is not in it is global already.
+/// Checks the mappings: the first table of a type counts; a number that is not in it is global already.
 fn check_mappings(local: &LocalDefinitions, found: &[Definition<'_>]) {
     for kind in MappingType::ALL {
         let table = found.iter().find_map(|definition| match *definition {
@@ -81,13 +82,13 @@ fn check_clock(mut local: LocalDefinitions, found: &[Definition<'_>]) {
     for &time in times.iter().chain(times.iter().rev()) {
         assert_eq!(local.clock.correct(time), fresh.clone().correct(time), "the same after any other time");
     }
-    // Where the clocks were compared, nothing is interpolated but at the begin of the first interval.
+    // At the clock offsets, interpolation is exact only at the start of the first interval.
     if let [(time, offset), _, ..] = offsets[..] {
         assert_eq!(local.clock.correct(time), time.wrapping_add_signed(offset));
     }
 }
 
-/// What the writer takes of these definitions is read again as it was, and written again byte by byte.
+/// Writes the definitions that the writer accepts: reading gives the same, and writing those the same bytes.
 fn round_trip(found: &[Definition<'_>], order: ByteOrder) {
     let (taken, bytes) = written(found, order);
     let chunk_size = Anchor::default().definition_chunk_size;

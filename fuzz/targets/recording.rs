@@ -1,5 +1,5 @@
-//! What a recorded process leaves behind, damaged by the fuzzer: an archive that can be read, or one line that says why
-//! there is none.
+//! The files of a recorded process, damaged by the fuzzer: finishing makes an archive that can be read, or
+//! one line with the reason why not.
 
 #![no_main]
 
@@ -16,8 +16,8 @@ use replay_fuzz::{Input, check_message, scratch};
 
 const CHUNK: u64 = 256 << 10;
 
-// The first byte chooses the file; the second what happens to it: 0 it is replaced by the rest of the input, 1 bytes are
-// changed at places that the input says, 2 it is cut, 3 it is missing.
+// The first byte chooses the file; the second the damage: 0 it is replaced by the rest of the input, 1 bytes
+// are changed at offsets from the input, 2 it is cut, 3 it is missing.
 fuzz_target!(|input: &[u8]| {
     let mut input = Input(input);
     let mut files = sample();
@@ -49,7 +49,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// What was made has to be as a reader wants it, but for events, which are taken over as they are where they make no sense.
+/// Reads the archive, which must be valid except for events: those are copied even where they make no sense.
 fn read(directory: &Path) {
     let archive = Archive::open(directory).expect("an archive");
     let definitions = archive.definitions().expect("definitions that can be read");

@@ -1,4 +1,4 @@
-//! What benchmarks measure: programs and memory, on traces that are made for it.
+//! Benchmark fixture: runs the analyzer on generated traces and measures time and memory.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -14,24 +14,24 @@ use tempfile::TempDir;
 
 use crate::costs::{self, fastest};
 
-/// Columns of a phase's name, in what the program says of its progress.
+/// Width of a phase's name in the progress output of the program.
 const PHASE: usize = 16;
 
-/// Where traces are made, and the last one.
+/// Generator of traces, which keeps the last one.
 pub(crate) struct Bench {
     folder: TempDir,
     last: RefCell<Option<Trace>>,
-    /// Cores that threads may run on.
+    /// Number of available cores.
     pub(crate) cores: usize,
 }
 
-/// A trace that has been made.
+/// A generated trace.
 #[derive(Clone)]
 pub(crate) struct Trace {
     name: String,
     pub(crate) path: PathBuf,
     pub(crate) events: u64,
-    /// Size of its event files.
+    /// Size of its event files in bytes.
     pub(crate) bytes: u64,
 }
 
@@ -41,17 +41,17 @@ impl Bench {
         Ok(Bench { folder: tempfile::tempdir()?, last: RefCell::new(None), cores })
     }
 
-    /// The folder of the traces.
+    /// Path of the folder with the traces.
     pub(crate) fn place(&self) -> String {
         self.folder.path().display().to_string()
     }
 
-    /// Bytes that are free there.
+    /// Free bytes in that folder.
     pub(crate) fn room(&self) -> u64 {
         scratch::room(self.folder.path()).unwrap_or(0)
     }
 
-    /// A trace; the one before is removed unless it is the same.
+    /// Generates a trace; the one before is removed unless it is the same.
     pub(crate) fn trace(&self, pattern: &str, ranks: u32, events: u64) -> Result<Trace, Box<dyn Error>> {
         let name = format!("{pattern}-{ranks}-{events}");
         let mut last = self.last.borrow_mut();
@@ -69,7 +69,7 @@ impl Bench {
         Ok(trace)
     }
 
-    /// Seconds of the fastest of some runs of the program.
+    /// Seconds of the fastest of several runs of the program.
     pub(crate) fn seconds(
         &self,
         trace: &Trace,
@@ -80,25 +80,25 @@ impl Bench {
         fastest(runs, || self.run(trace, threads, options).map(|_| ()))
     }
 
-    /// Million events in a second of a core, of a stencil.
+    /// Million events per second and core, for a stencil.
     pub(crate) fn rate(&self, ranks: u32, events: u64, options: &[&str]) -> Result<f64, Box<dyn Error>> {
         let trace = self.trace("stencil", ranks, events)?;
         Ok(trace.events as f64 / self.seconds(&trace, 1, options, 3)? / 1e6)
     }
 
-    /// Million events that are decoded in a second, with call paths and the time and visits of each.
+    /// Million events per second that are decoded, with call paths and the time and visits of each.
     pub(crate) fn walk(&self, trace: &Trace) -> Result<f64, Box<dyn Error>> {
         Ok(trace.events as f64 / costs::walk(&Archive::open(&trace.path)?)? / 1e6)
     }
 
-    /// Gigabytes of a report in a second, while it is being written by one thread.
+    /// Gigabytes of a report per second, while one thread writes it.
     pub(crate) fn report(&self, trace: &Trace) -> Result<f64, Box<dyn Error>> {
         let phases = self.phases(trace, 1, &[], 3)?;
         let seconds = phases.iter().find(|(name, _)| name == "report").ok_or("there is no report")?.1;
         Ok(self.report_bytes()? as f64 / seconds / 1e9)
     }
 
-    /// The phases of an analysis with the seconds of each, at best of some runs.
+    /// Phases of an analysis with the seconds of each, the minimum of several runs.
     pub(crate) fn phases(
         &self,
         trace: &Trace,
@@ -118,7 +118,8 @@ impl Bench {
         Ok(best)
     }
 
-    /// Seconds of all phases together on so many processes, at best of some runs: without MPI's own start and end.
+    /// Seconds of all phases together on several processes, the minimum of several runs: without MPI's own
+    /// start and end.
     pub(crate) fn on_processes(
         &self,
         trace: &Trace,
@@ -140,17 +141,17 @@ impl Bench {
         Ok(best)
     }
 
-    /// The size of the report that was written last.
+    /// Size of the last report in bytes.
     pub(crate) fn report_bytes(&self) -> Result<u64, Box<dyn Error>> {
         Ok(std::fs::metadata(self.target())?.len())
     }
 
-    /// Bytes of anonymous memory at most.
+    /// Peak of anonymous memory in bytes.
     pub(crate) fn memory(&self, trace: &Trace, threads: usize) -> Result<f64, Box<dyn Error>> {
         costs::memory(&Options { threads, ..costs::options(&trace.path, &self.target()) })
     }
 
-    /// The same by event, of a core.
+    /// Peak of anonymous memory in bytes per event, with one thread.
     pub(crate) fn memory_of_event(
         &self,
         pattern: &str,
@@ -161,7 +162,7 @@ impl Bench {
         Ok(self.memory(&trace, 1)? / trace.events as f64)
     }
 
-    /// Seconds of an analysis that keeps to a limit on memory, and the most bytes of anonymous memory that it had.
+    /// Seconds of an analysis with a limit on memory, and its peak of anonymous memory in bytes.
     pub(crate) fn within(&self, trace: &Trace, limit: &str) -> Result<(f64, f64), Box<dyn Error>> {
         let start = Instant::now();
         let options = ["--quiet", "--memory", limit];
@@ -192,7 +193,7 @@ impl Bench {
     }
 
     fn run(&self, trace: &Trace, threads: usize, options: &[&str]) -> Result<Output, Box<dyn Error>> {
-        // Each run writes a report where none is: to free the memory of an old one is not what is measured.
+        // Each run writes a new report: freeing the memory of an old one is not to be measured.
         match std::fs::remove_file(self.target()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -204,23 +205,23 @@ impl Bench {
         Ok(output)
     }
 
-    /// The report.
+    /// Path of the report.
     pub(crate) fn target(&self) -> PathBuf {
         self.folder.path().join("report.cubex")
     }
 }
 
-/// The phases in what the program has said of its progress.
+/// Phases and their seconds, parsed from the progress output of the program.
 fn phases_of(output: &Output) -> Vec<(String, f64)> {
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let progress = String::from_utf8_lossy(&output.stderr).into_owned();
     let phase = |line: &str| {
         let (name, seconds) = line.strip_suffix(" s")?.split_at_checked(PHASE)?;
         Some((name.trim().to_owned(), seconds.trim().parse::<f64>().ok()?))
     };
-    told.lines().filter_map(phase).collect()
+    progress.lines().filter_map(phase).collect()
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes.
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes / 1_000_000)
 }

@@ -1,4 +1,4 @@
-//! How the benchmarks measure time and memory.
+//! Measurement of time and memory.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,7 +15,7 @@ use replay::{Options, Semantics, analyze};
 
 use crate::ALLOCATOR;
 
-/// Seconds of the fastest of some runs.
+/// Seconds of the fastest of several runs.
 pub(crate) fn fastest(
     runs: usize,
     mut run: impl FnMut() -> Result<(), Box<dyn Error>>,
@@ -29,12 +29,13 @@ pub(crate) fn fastest(
     Ok(best)
 }
 
-/// Everything on, with one thread.
+/// Options with everything on and one thread.
 pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
     Options { report: Some(report.into()), ..Options::new(experiment) }
 }
 
-/// Seconds of the fastest of three walks over all events: decoding with call paths, times, visits and operations.
+/// Seconds of the fastest of three walks over all events: decoding with call paths, times, visits and
+/// operations.
 pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
     let metrics = Metrics::new(false);
@@ -47,7 +48,7 @@ pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     })
 }
 
-/// The most bytes that were allocated at once, beyond those before.
+/// Peak of allocated bytes, beyond those allocated before.
 pub(crate) fn peak(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -55,7 +56,7 @@ pub(crate) fn peak(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<f
     Ok((ALLOCATOR.peak_usage() - before) as f64)
 }
 
-/// The most bytes that an analysis has allocated at once.
+/// Peak of allocated bytes of an analysis.
 pub(crate) fn memory(options: &Options) -> Result<f64, Box<dyn Error>> {
     peak(|| {
         analyze(options, &mut Solo, &mut Progress::silent())?;

@@ -1,4 +1,4 @@
-//! Workers as threads of the benchmark that count what MPI would have to carry.
+//! Workers as threads of the benchmark that count the traffic MPI would carry.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -7,19 +7,19 @@ use replay::exchange::Batch;
 use replay::progress::Progress;
 use replay::{Error, Exchange, Options, analyze};
 
-/// What one worker sent to others.
+/// Traffic that one worker has sent.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Traffic {
-    /// Times that all workers exchanged something: each needs one all-to-all of lengths.
+    /// Number of exchanges among all workers: each needs one all-to-all of lengths.
     pub(crate) rounds: u64,
-    /// Batches that were not empty.
+    /// Number of batches that were not empty.
     pub(crate) messages: u64,
-    /// Bytes in them.
+    /// Size of these batches in bytes.
     pub(crate) bytes: u64,
 }
 
-/// A worker.
-struct Counting {
+/// A worker that counts its traffic.
+struct CountingWorker {
     number: usize,
     to: Vec<Sender<Batch>>,
     from: Vec<Receiver<Batch>>,
@@ -28,13 +28,13 @@ struct Counting {
     traffic: Traffic,
 }
 
-/// So many workers.
-fn workers(number: usize) -> Vec<Counting> {
+/// Makes connected workers.
+fn workers(number: usize) -> Vec<CountingWorker> {
     let (boxes, letters): (Vec<_>, Vec<_>) = (0..number).map(|_| channel()).unzip();
-    let mut all: Vec<Counting> = letters
+    let mut all: Vec<CountingWorker> = letters
         .into_iter()
         .enumerate()
-        .map(|(number, letters)| Counting {
+        .map(|(number, letters)| CountingWorker {
             number,
             to: Vec::new(),
             from: Vec::new(),
@@ -53,7 +53,7 @@ fn workers(number: usize) -> Vec<Counting> {
     all
 }
 
-impl Exchange for Counting {
+impl Exchange for CountingWorker {
     fn worker(&self) -> usize {
         self.number
     }
@@ -80,7 +80,7 @@ impl Exchange for Counting {
     fn post(&mut self, worker: usize, words: Batch) {
         self.traffic.messages += 1;
         self.traffic.bytes += size_of_val(&words[..]) as u64;
-        // Who is gone has failed, which the next exchange tells.
+        // A worker that is gone has failed, which the next exchange reports.
         let _ = self.boxes[worker].send((self.number, words));
     }
 
@@ -88,13 +88,13 @@ impl Exchange for Counting {
         self.letters.recv_timeout(idle.min(Duration::from_millis(1))).ok()
     }
 
-    /// The others hear of it when this worker is gone.
+    /// The other workers notice when this one is dropped.
     fn fail(&mut self) -> usize {
         self.number
     }
 }
 
-/// What several workers tell each other in one analysis, together.
+/// Traffic of an analysis with several workers, summed over them.
 pub(crate) fn traffic(options: &Options, number: usize) -> Result<Traffic, replay::Error> {
     std::thread::scope(|scope| {
         let all: Vec<_> = workers(number)

@@ -1,4 +1,4 @@
-//! How fast the analyzer is, and how much memory it takes.
+//! Benchmarks of the analyzer: speed and memory.
 //!
 //! ```text
 //! cargo bench --bench replay -- targets [NAME …]
@@ -28,7 +28,7 @@ use peak_alloc::PeakAlloc;
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo adds an option.
+    // Cargo appends an option.
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let [what, rest @ ..] = &arguments[..] else {

@@ -1,4 +1,4 @@
-//! The analysis on many processes, more than there are cores: it should take hardly longer than on one.
+//! Scaling over processes, more than there are cores: the analysis should take hardly longer than on one.
 
 use std::error::Error;
 use std::hint::spin_loop;
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bench::Bench;
 
-/// Patterns in which ranks wait for each other in long chains, or for one.
+/// Patterns in which ranks wait in long chains, or all for one.
 const PATTERNS: [&str; 5] = ["sweeps", "wavefront", "ring", "ping-pong", "master-worker"];
 
 /// Numbers of processes.
 const PROCESSES: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// Busy loops beside.
+/// Number of busy loops that compete for the cores.
 const LOOPS: usize = 2;
 
-/// What all phases may take on any number of processes, if they take so long on one.
+/// Time limit of all phases on any number of processes, by their time on one.
 fn allowed(one: f64) -> f64 {
     1.5 * one + 0.3
 }
@@ -44,7 +44,7 @@ pub(crate) fn print(named: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// By number of processes: the seconds of all phases.
+/// Seconds of all phases, by number of processes.
 fn seconds(bench: &Bench, pattern: &str) -> Result<[f64; PROCESSES.len()], Box<dyn Error>> {
     let trace = bench.trace(pattern, 8, 240_000)?;
     let mut seconds = [0.0; PROCESSES.len()];
@@ -54,8 +54,8 @@ fn seconds(bench: &Bench, pattern: &str) -> Result<[f64; PROCESSES.len()], Box<d
     Ok(seconds)
 }
 
-/// The largest part of what is allowed that phases take on any number of processes, with the number: of all patterns alone, or of
-/// sweeps beside busy loops.
+/// Largest quotient of time and time limit over all numbers of processes, with that number: of all patterns
+/// alone, or of sweeps beside busy loops.
 pub(crate) fn worst(bench: &Bench, has_loops: bool) -> Result<(f64, String), Box<dyn Error>> {
     let patterns = if has_loops { &PATTERNS[..1] } else { &PATTERNS[..] };
     let (loops, factor) = if has_loops { (LOOPS, 3.0) } else { (0, 1.0) };
@@ -74,7 +74,7 @@ pub(crate) fn worst(bench: &Bench, has_loops: bool) -> Result<(f64, String), Box
     Ok(worst)
 }
 
-/// Does something while so many threads do nothing but keep processors busy.
+/// Does some work while threads keep cores busy.
 fn beside_loops<T>(loops: usize, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What a step from one process to another costs.
+//! Cost of a step from one process to another.
 
 use std::error::Error;
 use std::time::Instant;
@@ -6,11 +6,11 @@ use std::time::Instant;
 use replay::Exchange;
 use replay::exchange::mpi::Processes;
 
-/// Messages there and back.
+/// Number of round trips.
 const STEPS: u32 = 10_000;
 
-/// Prints what a step from one process to another costs, to be run by a launcher: `mpirun -n 2 …`. With more processes, pairs of
-/// them take their steps at once.
+/// Prints the cost of a step from one process to another, to be run by a launcher: `mpirun -n 2 …`. With more
+/// processes, pairs of them take their steps concurrently.
 pub(crate) fn print() -> Result<(), Box<dyn Error>> {
     let mut processes = Processes::start()?.ok_or("start it with mpirun")?;
     let (me, all) = (processes.worker(), processes.workers());

@@ -1,9 +1,9 @@
-//! The targets of speed and memory, beside what this machine does.
+//! Targets of speed and memory, compared with this machine.
 //!
-//! Prints a line of a table for each target, or for those that are named; `all` also those that take gigabytes of disk.
-//! A time is the best of three runs of
-//! `replay-analyze`, from its start to its end; of the largest traces it is one run. Memory is anonymous memory, the most
-//! that was allocated at once in one run, mapped files apart. A core means one thread.
+//! Prints a line of a table for each target, or for those that are named; `all` adds those that take
+//! gigabytes of disk. A time is the minimum of three runs of `replay-analyze`, from its start to its end; for
+//! the largest traces it is one run. Memory is anonymous memory, the peak of allocated bytes in one run,
+//! without mapped files. A core means one thread.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::processes;
 
 type Outcome = Result<(String, bool), Box<dyn Error>>;
 
-/// A target: what it is called, what is measured, what is wanted, and how.
+/// A target: name, measured quantity, limit, and measurement.
 struct Target {
     name: &'static str,
     what: &'static str,
@@ -20,7 +20,7 @@ struct Target {
     measure: fn(&Bench) -> Outcome,
 }
 
-/// Events of traces for speeds: enough that starting does not count.
+/// Number of events of traces for speeds, large enough for the start to be negligible.
 const SPEED: u64 = 2_500_000;
 
 const TARGETS: &[Target] = &[
@@ -153,7 +153,7 @@ const TARGETS: &[Target] = &[
     },
 ];
 
-/// Left out unless asked for: 40 GB on a disk, where `TMPDIR` has to be.
+/// Omitted unless named: 40 GB on a disk, where `TMPDIR` has to be.
 const LARGE: &[Target] = &[Target {
     name: "billion",
     what: "everything on, stencil 16 × 62,500,000, --memory 4G, all cores",
@@ -194,7 +194,7 @@ fn at_most(measured: f64, wanted: f64, unit: &str) -> Outcome {
     Ok((format!("{measured:.3} {unit}"), measured <= wanted))
 }
 
-/// Prints the table, or some lines of it.
+/// Prints the table, or the named lines of it.
 pub(crate) fn print(named: &[String]) -> Result<(), Box<dyn Error>> {
     let is_wanted = |target: &&Target| {
         let is_named = named.iter().any(|name| name == target.name || name == "all");

@@ -1,13 +1,13 @@
-//! What an analysis costs.
+//! Cost of the analysis of one trace.
 //!
-//! Makes the trace of a pattern (see `docs/benchmarks.md`) with so many events of all ranks together, in a temporary
+//! Generates a trace of a pattern (see `docs/benchmarks.md`) with a total number of events, in a temporary
 //! directory unless one is named, which must not exist; then prints, one figure a line:
 //!
-//! * events per second on one core, an event being what OTF2 counts as one: decoded; walked, that is decoded with call
-//!   stack, exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The best of
-//!   three runs; and anonymous memory per event: the most bytes that were allocated at once, mapped files apart;
-//! * what workers tell each other, per message of the traced program if it sends any: messages and bytes that MPI would
-//!   carry.
+//! * events per second on one core, as OTF2 counts events: decoded; walked, that is decoded with call stack,
+//!   exclusive times, visits and operations; analyzed, from opening the archive to the synced report. The
+//!   best of three runs; and anonymous memory per event: the peak of allocated bytes, without mapped files;
+//! * the traffic between workers, per message of the traced program if it sends any: messages and bytes that
+//!   MPI would carry.
 
 use std::error::Error;
 
@@ -20,10 +20,11 @@ use replay::{Options, analyze};
 use crate::costs::{self, fastest};
 use crate::counting::{Traffic, traffic};
 
-/// Workers whose traffic is counted.
+/// Number of workers for which traffic is counted.
 const WORKERS: usize = 4;
 
-/// Prints what the analysis of a trace costs: events, ranks, pattern and directory are as typed.
+/// Prints the cost of the analysis of a trace: events, ranks, pattern and directory are command-line
+/// arguments.
 pub(crate) fn print(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let mut arguments = arguments.iter();
     let wanted: u64 = arguments.next().map_or(Ok(10_000_000), |argument| argument.parse())?;

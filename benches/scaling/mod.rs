@@ -1,8 +1,9 @@
-//! What an analysis costs by events and ranks: measurements, a model fitted to them, and what it says of larger runs.
+//! Cost of an analysis by events and ranks: measurements, a model fitted to them, and predictions for larger
+//! runs.
 //!
-//! Prints the tables of `docs/scaling.md`. One thread analyses stencils of several sizes; each phase is taken to need some
-//! time for an event and some for a rank, and so is memory. What workers tell each other is counted. For networks and file
-//! systems there are assumptions, which stand at the top of what is predicted.
+//! Prints the tables of `docs/scaling.md`. One thread analyzes stencils of several sizes; the model of each
+//! phase, and of memory, has a cost per event and a cost per rank. Traffic between workers is counted. For
+//! networks and file systems there are assumptions, which are printed above the predictions.
 
 mod fit;
 mod model;
@@ -19,25 +20,25 @@ use crate::bench::Bench;
 use crate::costs;
 use crate::counting::{Traffic, traffic};
 
-/// Ranks, and events of each: few of many, many of few.
+/// Ranks, and events of each: few ranks with many events, many ranks with few.
 const SIZES: [(u32, u64); 7] =
     [(4, 250_000), (4, 2_500_000), (64, 100_000), (1024, 20_000), (8192, 200), (65_536, 60), (65_536, 200)];
 
-/// A size to see what the fits are worth.
+/// A size for checking the fits.
 const CHECKED: (u32, u64) = (16_384, 2000);
 
-/// Phases that do not look at events.
+/// Phases that do not depend on events.
 const BY_RANK: [&str; 2] = ["open", "report"];
 
-/// What is shorter or smaller than this is not fitted.
+/// Smaller values are not fitted.
 const LEAST_SECONDS: f64 = 0.02;
 const LEAST_BYTES: f64 = 1e6;
 
-/// Numbers of workers whose traffic is counted, on so many ranks with so many events.
+/// Numbers of workers for which traffic is counted; ranks, and events of each.
 const WORKERS: [usize; 4] = [2, 8, 32, 128];
 const COUNTED: (u32, u64) = (1024, 1000);
 
-/// What is predicted: ranks, events of each, nodes, processes on each, threads of each process.
+/// Predicted runs: ranks, events of each, nodes, processes on each, threads of each process.
 const LARGE: [(f64, f64, f64, f64, f64); 6] = [
     (1024.0, 1e5, 1.0, 8.0, 8.0),
     (65_536.0, 1e4, 16.0, 8.0, 8.0),
@@ -89,7 +90,7 @@ fn measure(bench: &Bench) -> Result<Model, Box<dyn Error>> {
     println!("\nFitted: what an event and a rank cost, and the largest relative error.\n");
     println!("| | for an event | for a rank | off by at most |");
     println!("|---|--:|--:|--:|");
-    // What is the same for all traces would count as much as the rest in the smallest values.
+    // Costs that are the same for all traces would distort the smallest values.
     let of = |least: f64, by_event: bool, value: &dyn Fn(&Row) -> f64| {
         let point = |row: &Row| (if by_event { row.events } else { 0.0 }, row.ranks, value(row));
         fit(&rows.iter().map(point).filter(|&(.., value)| value > least).collect::<Vec<_>>())
@@ -128,16 +129,16 @@ fn measure(bench: &Bench) -> Result<Model, Box<dyn Error>> {
     println!("| workers | rounds | messages | bytes | bytes/event |");
     println!("|--:|--:|--:|--:|--:|");
     let trace = bench.trace("stencil", COUNTED.0, COUNTED.1)?;
-    let mut told = Vec::new();
+    let mut counted = Vec::new();
     for workers in WORKERS {
         let options = costs::options(&trace.path, &bench.target());
         let Traffic { rounds, messages, bytes } = traffic(&options, workers)?;
         let each = bytes as f64 / trace.events as f64;
         println!("| {workers} | {rounds} | {messages} | {bytes} | {each:.2} |");
-        told.push((workers as f64, rounds as f64, messages as f64, each));
+        counted.push((workers as f64, rounds as f64, messages as f64, each));
     }
     let size = trace.bytes as f64 / trace.events as f64;
-    Ok(Model { seconds, definitions: definitions.1, memory, report: report.1, told, event: size })
+    Ok(Model { seconds, definitions: definitions.1, memory, report: report.1, traffic: counted, event: size })
 }
 
 struct Row {
@@ -149,7 +150,7 @@ struct Row {
     report: f64,
 }
 
-/// The most bytes that reading and keeping the definitions takes.
+/// Peak memory in bytes for reading and keeping the definitions.
 fn definitions(experiment: &std::path::Path) -> Result<f64, Box<dyn Error>> {
     costs::peak(|| {
         std::hint::black_box(Trace::new(Archive::open(experiment)?.definitions()?, Semantics::Corrected)?);

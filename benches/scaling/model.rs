@@ -1,33 +1,33 @@
-//! The model: what an analysis takes on a machine, from what was measured on one core.
+//! Cost model: predicts an analysis on a machine from measurements on one core.
 
 use std::fmt;
 
-/// What was measured. Times are seconds of a core of the machine that measured.
+/// Fitted costs. Times are seconds of a core of the machine that measured.
 pub(crate) struct Model {
-    /// Of each phase: its name, seconds for an event, seconds for a rank.
+    /// Of each phase: name, seconds per event, seconds per rank.
     pub(crate) seconds: Vec<(String, f64, f64)>,
-    /// Bytes that a process takes for the definitions of a rank, of all ranks.
+    /// Bytes of a process for the definitions, per rank.
     pub(crate) definitions: f64,
-    /// Bytes that a worker takes for an event and for a rank of its own.
+    /// Bytes of a worker per event and per rank of its own.
     pub(crate) memory: (f64, f64),
-    /// Bytes of the report for a rank.
+    /// Bytes of the report per rank.
     pub(crate) report: f64,
-    /// Numbers of workers, with the rounds, the messages and the bytes an event of what they told each other.
-    pub(crate) told: Vec<(f64, f64, f64, f64)>,
-    /// Bytes of an event in a file.
+    /// Traffic: numbers of workers with their rounds, and messages and bytes per event.
+    pub(crate) traffic: Vec<(f64, f64, f64, f64)>,
+    /// Bytes per event in a file.
     pub(crate) event: f64,
 }
 
-/// What a cluster can do: nothing of it could be measured here.
+/// Performance of a cluster: assumptions, not measurements.
 pub(crate) struct Machine {
-    /// Seconds of a message between nodes.
+    /// Seconds per message between nodes.
     latency: f64,
-    /// Bytes a second into a node.
+    /// Bytes per second into a node.
     network: f64,
-    /// Bytes a second of the file system, for all nodes together and for one writer.
+    /// Bytes per second of the file system, for all nodes together and for one writer.
     files: f64,
     writer: f64,
-    /// Files that are looked up or opened in a second, by all nodes together.
+    /// Files looked up or opened per second, by all nodes together.
     opened: f64,
 }
 
@@ -52,22 +52,23 @@ impl fmt::Display for Machine {
     }
 }
 
-/// An analysis.
+/// An analysis to be predicted.
 pub(crate) struct Run {
     pub(crate) ranks: f64,
     pub(crate) events: f64,
     pub(crate) nodes: f64,
-    /// On a node.
+    /// Processes per node.
     pub(crate) processes: f64,
-    /// In a process.
+    /// Threads per process.
     pub(crate) threads: f64,
 }
 
-/// Files of a rank: one is looked up and opened, two are opened.
+/// File operations per rank: one file is looked up and opened, two are opened.
 const FILES: f64 = 3.0;
 
 impl Model {
-    /// Seconds for reading definitions, for files, for all between walk and root causes, for exchanges, for the report.
+    /// Seconds for definitions, for files, for the phases between walk and root causes, for exchanges, for
+    /// the report.
     pub(crate) fn time(&self, run: &Run, machine: &Machine) -> [f64; 5] {
         let workers = run.nodes * run.processes * run.threads;
         let of = |is_it: fn(&str) -> bool| {
@@ -86,23 +87,24 @@ impl Model {
         [open, files, work, self.exchange(run, machine), report]
     }
 
-    /// Seconds for what workers tell each other: in each round all processes tell all others how much they have for them, then
-    /// messages go to those that get something.
+    /// Seconds for the traffic between workers: in each round all processes exchange the lengths of their
+    /// messages, then send those that are not empty.
     fn exchange(&self, run: &Run, machine: &Machine) -> f64 {
         let processes = run.nodes * run.processes;
         if processes < 2.0 {
             return 0.0;
         }
-        // A worker talks to about as many others however many there are; rounds grow with the logarithm.
-        let &(workers, rounds, messages, bytes) = self.told.last().expect("traffic was counted");
+        // The number of partners of a worker is about constant; rounds grow with the logarithm.
+        let &(workers, rounds, messages, bytes) = self.traffic.last().expect("traffic was counted");
         let rounds = rounds * processes.log2().max(1.0) / workers.log2();
         let lengths = rounds * (machine.latency * processes.log2() + 8.0 * processes / machine.network);
         let of_a_worker = messages / workers * machine.latency * run.threads;
-        // Blocks of neighbours: what leaves a block is its edge. Here all that was told is taken to leave the node.
+        // Blocks of neighbours: the traffic out of a block is its edge. Here all traffic is assumed to leave
+        // the node.
         lengths + of_a_worker + bytes * run.events / run.nodes / machine.network
     }
 
-    /// Bytes of a node at most.
+    /// Peak memory of a node in bytes.
     pub(crate) fn memory(&self, run: &Run) -> f64 {
         let (event, rank) = self.memory;
         self.definitions * run.ranks * run.processes + (event * run.events + rank * run.ranks) / run.nodes

@@ -1,4 +1,4 @@
-//! What the user typed. The only file that names clap.
+//! Command line. The only file that names clap.
 
 use std::path::PathBuf;
 
@@ -55,14 +55,14 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Understands the command line.
+    /// Parses the command line.
     pub(crate) fn try_parse() -> Result<Cli, clap::Error> {
         let lines = PATTERNS.iter().map(|pattern| format!("\n  {:<14} {}", pattern.name, pattern.about));
         let about_patterns = format!("Patterns:{}", lines.collect::<String>());
         Cli::from_arg_matches(&Cli::command().after_help(about_patterns).try_get_matches()?)
     }
 
-    /// What is to be made.
+    /// The job that the options describe.
     pub(crate) fn job(&self) -> Job {
         let job = Job::new(self.pattern, self.ranks, self.events);
         Job {
@@ -76,9 +76,9 @@ impl Cli {
     }
 }
 
-/// Patterns by their names.
+/// Parser of a pattern's name.
 fn pattern() -> impl TypedValueParser<Value = &'static Pattern> {
     let names = PossibleValuesParser::new(PATTERNS.iter().map(|pattern| pattern.name));
-    // The names that are possible are those that can be found.
+    // Only names that can be found are accepted.
     names.map(|name| Pattern::find(&name).unwrap_or(PATTERNS[0]))
 }

@@ -1,4 +1,4 @@
-//! Clocks that go wrong, each rank's in its own way, and the records that correct them.
+//! Clocks with offset and drift, different on each rank, and the clock offset records that correct them.
 
 use otf2::{ArchiveWriter, Definition, Timestamp};
 
@@ -7,10 +7,10 @@ use crate::job::Job;
 use crate::location::{self, EPOCH, START};
 use crate::patterns::Plan;
 
-/// How much a clock is set wrong at most, in nanoseconds.
+/// Largest initial offset of a clock in nanoseconds.
 const MOST_OFFSET: u64 = 1_000_000_000;
 
-/// What is drawn of a rank besides its work.
+/// Streams of random numbers of a rank, besides the one for its work.
 const OFFSET: u64 = u64::MAX - 1;
 const SPEED: u64 = u64::MAX - 2;
 const ERROR: u64 = u64::MAX - 3;
@@ -18,9 +18,9 @@ const ERROR: u64 = u64::MAX - 3;
 /// The clock of a rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    /// What it shows when the program begins, in ticks of a nanosecond.
+    /// Reading of the clock at the start of the program, in ticks of a nanosecond.
     begin: u64,
-    /// Nanoseconds that it gains in one.
+    /// Drift: nanoseconds gained per nanosecond.
     gain: f64,
 }
 
@@ -36,7 +36,7 @@ impl Clock {
         Clock { begin, gain: part * job.drift * 1e-6 }
     }
 
-    /// What the clock shows at a time since the program began.
+    /// Reading of the clock at a time since the start of the program.
     #[inline]
     pub(crate) fn show(&self, time: u64) -> u64 {
         let shown = self.begin + time;
@@ -47,8 +47,8 @@ impl Clock {
     }
 }
 
-/// Writes how a location's clock differed from the right one, at the beginning and at the end. Recorders always do, and
-/// readers complain of locations without definitions of their own.
+/// Writes the clock offsets of a location at the start and at the end. Recorders always write them, and
+/// readers complain about locations without local definitions.
 pub(crate) fn write_offsets(
     job: &Job,
     plan: Plan,

@@ -1,4 +1,4 @@
-//! The global definitions, as a recorder writes them: nodes with ranks, threads, regions, communicators.
+//! Global definitions as a recorder writes them: nodes with ranks, threads, regions, communicators.
 
 use model::{GroupType, LocationGroupType, LocationType, Paradigm};
 use otf2::{ArchiveWriter, Definition, List, UNDEFINED};
@@ -21,7 +21,8 @@ pub(crate) const PROGRAM: u32 = 1;
 /// Ranks on a node.
 const RANKS_OF_A_NODE: u32 = 64;
 
-/// Writes all definitions; locations have so many events, in the order of ranks, then threads.
+/// Writes all definitions; `events` are the numbers of events of locations, in the order of ranks, then
+/// threads.
 pub(crate) fn write(
     job: &Job,
     plan: Plan,
@@ -42,7 +43,7 @@ pub(crate) fn write(
     definitions.communicators(job)
 }
 
-/// Numbers what has no number of its own.
+/// Writer that assigns the references of strings and groups.
 struct Definitions<'a> {
     archive: &'a mut ArchiveWriter,
     strings: u32,
@@ -54,7 +55,7 @@ impl Definitions<'_> {
         self.archive.define(definition)
     }
 
-    /// Answers the string's number.
+    /// Defines a string and returns its reference.
     fn string(&mut self, text: &str) -> Result<u32, otf2::Error> {
         let reference = self.strings;
         self.strings += 1;
@@ -158,7 +159,7 @@ impl Definitions<'_> {
         Ok(())
     }
 
-    /// Answers the group's number.
+    /// Defines a group and returns its reference.
     fn group(
         &mut self,
         group_type: GroupType,

@@ -1,6 +1,7 @@
-//! Chance: hashes of a seed and two numbers. There is no state, so that anybody can know what anybody else has drawn.
+//! Random numbers: hashes of a seed and two numbers, without state, so that each rank can compute the draws
+//! of others.
 
-/// A number that looks random, of a seed and two other numbers.
+/// Pseudo-random number of a seed and two other numbers.
 #[inline]
 pub(crate) fn draw(seed: u64, a: u64, b: u64) -> u64 {
     let sum = seed
@@ -10,10 +11,10 @@ pub(crate) fn draw(seed: u64, a: u64, b: u64) -> u64 {
     mix(sum.wrapping_add(0x2545_f491_4f6c_dd1d))
 }
 
-/// A drawn number as one of `0..end`.
+/// Maps a random number to `0..end`.
 #[inline]
 pub(crate) fn below(drawn: u64, end: u64) -> u64 {
-    // The upper half is as good as all of it for what is drawn here.
+    // The upper half has enough bits for the ranges in use.
     ((drawn >> 32) * end) >> 32
 }
 

@@ -1,11 +1,11 @@
-//! Ranks in a grid of two dimensions.
+//! Two-dimensional grid of ranks.
 
-/// A grid as square as the number of ranks allows; ranks are numbered line by line.
+/// A grid as square as the number of ranks allows; ranks are numbered row by row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Grid {
-    /// Ranks in a line.
+    /// Ranks in a row.
     pub(crate) width: u32,
-    /// Lines.
+    /// Number of rows.
     pub(crate) height: u32,
 }
 
@@ -16,17 +16,17 @@ impl Grid {
         Grid { width: ranks / height, height }
     }
 
-    /// Column and line of a rank.
+    /// Column and row of a rank.
     pub(crate) fn place(self, rank: u32) -> (u32, u32) {
         (rank % self.width, rank / self.width)
     }
 
-    /// The rank in a column of a line.
+    /// The rank in a column and a row.
     pub(crate) fn rank(self, x: u32, y: u32) -> u32 {
         y * self.width + x
     }
 
-    /// The neighbours of a rank in a grid without borders: west, east, north, south. A dimension of one rank has none.
+    /// Neighbours of a rank in a periodic grid: west, east, north, south. A dimension of one rank has none.
     pub(crate) fn around(self, rank: u32) -> impl Iterator<Item = u32> {
         let (x, y) = self.place(rank);
         let before = |at: u32, size: u32| (at + size - 1) % size;

@@ -1,4 +1,4 @@
-//! What is to be made.
+//! Job: the parameters of a trace.
 
 use std::fmt;
 
@@ -6,35 +6,37 @@ use crate::draw::{below, draw};
 use crate::location::reference;
 use crate::patterns::{Pattern, Plan};
 
-/// Events of a rank's first thread besides its pattern: beginning and end of the program, `MPI_Init`, `MPI_Finalize`.
+/// Events of a rank's first thread outside the pattern: start and end of the program, `MPI_Init`,
+/// `MPI_Finalize`.
 const EVENTS_AROUND: u64 = 20;
 
 /// Longest trace in nanoseconds: 18 years, so that all times are far from the largest number.
 const LONGEST: u64 = 1 << 59;
 
-/// A trace to be made. The same job always makes the same bytes.
+/// Parameters of a trace. The same job always gives the same bytes.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What the ranks do.
+    /// Communication pattern of the ranks.
     pub pattern: &'static Pattern,
     /// Number of ranks.
     pub ranks: u32,
-    /// Events of each rank, about: those of a last step may be more or less.
+    /// Approximate number of events of each rank: the last step may give more or fewer.
     pub events: u64,
     /// Threads of each rank, more than one if the pattern has several.
     pub threads: u32,
-    /// Chooses how much work each rank has in each step.
+    /// Seed of the random numbers that distribute work over ranks and steps.
     pub seed: u64,
-    /// How fast clocks go wrong, in millionths; clocks are also set wrong by up to a second then. Zero: there is one clock.
+    /// Largest drift of clocks, in millionths; clocks then also have offsets of up to a second. Zero: there
+    /// is one clock.
     pub drift: f64,
-    /// How wrong the records are that say how wrong a clock is, in nanoseconds at most. Events then are in wrong order.
+    /// Largest error of the recorded clock offsets in nanoseconds. Events are in wrong order then.
     pub clock_error: u64,
     /// Size of the chunks of event files in bytes.
     pub chunk: u64,
 }
 
 impl Job {
-    /// A job with everything else as the command line has it by default.
+    /// A job with the defaults of the command line otherwise.
     pub fn new(pattern: &'static Pattern, ranks: u32, events: u64) -> Job {
         let chunk = otf2::Anchor::default().event_chunk_size;
         let threads = pattern.threads;
@@ -46,7 +48,7 @@ impl Job {
         (0..self.ranks).flat_map(|rank| (0..self.threads).map(move |thread| reference(rank, thread)))
     }
 
-    /// Steps and length of the trace.
+    /// Number of steps and length of the trace.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         let name = self.pattern.name;
         if self.ranks < self.pattern.least_ranks {
@@ -72,23 +74,23 @@ impl Job {
         Ok(plan)
     }
 
-    /// Events of a rank that are left for its pattern.
+    /// Number of events of a rank that are left for its pattern.
     pub(crate) fn events_inside(&self) -> u64 {
         self.events.saturating_sub(EVENTS_AROUND)
     }
 
-    /// Steps that give about the events that are asked for, at least one, where `steps` of them have so many events.
+    /// Number of steps, at least one, for about the wanted events, if `steps` of them have `events` events.
     pub(crate) fn steps(&self, steps: u64, events: u64) -> u64 {
         let wanted = u128::from(self.events_inside()) * u128::from(steps);
         ((wanted + u128::from(events) / 2) / u128::from(events)).max(1) as u64
     }
 
-    /// How much work somebody has in a step, from 0 to 1000. Some always have more than others, and sometimes there is a
-    /// lot.
+    /// Work of a rank or thread in a step, from 0 to 1000. Some always have more than others, and sometimes
+    /// there is a lot.
     #[inline]
-    pub(crate) fn load(&self, who: u32, step: u64) -> u64 {
-        let always = below(draw(self.seed, who.into(), u64::MAX), 300);
-        let now = draw(self.seed, who.into(), step);
+    pub(crate) fn load(&self, id: u32, step: u64) -> u64 {
+        let always = below(draw(self.seed, id.into(), u64::MAX), 300);
+        let now = draw(self.seed, id.into(), step);
         let surplus = if now.is_multiple_of(32) { 200 } else { 0 };
         always + below(now, 501) + surplus
     }
@@ -109,7 +111,7 @@ impl fmt::Display for Job {
     }
 }
 
-/// Why there is no trace, in words for the user.
+/// Reason why there is no trace, as a message for users.
 #[derive(Clone, Debug)]
 pub struct Error(String);
 

@@ -1,7 +1,7 @@
-//! Makes OTF2 traces of any size, for benchmarks and tests.
+//! Generator of OTF2 traces of any size, for benchmarks and tests.
 //!
-//! What the ranks of a trace do is a [`Pattern`]; how much of it, and by which seed, is a [`Job`]. [`generate`] writes the
-//! trace, one location after the other:
+//! The behaviour of the ranks is a [`Pattern`]; the size and the seed are in a [`Job`]. [`generate`] writes
+//! the trace, one location after the other:
 //!
 //! ```text
 //! job ─► plan (steps, length) ─► events of each location ─► definitions
@@ -9,15 +9,15 @@
 //!                                     └── draws: hashes of seed, rank and step
 //! ```
 //!
-//! **Memory does not grow with the number of events.** A step of a pattern has a slot of time, and the work of a rank in it
-//! is a hash of seed, rank and step that fits the slot. So whoever needs to know when a partner sends computes that, and
-//! nobody is simulated but the location that is written.
+//! **Memory does not grow with the number of events.** A step of a pattern has a slot of time, and the work
+//! of a rank in it is a hash of seed, rank and step that fits the slot. The time at which a partner sends is
+//! computed from that where it is needed, and only the location being written is simulated.
 //!
-//! **Traces are causal:** nothing is received before it was sent, nobody leaves a collective operation before those have
-//! entered that he waits for. Unless clocks are asked to be wrong.
+//! **Traces are causal:** no message is received before it was sent, no rank leaves a collective operation
+//! before those that it waits for have entered. Clock errors, if requested, break that.
 //!
-//! Times are nanoseconds since the program began, until an event is written, which adds what the
-//! [clock](Job::drift) of its rank showed then.
+//! Times are nanoseconds since the start of the program until an event is written, which converts them to
+//! readings of its rank's [clock](Job::drift).
 
 mod clock;
 mod definitions;
@@ -41,14 +41,14 @@ pub use patterns::{PATTERNS, Pattern};
 
 use location::Location;
 
-/// What was written.
+/// Size of a written trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
-    /// Threads of all ranks.
+    /// Number of locations: threads of all ranks.
     pub locations: u64,
-    /// Events of all locations, an event being what OTF2 counts as one.
+    /// Number of events of all locations, as OTF2 counts them.
     pub events: u64,
-    /// Messages that were sent, those of collective operations apart.
+    /// Number of point-to-point messages.
     pub messages: u64,
     /// Size of all event files in bytes.
     pub bytes: u64,
@@ -57,14 +57,14 @@ pub struct Written {
 /// Writes the trace of a job to the archive `traces.otf2` in a directory that does not exist yet.
 ///
 /// # Errors
-/// If the job cannot be done, the directory exists, or the disk refuses. What has been written then has no anchor, and no
-/// program takes it for a trace.
+/// If the job is impossible, the directory exists, or the disk refuses. The files written so far then have no
+/// anchor, and no program takes them for a trace.
 pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     let plan = job.plan()?;
     if directory.symlink_metadata().is_ok() {
         return Err(Error::new(format!("{} exists already", directory.display())));
     }
-    // What is lost with the machine can be made again.
+    // Without fsync: a trace that is lost with the machine can be made again.
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(job))?.unsynced();
     debug!(?directory, %job, "archive created");
     let mut written = Written::default();
@@ -80,7 +80,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
             clock::write_offsets(job, plan, &archive, rank, thread)?;
         }
     }
-    // Definitions come last because they say how many events there are.
+    // Definitions come last because they contain the numbers of events.
     definitions::write(job, plan, &counts, &mut archive)?;
     archive.finish()?;
     written.locations = counts.len() as u64;
@@ -89,7 +89,7 @@ pub fn generate(job: &Job, directory: &Path) -> Result<Written, Error> {
     Ok(written)
 }
 
-/// An anchor with chunks that are large enough for the largest definition, the list of all locations.
+/// An anchor with chunks that are large enough for the largest definition, the group of all locations.
 fn anchor(job: &Job) -> Anchor {
     const MOST_BYTES_OF_A_NUMBER: u64 = 9;
     const BYTES_OF_OTHER_FIELDS: u64 = 1000;

@@ -1,4 +1,5 @@
-//! The events of one location while they are written: the clock, and what every program does at its beginning and end.
+//! Events of one location while they are written: its clock, and the events at the start and the end of every
+//! program.
 
 use model::CollectiveOp;
 use otf2::{ArchiveWriter, Attributes, Event, EventWriter, List};
@@ -10,19 +11,20 @@ use crate::job::Job;
 use crate::patterns::Plan;
 use crate::regions::{COMM_RANK, COMM_SIZE, FINALIZE, INIT, INIT_THREAD, MAIN};
 
-/// What the right clock shows when the program begins, in nanoseconds: a node that has been running for an hour.
+/// Reading of the correct clock at the start of the program, in nanoseconds: a node that has been up for an
+/// hour.
 pub(crate) const EPOCH: u64 = 3_600_000_000_000;
 
-/// When the first step of a pattern begins, in nanoseconds since the program began.
+/// Start of the first step of a pattern, in nanoseconds since the start of the program.
 pub const START: u64 = 1_000_000;
 
 /// Longest time between the end of the pattern and the end of the program in nanoseconds.
 pub(crate) const SHUTDOWN: u64 = 20_000;
 
-/// What is drawn of a rank besides its work.
+/// Stream of random numbers of a rank, besides the one for its work.
 const BEGIN: u64 = u64::MAX - 4;
 
-/// The reference of a location: thread and rank, as Score-P counts.
+/// Reference of a location: thread and rank, as in Score-P.
 pub(crate) fn reference(rank: u32, thread: u32) -> u64 {
     u64::from(thread) << 32 | u64::from(rank)
 }
@@ -33,7 +35,7 @@ pub(crate) struct Location<'a> {
     pub(crate) job: &'a Job,
     pub(crate) rank: u32,
     pub(crate) thread: u32,
-    /// Messages that it has sent.
+    /// Number of messages sent.
     pub(crate) messages: u64,
     now: u64,
     clock: Clock,
@@ -51,7 +53,7 @@ impl<'a> Location<'a> {
         Ok(Location { job, rank, thread, messages: 0, now: 0, clock: Clock::new(job, rank), events })
     }
 
-    /// Writes all events; answers how many, and how many messages it has sent.
+    /// Writes all events; returns their number and the number of messages sent.
     pub(crate) fn write(mut self, plan: Plan) -> Result<(u64, u64), otf2::Error> {
         if self.thread == 0 {
             self.begin()?;
@@ -63,17 +65,17 @@ impl<'a> Location<'a> {
         Ok((self.events.finish()?, self.messages))
     }
 
-    /// The time of the last event.
+    /// Time of the last event.
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
 
-    /// Does nothing until a time, if it has not come yet.
+    /// Waits until a time, if it has not passed yet.
     pub(crate) fn wait_until(&mut self, time: u64) {
         self.now = self.now.max(time);
     }
 
-    /// An event at a time, which must not be before that of the last one.
+    /// Writes an event at a time, which must not be before that of the last one.
     #[inline]
     pub(crate) fn event(&mut self, time: u64, event: Event<'_>) -> Result<(), otf2::Error> {
         debug_assert!(time >= self.now, "{event:?} at {time}, before {}", self.now);
@@ -81,31 +83,31 @@ impl<'a> Location<'a> {
         self.events.write(self.clock.show(time), event, Attributes::EMPTY)
     }
 
-    /// An event so long after the last one.
+    /// Writes an event `ticks` after the last one.
     #[inline]
     pub(crate) fn after(&mut self, ticks: u64, event: Event<'_>) -> Result<(), otf2::Error> {
         self.event(self.now + ticks, event)
     }
 
-    /// Enters a region so long after the last event.
+    /// Enters a region `ticks` after the last event.
     #[inline]
     pub(crate) fn enter(&mut self, ticks: u64, region: u32) -> Result<(), otf2::Error> {
         self.after(ticks, Event::Enter { region })
     }
 
-    /// Leaves a region so long after the last event.
+    /// Leaves a region `ticks` after the last event.
     #[inline]
     pub(crate) fn leave(&mut self, ticks: u64, region: u32) -> Result<(), otf2::Error> {
         self.after(ticks, Event::Leave { region })
     }
 
-    /// Is in a function from now on until a time.
+    /// Spends the time until `until` in a function.
     pub(crate) fn work(&mut self, region: u32, until: u64) -> Result<(), otf2::Error> {
         self.enter(10, region)?;
         self.event(until, Event::Leave { region })
     }
 
-    /// Starts up; the pattern can begin at [`START`].
+    /// Writes the start of the program; the pattern can start at [`START`].
     fn begin(&mut self) -> Result<(), otf2::Error> {
         let program = Event::ProgramBegin { program_name: PROGRAM, program_arguments: List::EMPTY };
         let init = if self.job.pattern.threads > 1 { INIT_THREAD } else { INIT };
@@ -124,7 +126,7 @@ impl<'a> Location<'a> {
         Ok(())
     }
 
-    /// Shuts down when nobody has anything to do any more.
+    /// Writes the end of the program at a time at which all ranks have finished.
     fn end(&mut self, time: u64) -> Result<(), otf2::Error> {
         self.enter(100, FINALIZE)?;
         self.after(0, Event::MpiCollectiveBegin {})?;
@@ -137,7 +139,7 @@ impl<'a> Location<'a> {
     }
 }
 
-/// The operation that is inside `MPI_Init` and `MPI_Finalize`.
+/// The collective operation inside `MPI_Init` and `MPI_Finalize`.
 fn handle(collective_op: CollectiveOp) -> Event<'static> {
     let root = otf2::ROOT_NONE;
     Event::MpiCollectiveEnd { collective_op, communicator: WORLD, root, size_sent: 0, size_received: 0 }

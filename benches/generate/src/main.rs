@@ -1,4 +1,4 @@
-//! `replay-generate`: parse, write the trace, say how large it is.
+//! `replay-generate`: parses the command line, writes the trace, prints its size.
 
 mod cli;
 
@@ -10,10 +10,10 @@ use std::time::Instant;
 use clap::error::ErrorKind as Answer;
 use generate::{Written, generate};
 
-/// There is a trace, but the line about it could not be printed.
+/// Exit status: there is a trace, but the line about it could not be printed.
 const TRACE_ONLY: u8 = 1;
 
-/// There is no trace.
+/// Exit status: there is no trace.
 const NO_TRACE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit status after printing to standard output: this one, with a message, if that failed. A reader that has gone away
-/// is no error.
+/// Exit status after printing to standard output: `lost`, with a message, if that failed. A closed pipe is no
+/// error.
 fn status(printed: io::Result<()>, lost: u8) -> ExitCode {
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -1,4 +1,4 @@
-//! Calls of MPI as their events. Durations are in nanoseconds.
+//! MPI calls as their events. Durations are in nanoseconds.
 
 use model::CollectiveOp;
 use otf2::{Event, ROOT_NONE};
@@ -7,19 +7,19 @@ use crate::definitions::WORLD;
 use crate::location::Location;
 use crate::regions::{ALLREDUCE, ALLTOALL, BARRIER, BCAST, IRECV, ISEND, RECV, REDUCE, SEND, WAITALL};
 
-/// From the begin of a sending call to its record.
+/// Time from the start of a sending call to its record.
 const TO_RECORD: u64 = 20;
 
-/// From the begin of a sending call until its message can be received.
+/// Time from the start of a sending call until its message can be received.
 pub(crate) const MESSAGE: u64 = 500;
 
-/// Duration of a call that waits for nobody.
+/// Duration of a call that does not wait.
 pub(crate) const CALL: u64 = 60;
 
-/// Between two calls in a row.
+/// Time between two consecutive calls.
 pub(crate) const BETWEEN: u64 = 20;
 
-/// A collective operation in which everybody talks to everybody, or one with a root.
+/// A collective operation: N-to-N, or with a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Collective {
     Barrier,
@@ -30,12 +30,12 @@ pub(crate) enum Collective {
 }
 
 impl Location<'_> {
-    /// A blocking send that waits for nobody.
+    /// Writes a blocking send that does not wait.
     pub(crate) fn send(&mut self, to: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.send_until(self.now() + BETWEEN + CALL, to, tag, bytes)
     }
 
-    /// A blocking send that returns at a time.
+    /// Writes a blocking send that returns at a time.
     pub(crate) fn send_until(&mut self, time: u64, to: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.messages += 1;
         self.enter(BETWEEN, SEND)?;
@@ -44,7 +44,7 @@ impl Location<'_> {
         self.event(time, Event::Leave { region: SEND })
     }
 
-    /// A blocking receive of a message that comes at a time, or has come.
+    /// Writes a blocking receive of a message that arrives at a time, or has arrived.
     pub(crate) fn receive(&mut self, comes: u64, from: u32, tag: u32, bytes: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, RECV)?;
         let time = comes.max(self.now() + TO_RECORD);
@@ -53,14 +53,14 @@ impl Location<'_> {
         self.leave(20, RECV)
     }
 
-    /// A non-blocking receive begins.
+    /// Posts a non-blocking receive.
     pub(crate) fn irecv(&mut self, request: u64) -> Result<(), otf2::Error> {
         self.enter(BETWEEN, IRECV)?;
         self.after(TO_RECORD, Event::MpiIrecvRequest { request_id: request })?;
         self.leave(CALL - TO_RECORD, IRECV)
     }
 
-    /// A non-blocking send.
+    /// Starts a non-blocking send.
     pub(crate) fn isend(&mut self, to: u32, tag: u32, bytes: u64, request: u64) -> Result<(), otf2::Error> {
         self.messages += 1;
         self.enter(BETWEEN, ISEND)?;
@@ -75,7 +75,7 @@ impl Location<'_> {
         self.leave(CALL - TO_RECORD, ISEND)
     }
 
-    /// Waits for non-blocking operations, of which the last is complete at a time, or has been.
+    /// Waits for non-blocking operations, the last of which completes at a time, or has completed.
     pub(crate) fn wait_all<'e>(
         &mut self,
         complete: u64,
@@ -89,7 +89,8 @@ impl Location<'_> {
         self.event(time + 20, Event::Leave { region: WAITALL })
     }
 
-    /// A collective operation that is over at a time; `bytes` are what a rank sends to each other one, or to the root.
+    /// Writes a collective operation that ends at a time; `bytes` are sent by each rank to each other one, or
+    /// to the root.
     pub(crate) fn collective(
         &mut self,
         operation: Collective,

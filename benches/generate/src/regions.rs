@@ -1,8 +1,8 @@
-//! The regions of every trace by number.
+//! Regions of every trace, with their references.
 
 use model::{Paradigm, RegionRole};
 
-/// Where a region is declared.
+/// A region definition.
 pub(crate) struct Region {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
@@ -10,7 +10,7 @@ pub(crate) struct Region {
     pub(crate) paradigm: Paradigm,
 }
 
-/// Numbers the regions in the order in which they stand here.
+/// Numbers the regions in the order of the list.
 macro_rules! regions {
     ($($constant:ident $name:literal $file:literal $role:ident $paradigm:ident;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -18,7 +18,7 @@ macro_rules! regions {
 
         $(pub(crate) const $constant: u32 = Number::$constant as u32;)*
 
-        /// Those that do not depend on the pattern.
+        /// The regions that do not depend on the pattern.
         pub(crate) const REGIONS: &[Region] = &[$(
             Region { name: $name, file: $file, role: RegionRole::$role, paradigm: Paradigm::$paradigm },
         )*];
@@ -50,7 +50,7 @@ regions! {
     PARALLEL_BARRIER "!$omp implicit barrier @main.c:50" "main.c" IMPLICIT_BARRIER OPENMP;
 }
 
-/// The number of a function of the pattern.
+/// Reference of a function of the pattern.
 pub(crate) const fn function(number: u32) -> u32 {
     REGIONS.len() as u32 + number
 }

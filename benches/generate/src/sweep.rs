@@ -1,28 +1,28 @@
-//! A sweep over a grid of ranks from one corner to the opposite one: each rank needs what two neighbours have computed, plane
-//! by plane.
+//! Sweep over a grid of ranks from one corner to the opposite one: each rank needs the results of two
+//! neighbours, plane by plane.
 
 use crate::grid::Grid;
 use crate::job::Job;
 use crate::location::Location;
 use crate::mpi::{BETWEEN, CALL, MESSAGE};
 
-/// Time from one plane to the next in nanoseconds.
+/// Time between two planes in nanoseconds.
 pub(crate) const SLOT: u64 = 4000;
-/// Planes of a sweep.
+/// Number of planes of a sweep.
 pub(crate) const PLANES: u64 = 64;
 
-/// One sweep of many.
+/// A sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep {
     pub(crate) number: u64,
     pub(crate) grid: Grid,
-    /// When the rank in the first corner begins.
+    /// Time at which the rank in the first corner starts.
     pub(crate) begin: u64,
     pub(crate) goes_west: bool,
     pub(crate) goes_north: bool,
 }
 
-/// Neighbours in a line and in a column; `None` beyond the border.
+/// Neighbours in a row and in a column; `None` beyond the border.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbours {
     pub(crate) in_line: Option<u32>,
@@ -30,7 +30,7 @@ pub(crate) struct Neighbours {
 }
 
 impl Sweep {
-    /// Neighbours that a rank receives from, and those that it sends to.
+    /// Neighbours that a rank receives from, and neighbours that it sends to.
     pub(crate) fn neighbours(self, rank: u32) -> (Neighbours, Neighbours) {
         let grid = self.grid;
         let (x, y) = grid.place(rank);
@@ -43,7 +43,7 @@ impl Sweep {
         (Neighbours { in_line: from_x, in_column: from_y }, Neighbours { in_line: to_x, in_column: to_y })
     }
 
-    /// When a rank has done its work in a plane.
+    /// Time at which a rank finishes its work in a plane.
     #[inline]
     pub(crate) fn finished(self, job: &Job, rank: u32, plane: u64) -> u64 {
         let (x, y) = self.grid.place(rank);
@@ -53,13 +53,13 @@ impl Sweep {
         self.begin + slot * SLOT + 1000 + 2 * job.load(rank, self.number * PLANES + plane)
     }
 
-    /// When the messages of a rank in a plane are there, whichever comes second.
+    /// Time at which both messages for a plane have arrived, whichever comes second.
     pub(crate) fn received(self, job: &Job, from: u32, plane: u64) -> u64 {
         self.finished(job, from, plane) + 2 * (BETWEEN + CALL) + MESSAGE
     }
 }
 
-/// What a rank at the border does instead of a message, in a function and one that it calls: as many events in two planes.
+/// Work of a rank at the border instead of a message, in nested functions: as many events in two planes.
 pub(crate) fn border(
     location: &mut Location<'_>,
     plane: u64,

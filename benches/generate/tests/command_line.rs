@@ -1,4 +1,4 @@
-//! The program: one line if all is well, status 2 and a message otherwise.
+//! Command line of the generator: one line on success, status 2 and a message otherwise.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,5 @@
-//! The same job makes the same bytes, as many events as are asked for, in the order of time.
+//! Generated traces: the same job gives the same bytes, about the wanted number of events, in the order of
+//! time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use generate::{Job, PATTERNS, Pattern, Written, generate};
 use otf2::Archive;
 
-/// The bytes of all files by name.
+/// Content of all files by name.
 fn bytes(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for folder in [directory.to_owned(), directory.join("traces")] {
@@ -42,7 +43,7 @@ fn same_seed_makes_the_same_bytes_and_another_one_others() {
     }
 }
 
-/// Events of each rank; definitions must say the same, and times must not go backwards.
+/// Events of each rank; checks that definitions agree and times do not decrease.
 fn events_of_ranks(job: &Job, directory: &Path) -> Vec<u64> {
     let archive = Archive::open(directory).unwrap();
     let definitions = archive.definitions().unwrap();
@@ -64,7 +65,7 @@ fn events_of_ranks(job: &Job, directory: &Path) -> Vec<u64> {
 
 #[test]
 fn each_rank_has_about_the_events_that_are_asked_for() {
-    // The largest step of any pattern is one of the hybrid with its reduction: 4 x 22 + 8 + 4 events.
+    // The largest step of any pattern is a hybrid one with its reduction: 4 x 22 + 8 + 4 events.
     const STEP: u64 = 120;
     const EVENTS: u64 = 5000;
     for pattern in PATTERNS {

@@ -1,4 +1,4 @@
-//! Collective operations of all ranks: mostly all to all, now and then from or to one.
+//! Collective operations of all ranks: mostly N-to-N, now and then with a root.
 
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};
@@ -20,11 +20,11 @@ const TRANSFORM: u32 = function(0);
 
 /// Duration of a step in nanoseconds.
 const SLOT: u64 = 14_000;
-/// Duration of an operation when nobody waits, at most.
+/// Largest duration of an operation without waiting.
 const DURATION: u64 = 1500;
 const BYTES: u64 = 64;
 
-/// What is drawn of a step besides the work of ranks.
+/// Streams of random numbers of a step, besides the one for the work of ranks.
 const LAST: u64 = u64::MAX;
 const ROOT: u64 = u64::MAX - 1;
 const DURATIONS: u64 = 1 << 32;
@@ -34,12 +34,12 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps * SLOT }
 }
 
-/// The rank that comes last. It is drawn, since nobody could look at the work of all ranks.
+/// The rank that arrives last. It is drawn, since comparing the work of all ranks would take too long.
 fn last(job: &Job, step: u64) -> u32 {
     below(draw(job.seed, LAST, step), job.ranks.into()) as u32
 }
 
-/// When a rank has done its work.
+/// Time at which a rank finishes its work.
 fn finished(job: &Job, rank: u32, step: u64) -> u64 {
     let load = if rank == last(job, step) { 1000 + job.load(rank, step) / 4 } else { job.load(rank, step) };
     START + step * SLOT + 2000 + 8 * load
@@ -66,7 +66,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
             Collective::Reduce { root } if root != rank => mine,
             _ => finished(job, last(job, step), step),
         };
-        // All of them call after the same time.
+        // All ranks call the operation equally long after their work.
         let begins = needs.max(mine) + BETWEEN;
         let duration = DURATION / 2 + below(draw(job.seed, DURATIONS + u64::from(rank), step), DURATION / 2);
         location.collective(operation, begins + duration, BYTES)?;

@@ -1,4 +1,4 @@
-//! Small functions that are called very often, and hardly anything else.
+//! Small functions that are called very often, with little communication.
 
 use super::{Pattern, Plan};
 use crate::draw::draw;
@@ -30,7 +30,7 @@ const SLOT: u64 = 6500;
 /// Steps from one reduction to the next.
 const REDUCTION: u64 = 16;
 
-/// What is drawn of a rank besides its work.
+/// Stream of random numbers of a rank, besides the one for its work.
 const CALLS: u64 = 1 << 32;
 
 fn plan(job: &Job) -> Plan {
@@ -43,7 +43,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     for step in 0..steps {
         let begin = START + step * SLOT;
         let mut chance = draw(job.seed, CALLS + u64::from(rank), step);
-        // A few bits of one drawn number for each call.
+        // A few bits of one random number for each call.
         let mut some = || {
             chance = chance.rotate_left(5);
             30 + chance % 32

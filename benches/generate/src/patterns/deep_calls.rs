@@ -1,4 +1,4 @@
-//! Functions that call each other sixty deep, on 512 ways.
+//! Call stacks of sixty functions, on 512 call paths.
 
 use super::{Pattern, Plan};
 use crate::draw::draw;
@@ -45,11 +45,11 @@ pub(super) const PATTERN: Pattern = Pattern {
 };
 const FUNCTIONS: u64 = PATTERN.functions.len() as u64;
 
-/// How deep calls are nested below `main`.
+/// Depth of the calls below `main`.
 const DEPTH: u64 = 60;
-/// Calls from one where there are two ways to go to the next such one.
+/// Number of calls from one fork of call paths to the next.
 const STRETCH: u64 = 6;
-/// How many times there are two ways.
+/// Number of forks, at each of which a call path continues in one of two ways.
 const FORKS: u64 = DEPTH / STRETCH - 1;
 
 /// Duration of a step in nanoseconds.
@@ -59,12 +59,12 @@ const MESSAGES: u64 = 16;
 const BYTES: u64 = 1024;
 const TAG: u32 = 1;
 
-/// What is drawn of a step besides the work of ranks.
+/// Stream of random numbers of a step, besides the one for the work of ranks.
 const WAY: u64 = u64::MAX;
 
 fn plan(job: &Job) -> Plan {
     let wanted = job.events_inside();
-    // To the first leaf and back from the last one.
+    // From `main` to the first leaf and back from the last one.
     let (mut events, mut steps, mut leaf) = (2 * DEPTH, 0, 0);
     while steps == 0 || events < wanted {
         let (next, forks) = next(job, leaf, steps);
@@ -79,7 +79,8 @@ fn is_message(step: u64) -> bool {
     step % MESSAGES == MESSAGES - 1
 }
 
-/// The leaf of a step after another one, and how many forks lie on the way there: mostly few. All ranks go the same way.
+/// The next leaf, and the number of forks between it and the current one: mostly small. All ranks take the
+/// same path.
 fn next(job: &Job, leaf: u64, step: u64) -> (u64, u64) {
     let drawn = draw(job.seed, WAY, step);
     let forks = (u64::from(drawn.trailing_zeros()) + 1).min(FORKS);
@@ -88,13 +89,13 @@ fn next(job: &Job, leaf: u64, step: u64) -> (u64, u64) {
     ((leaf & !(other - 1) ^ other) + any, forks)
 }
 
-/// The function at a depth on the way to a leaf; the two behind a fork differ.
+/// The function at a depth of the path to a leaf; the two behind a fork differ.
 fn function_at(leaf: u64, depth: u64) -> u32 {
     let behind = leaf >> (FORKS - (depth / STRETCH).min(FORKS));
     function(((depth * 5 + behind * 7) % FUNCTIONS) as u32)
 }
 
-/// When a rank has done the work in a leaf.
+/// Time at which a rank finishes the work in a leaf.
 fn finished(job: &Job, rank: u32, step: u64) -> u64 {
     START + step * SLOT + 7000 + 3 * job.load(rank, step)
 }
@@ -120,12 +121,12 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     leave(location, leaf, 0)
 }
 
-/// Calls all functions below a depth.
+/// Enters all functions below a depth.
 fn enter(location: &mut Location<'_>, leaf: u64, from: u64) -> Result<(), otf2::Error> {
     (from..DEPTH).try_for_each(|depth| location.enter(20 + depth % 4 * 10, function_at(leaf, depth)))
 }
 
-/// Returns from all functions below a depth.
+/// Leaves all functions below a depth.
 fn leave(location: &mut Location<'_>, leaf: u64, to: u64) -> Result<(), otf2::Error> {
     (to..DEPTH).rev().try_for_each(|depth| location.leave(20 + depth % 3 * 10, function_at(leaf, depth)))
 }

@@ -1,4 +1,5 @@
-//! Ranks with threads: a parallel region in each step, messages and reductions of the first thread in between.
+//! Ranks with threads: a parallel region in each step, messages and reductions of the first thread in
+//! between.
 
 use model::Paradigm;
 use otf2::Event;
@@ -22,11 +23,11 @@ pub(super) const PATTERN: Pattern = Pattern {
 };
 const KERNEL: u32 = function(0);
 
-/// Duration of a step that does not depend on the number of threads, in nanoseconds.
+/// Duration of a step in nanoseconds, without the part that depends on the number of threads.
 const SLOT: u64 = 20_000;
-/// How long a thread is in the critical section.
+/// Time that a thread spends in the critical section.
 const HOLD: u64 = 300;
-/// Time from the begin of one thread to that of the next.
+/// Time from the start of one thread to that of the next.
 const START_UP: u64 = 30;
 /// Steps from one reduction to the next.
 const REDUCTION: u64 = 4;
@@ -35,7 +36,7 @@ const TAG: u32 = 1;
 const LOCK: u32 = 0;
 const MODEL: Paradigm = Paradigm::OPENMP;
 
-/// Events of a thread in a step, of the first one besides, and of a reduction.
+/// Numbers of events: of a thread in a step, of the first thread in addition, and of a reduction.
 const OF_A_THREAD: u64 = 22;
 const OF_THE_FIRST: u64 = 8;
 const OF_A_REDUCTION: u64 = 4;
@@ -50,24 +51,24 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps * slot(job) }
 }
 
-/// When a thread has done its part of the loop.
+/// Time at which a thread finishes its part of the loop.
 fn finished(job: &Job, rank: u32, thread: u32, step: u64) -> u64 {
     let who = rank.wrapping_mul(job.threads).wrapping_add(thread);
     START + step * slot(job) + 2000 + u64::from(thread) * START_UP + 10 * job.load(who, step)
 }
 
-/// When the last thread has, and all of them go on.
+/// Time at which all threads have finished and continue.
 fn all_finished(job: &Job, rank: u32, step: u64) -> u64 {
     let last = (0..job.threads).map(|thread| finished(job, rank, thread, step)).max();
     last.unwrap_or(START) + 100
 }
 
-/// When the first thread gets into the critical section: all of them have come.
+/// Time at which the first thread enters the critical section: all have arrived.
 fn section(job: &Job, rank: u32, step: u64) -> u64 {
     all_finished(job, rank, step) + u64::from(job.threads) + 50
 }
 
-/// When all threads have been in the critical section and go on.
+/// Time at which all threads have left the critical section and continue.
 fn united(job: &Job, rank: u32, step: u64) -> u64 {
     section(job, rank, step) + u64::from(job.threads) * HOLD + 100
 }
@@ -96,12 +97,12 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     Ok(())
 }
 
-/// When all threads have left the parallel region.
+/// Time at which all threads have left the parallel region.
 fn ends(job: &Job, rank: u32, step: u64) -> u64 {
     united(job, rank, step) + 100 + u64::from(job.threads)
 }
 
-/// What each thread does in a parallel region.
+/// Writes the events of a thread in a parallel region.
 fn parallel(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
     let (job, rank, thread) = (location.job, location.rank, location.thread);
     let thread_team = TEAMS + rank;
@@ -125,7 +126,7 @@ fn parallel(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
     location.after(10, Event::ThreadTeamEnd { thread_team })
 }
 
-/// All threads go through the critical section one after the other; who is first changes.
+/// All threads pass the critical section one after the other; the first one changes from step to step.
 fn critical(location: &mut Location<'_>, step: u64, begin: u64) -> Result<(), otf2::Error> {
     let threads = u64::from(location.job.threads);
     let turn = (u64::from(location.thread) + step) % threads;

@@ -1,4 +1,4 @@
-//! A master that gives a task to each worker, then takes their results one after the other.
+//! A master that sends a task to each worker, then receives their results one after the other.
 
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};
@@ -22,18 +22,18 @@ const PREPARE: u32 = function(1);
 const COMPUTE: u32 = function(2);
 const CHECK: u32 = function(3);
 
-/// Time from one task that is given to the next in nanoseconds.
+/// Time between two tasks that the master sends, in nanoseconds.
 const GIVEN: u64 = BETWEEN + CALL + 20;
-/// Time from one result to the next if all tasks were equal.
+/// Time between two results if all tasks were equal.
 const RESULT: u64 = 200;
-/// The most time of a round that does not depend on how many workers there are.
+/// Largest part of a round that does not depend on the number of workers.
 const SPARE: u64 = 30_000;
 const TASK_BYTES: u64 = 256;
 const RESULT_BYTES: u64 = 4096;
 const TASK_TAG: u32 = 1;
 const RESULT_TAG: u32 = 2;
 
-/// Who is drawn to be first.
+/// Stream of random numbers for the first worker of a round.
 const FIRST: u64 = u64::MAX;
 
 fn round(job: &Job) -> u64 {
@@ -50,12 +50,12 @@ fn first(job: &Job, step: u64) -> u32 {
     1 + below(draw(job.seed, FIRST, step), u64::from(job.ranks) - 1) as u32
 }
 
-/// When the worker in this place in the order gets its task: when the master calls `MPI_Send`.
+/// Time at which the worker at a place in the order gets its task: the master calls `MPI_Send`.
 fn given(job: &Job, place: u32, step: u64) -> u64 {
     START + step * round(job) + u64::from(place) * GIVEN + BETWEEN
 }
 
-/// When the worker in this place has done its task.
+/// Time at which the worker at this place finishes its task.
 fn done(job: &Job, worker: u32, place: u32, step: u64) -> u64 {
     given(job, place, step) + 2000 + u64::from(place) * RESULT + 14 * job.load(worker, step)
 }

@@ -1,4 +1,4 @@
-//! What the ranks of a trace do. A pattern is a file here, and a line in [`PATTERNS`].
+//! Communication patterns. Each is a file here, and a line in [`PATTERNS`].
 
 mod all_to_all;
 mod compute;
@@ -30,21 +30,21 @@ pub const PATTERNS: &[&Pattern] = &[
     &hybrid::PATTERN,
 ];
 
-/// What ranks do together, step by step.
+/// A communication pattern: the behaviour of ranks, step by step.
 pub struct Pattern {
-    /// How users call it.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description in a line.
     pub about: &'static str,
-    /// Threads of a rank unless the user says; where it is one, it cannot be more.
+    /// Default number of threads of a rank; where it is one, it cannot be more.
     pub threads: u32,
-    /// The least number of ranks that it makes sense for.
+    /// Smallest number of ranks.
     pub least_ranks: u32,
     /// Names of the program's functions besides `main`.
     pub(crate) functions: &'static [&'static str],
-    /// How many steps a job needs, and how long they take.
+    /// Computes the number of steps of a job, and their length.
     pub(crate) plan: fn(&Job) -> Plan,
-    /// Writes so many steps of a location.
+    /// Writes this number of steps of a location.
     pub(crate) run: fn(&mut Location<'_>, u64) -> Result<(), otf2::Error>,
 }
 
@@ -66,6 +66,6 @@ impl fmt::Debug for Pattern {
 pub(crate) struct Plan {
     /// Steps of each rank.
     pub(crate) steps: u64,
-    /// From the begin of the first step to the end of the last one, in nanoseconds.
+    /// Time from the start of the first step to the end of the last one, in nanoseconds.
     pub(crate) ticks: u64,
 }

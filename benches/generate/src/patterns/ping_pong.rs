@@ -1,4 +1,4 @@
-//! Pairs of ranks that work in turn.
+//! Pairs of ranks that work alternately.
 
 use super::{Pattern, Plan};
 use crate::draw::{below, draw};
@@ -23,24 +23,26 @@ const ALONE: u32 = function(2);
 
 /// Duration of a step in nanoseconds.
 const SLOT: u64 = 12_000;
-/// How long a large message takes when both are ready.
+/// Duration of a large message when both ranks are ready.
 const TRANSFER: u64 = 1500;
 const SMALL: u64 = 64;
 const LARGE: u64 = 1 << 20;
 const TAG: u32 = 1;
 
-/// What a pair does in a step. Times are when MPI is called, in nanoseconds since the program began.
+/// Schedule of a pair in a step. Times are those of calls of MPI, in nanoseconds since the start of the
+/// program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
-    /// When the first one sends.
+    /// Time at which the first rank sends.
     pub ping: u64,
-    /// When the second one is ready to receive, if the message is large: it works before, instead of after.
+    /// Time at which the second rank is ready to receive, if the message is large: it then works before,
+    /// instead of after.
     pub ready: Option<u64>,
-    /// When the second one sends.
+    /// Time at which the second rank sends.
     pub pong: u64,
 }
 
-/// What a pair does in a step; `first` is the rank that sends first, an even one.
+/// Schedule of a pair in a step; `first` is the rank that sends first, an even one.
 pub fn exchange(job: &Job, first: u32, step: u64) -> Exchange {
     let begin = START + step * SLOT;
     let ping = begin + 500 + 3 * job.load(first, step) + BETWEEN;
@@ -91,7 +93,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     Ok(())
 }
 
-/// The last one of an odd number has nobody.
+/// Work of the last rank of an odd number, which has no partner.
 fn alone(location: &mut Location<'_>, step: u64) -> Result<(), otf2::Error> {
     for part in 0..4 {
         location.work(ALONE, START + step * SLOT + (part + 1) * SLOT / 5)?;

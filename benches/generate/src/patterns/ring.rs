@@ -1,4 +1,4 @@
-//! A token that goes round: the rank that has it works, all others wait.
+//! A token that is passed around a ring: the rank that has it works, all others wait.
 
 use super::{Pattern, Plan};
 use crate::job::Job;
@@ -17,7 +17,7 @@ pub(super) const PATTERN: Pattern = Pattern {
 };
 const USE_TOKEN: u32 = function(0);
 
-/// How long a rank has the token at most, with the way to the next one, in nanoseconds.
+/// Longest time of a rank with the token, including its transfer, in nanoseconds.
 const SLOT: u64 = 2000;
 const BYTES: u64 = 64;
 const TAG: u32 = 1;
@@ -27,7 +27,8 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps.saturating_mul(SLOT * u64::from(job.ranks)) }
 }
 
-/// When a rank has done its work in a round and calls `MPI_Send`, in nanoseconds since the program began.
+/// Time at which a rank finishes its work in a round and calls `MPI_Send`, in nanoseconds since the start of
+/// the program.
 pub fn sends(job: &Job, rank: u32, round: u64) -> u64 {
     let slot = round * u64::from(job.ranks) + u64::from(rank);
     START + slot * SLOT + 300 + job.load(rank, round) + BETWEEN
@@ -39,7 +40,7 @@ fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let after = (rank + 1) % job.ranks;
     for round in 0..steps {
         let comes = sends(job, before, round) + MESSAGE;
-        // The first rank begins with the token, and has it back in the end.
+        // The first rank starts with the token, and gets it back in the end.
         if rank != 0 {
             location.receive(comes, before, TAG, BYTES)?;
         }

@@ -1,4 +1,5 @@
-//! A grid of ranks in which each swaps borders with its four neighbours, and all add something up now and then.
+//! Halo exchange on a grid of ranks: each swaps borders with its four neighbours, with a reduction now and
+//! then.
 
 use otf2::Event;
 
@@ -26,7 +27,7 @@ const RESIDUAL: u32 = function(2);
 
 /// Duration of a step in nanoseconds.
 const SLOT: u64 = 24_000;
-/// When everybody has all borders, in a step.
+/// Time within a step at which all ranks have all borders.
 const SWAPPED: u64 = 19_000;
 /// Steps from one reduction to the next.
 const REDUCTION: u64 = 10;
@@ -38,7 +39,7 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps * SLOT }
 }
 
-/// When a rank has done its work.
+/// Time at which a rank finishes its work.
 #[inline]
 fn finished(job: &Job, rank: u32, step: u64) -> u64 {
     START + step * SLOT + 5000 + 10 * job.load(rank, step)
@@ -46,7 +47,7 @@ fn finished(job: &Job, rank: u32, step: u64) -> u64 {
 
 fn run(location: &mut Location<'_>, steps: u64) -> Result<(), otf2::Error> {
     let (job, rank) = (location.job, location.rank);
-    // Neighbours in opposite directions come in pairs, in the same places on all ranks.
+    // Neighbours in opposite directions come in pairs, at the same positions on all ranks.
     let neighbours: Vec<u32> = Grid::of(job.ranks).around(rank).collect();
     let number = neighbours.len() as u64;
     let sends_after = |direction: u64| BETWEEN + (number + direction) * (CALL + BETWEEN) + BETWEEN;

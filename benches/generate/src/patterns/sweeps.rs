@@ -1,7 +1,7 @@
-//! Sweeps forth and back over a grid of ranks, as in LU of the NAS Parallel Benchmarks: one from the first corner to the last, one
-//! back, and now and then a reduction.
+//! Forward and backward sweeps over a grid of ranks, as in LU of the NAS Parallel Benchmarks: one from the
+//! first corner to the last, one back, and now and then a reduction.
 //!
-//! The messages of a line are sent first and received last, so that many come in wrong order.
+//! The messages of a row are sent first and received last, so many arrive in wrong order.
 
 use super::{Pattern, Plan};
 use crate::grid::Grid;
@@ -28,7 +28,7 @@ const BORDER: [u32; 2] = [function(3), function(4)];
 
 /// Sweeps from one reduction to the next.
 const REDUCTION: u64 = 10;
-/// From the end of a sweep to the begin of the next one, in slots: there is room for a reduction.
+/// Time from the end of a sweep to the start of the next one, in slots: there is room for a reduction.
 const TURN: u64 = 1;
 const BYTES: u64 = 240;
 const LINE: u32 = 1;
@@ -40,7 +40,7 @@ fn plan(job: &Job) -> Plan {
     Plan { steps, ticks: steps.div_ceil(PLANES) * slots(grid) * SLOT }
 }
 
-/// How long a sweep takes, until the next one begins.
+/// Time of a sweep until the start of the next one, in slots.
 fn slots(grid: Grid) -> u64 {
     PLANES + u64::from(grid.width + grid.height) + TURN
 }

@@ -1,4 +1,4 @@
-//! Sweeps over a grid of ranks, each from the corner next to the one of the last, as in transport codes.
+//! Sweeps over a grid of ranks, each from the corner next to that of the last, as in transport codes.
 
 use super::{Pattern, Plan};
 use crate::grid::Grid;
@@ -25,14 +25,14 @@ const TAG: u32 = 3;
 
 fn plan(job: &Job) -> Plan {
     let grid = Grid::of(job.ranks);
-    // A neighbour is one message in or out: three events.
+    // A neighbour means one message in or out: three events.
     let steps = job.steps(1, 14);
     let last = sweep(steps.div_ceil(PLANES) - 1, grid);
     let ticks = last.begin - START + (PLANES + u64::from(grid.width + grid.height)) * SLOT;
     Plan { steps, ticks }
 }
 
-/// A sweep begins as soon as the rank in its first corner has nothing to do in the sweep before.
+/// A sweep starts as soon as the rank in its first corner has finished the sweep before.
 fn sweep(number: u64, grid: Grid) -> Sweep {
     let (odd, even) = (number.div_ceil(2), number / 2);
     let turns = odd * u64::from(grid.width - 1) + even * u64::from(grid.height - 1);

@@ -1,4 +1,4 @@
-//! What is no archive, or a damaged one: one clear message and status 2, or a finding and a report, never a crash.
+//! Invalid and damaged archives: one clear message and status 2, or a finding and a report, never a crash.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program
 use crate::support::{self, SEMANTICS, archive, copy, fresh, workers, write, written};
 
 /// An input that gives no report.
-struct Bad {
+struct InvalidInput {
     what: &'static str,
     experiment: PathBuf,
     /// The report, if not in the experiment.
@@ -21,11 +21,11 @@ struct Bad {
     path: PathBuf,
     /// A part of the message.
     says: &'static str,
-    /// The message tells the byte.
+    /// Whether the message has the offset of a byte.
     has_offset: bool,
 }
 
-impl Bad {
+impl InvalidInput {
     fn arguments(&self) -> Vec<&Path> {
         let report = self.report.iter().flat_map(|report| [Path::new("-o"), report]);
         [self.experiment.as_path()].into_iter().chain(report).collect()
@@ -35,7 +35,7 @@ impl Bad {
         self.report.clone().unwrap_or_else(|| self.experiment.join("trace.cubex"))
     }
 
-    /// What is wrong with how the program refused it.
+    /// Checks the refusal; returns what is wrong with it.
     fn problem(&self, refused: &Finished, is_launched: bool) -> Option<String> {
         let messages = refused.messages();
         let [message] = messages[..] else {
@@ -63,7 +63,7 @@ impl Bad {
     }
 }
 
-/// An archive of these definitions, with no event.
+/// Writes an archive of these definitions, without events.
 fn define(directory: &Path, definitions: &[Definition<'_>]) {
     let mut writer = ArchiveWriter::create(directory.join("traces.otf2"), write::anchor(false)).unwrap();
     for &definition in definitions {
@@ -117,15 +117,15 @@ fn one_process(ranks: &'static [u64]) -> Vec<Definition<'static>> {
     ]
 }
 
-/// All bad inputs, each in a folder of its own.
-fn bad_inputs(directory: &Path) -> Vec<Bad> {
+/// All invalid inputs, each in a folder of its own.
+fn bad_inputs(directory: &Path) -> Vec<InvalidInput> {
     let mut all = Vec::new();
     let mut add = |what, says, has_offset, file: &str, make: &dyn Fn(&Path)| {
         let experiment = directory.join(format!("{}", all.len()));
         fs::create_dir(&experiment).unwrap();
         make(&experiment);
         let path = if file.is_empty() { experiment.clone() } else { experiment.join(file) };
-        all.push(Bad { what, experiment, report: None, path, says, has_offset });
+        all.push(InvalidInput { what, experiment, report: None, path, says, has_offset });
     };
     let real = archive("barrier.4");
     add("no directory", "no such", false, "", &|path| fs::remove_dir(path).unwrap());
@@ -188,7 +188,14 @@ fn bad_inputs(directory: &Path) -> Vec<Bad> {
     for (what, report, says) in targets {
         let report = directory.join(report);
         let path = report.with_extension("");
-        all.push(Bad { what, experiment: real.clone(), report: Some(report), path, says, has_offset: false });
+        all.push(InvalidInput {
+            what,
+            experiment: real.clone(),
+            report: Some(report),
+            path,
+            says,
+            has_offset: false,
+        });
     }
     all
 }
@@ -219,7 +226,7 @@ fn existing_report_survives_bad_input() {
     }
 }
 
-/// A shell around the program tells the status of each process, which the launcher would cut short.
+/// A shell around the program prints the status of each process, of which the launcher would report only one.
 #[test]
 fn bad_input_gives_one_message_for_three_processes_and_status_2_on_each() {
     let Some(launcher) = mpirun("bad input under mpirun") else { return };
@@ -236,7 +243,7 @@ fn bad_input_gives_one_message_for_three_processes_and_status_2_on_each() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Open MPI's launcher hands on the status of the first process that failed.
+/// Open MPI's launcher returns the status of the first process that failed.
 #[test]
 fn launcher_ends_with_status_2() {
     let Some(launcher) = mpirun("status of mpirun") else { return };
@@ -259,7 +266,7 @@ fn failure_of_one_worker_ends_all_and_one_of_them_speaks() {
     }
 }
 
-/// Damages one file of a real archive; the other ranks keep their times and visits.
+/// Damages one file of a real archive; the times and visits of the other ranks must not change.
 #[test]
 fn damaged_location_is_a_finding_and_the_others_keep_their_times() {
     let real = archive("barrier.4");
@@ -299,7 +306,7 @@ fn damaged_location_is_a_finding_and_the_others_keep_their_times() {
     }
 }
 
-/// The name of the program is in the events of main threads only: one of them may get lost.
+/// The name of the program is in the events of main threads only: one of them may be lost.
 #[test]
 fn lost_main_thread_leaves_the_call_paths_of_the_other_ranks_as_they_are() {
     let real = archive("hybrid.3x3");
@@ -349,12 +356,12 @@ fn location_without_events_and_file_is_no_loss_of_data() {
         assert!(done.expect(0).stdout.contains("Findings: none"), "{}", done.stdout);
         assert!(done.stdout.contains("summed over 1 threads"), "{}", done.stdout);
     }
-    // Events that are there by the definitions are lost with their file.
+    // Events that the definitions announce are lost with their file.
     fs::remove_file(experiment.join("traces/0.evt")).unwrap();
     analyze([Path::new("--strict"), experiment]).expect(1);
 }
 
-/// Events of an archive whose definitions name none of what they refer to.
+/// Events of an archive whose definitions lack everything that they refer to.
 #[test]
 fn undefined_references_are_findings() {
     let directory = fresh();

@@ -1,4 +1,5 @@
-//! Root causes on traces made for them: who is blamed, and that nothing depends on who analyses.
+//! Root causes on traces made for them: which location is the cause; the result does not depend on the
+//! workers.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,8 +15,8 @@ use crate::support::{SEMANTICS, fresh, options, workers, write};
 /// Ranks of the chain.
 const RANKS: usize = 64;
 
-/// Rank 0 works; each rank waits for the message of the one before, then sends to the next. The others work a hundredth
-/// of that before.
+/// A chain: rank 0 works; each rank waits for the message of the one before, then sends to the next. The
+/// others work a hundredth of that before.
 pub(crate) fn chain() -> String {
     let mut script = String::from("program prog\n");
     for rank in 0..RANKS {
@@ -42,7 +43,7 @@ pub(crate) fn chain() -> String {
     script
 }
 
-/// Writes and analyzes a script.
+/// Writes a script's archive and analyzes it.
 pub(crate) fn analyze(script: &str, directory: &Path) -> (Summary, Table) {
     let case = Case::parse(script).unwrap();
     write::write(&case.trace, directory);
@@ -68,7 +69,7 @@ fn root_of_a_chain_of_waiting_pays_for_all_of_it() {
     let first = &summary.causes.culprits[0];
     assert!(first.call_path.ends_with("main/work") && first.location.contains('0'), "{first}");
     assert!(first.is_critical && first.more_work.is_some_and(|more| more > 1.0), "{first}");
-    // Each rank but the root waits only because another one did, and all but the last make others wait.
+    // Each rank but the root waits only because another one did, and all but the last cause further waiting.
     assert!(all("mpi_wait_indirect_latesender") > 0.95 * (waiting - table.sum("mpi_latesender", 1)));
     assert!(all("mpi_wait_terminal_ls") < 1.05 * table.sum("mpi_latesender", RANKS - 1));
 }
@@ -79,7 +80,7 @@ fn critical_path_of_a_chain_goes_through_every_rank_and_is_as_long_as_the_run() 
     let (_, table) = analyze(&chain(), directory.path());
     let path: Vec<f64> = (0..RANKS).map(|rank| table.sum("critical_path", rank)).collect();
     assert!(path.iter().all(|&seconds| seconds > 0.0), "{path:?}");
-    // From the begin of MPI_Init until the last rank comes to MPI_Finalize.
+    // From the start of MPI_Init until the last rank enters MPI_Finalize.
     let run = (1_000_030 + 40 * (RANKS - 1) + 10 + 20 - 1) as f64 * 1e-9;
     assert!((path.iter().sum::<f64>() - run).abs() < 1e-9, "{} s of {run} s", path.iter().sum::<f64>());
 }
@@ -120,7 +121,7 @@ fn clocks_that_are_wrong_in_random_directions_end_and_give_the_same_report_with_
     eprintln!("{cyclic} cyclic waits");
 }
 
-/// Functions that rank 0 goes through, of 10 ticks each, while rank 1 waits for it and rank 2 for rank 1.
+/// Number of functions that rank 0 calls, of 10 ticks each, while rank 1 waits for it and rank 2 for rank 1.
 const FUNCTIONS: usize = 100;
 
 #[test]
@@ -135,7 +136,7 @@ fn long_term_costs_of_more_functions_than_are_kept_are_complete_with_any_workers
     let directory = fresh();
     let path = directory.path();
     let (_, table) = analyze(&script, path);
-    // All of the 1000 ticks that rank 1 waits cost rank 2 as many, and rank 0 is the cause.
+    // All of the 1000 ticks that rank 1 waits cost rank 2 the same, and rank 0 is the cause.
     let costs = table.named().into_iter().filter(|((metric, ..), _)| metric == "delay_latesender_longterm");
     let costs: Vec<f64> = costs.map(|(_, seconds)| seconds).collect();
     assert_eq!(costs.len(), FUNCTIONS);

@@ -1,4 +1,5 @@
-//! Citations: each section and each oddity of the specification that a source cites is in `docs/specification.md`.
+//! Citations: every section and every oddity of the specification that a source cites exists in
+//! `docs/specification.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,15 +12,15 @@ const SPECIFICATION: &str = include_str!("../docs/specification.md");
 const SOURCES: [&str; 7] =
     ["replay", "patterns", "formats", "measurement", "diagnostics", "tests", "benches"];
 
-/// Numbers of sections and of oddities that the specification has, and what looks like a citation of one.
+/// Numbers of the sections and oddities in the specification, and patterns of citations.
 struct Headings {
     sections: BTreeSet<String>,
     oddities: BTreeSet<String>,
-    /// The first group has numbers of sections.
+    /// Citation of sections; the first group has their numbers.
     section: Regex,
     number: Regex,
     oddity: Regex,
-    /// A number of a section alone: it does not say of which text.
+    /// Number of a section alone, without the name of the document.
     bare: Regex,
 }
 
@@ -40,7 +41,7 @@ impl Headings {
         }
     }
 
-    /// Citations in a comment that lead nowhere.
+    /// Citations in a comment that do not exist in the specification.
     fn dangling(&self, comment: &str) -> Vec<String> {
         let cited = self.section.captures_iter(comment).flat_map(|found| {
             let numbers = found.get(1).unwrap().as_str();
@@ -54,7 +55,7 @@ impl Headings {
     }
 }
 
-/// The comments of a source, each in one line.
+/// The comments of a source, each joined to one line.
 fn comments(source: &str) -> Vec<String> {
     let mut comments = vec![String::new()];
     for line in source.lines() {
@@ -73,7 +74,7 @@ fn comments(source: &str) -> Vec<String> {
     comments
 }
 
-/// All files with an extension in a folder and those below it.
+/// All files with an extension in a folder, recursively.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = entries.flat_map(|path| if path.is_dir() { files(&path, extension) } else { vec![path] });

@@ -1,4 +1,4 @@
-//! Wrong clocks: what is known of them, and what is doubtful because of them.
+//! Wrong clocks: the findings about them, and the values that are doubtful because of them.
 
 use std::path::Path;
 
@@ -31,8 +31,8 @@ fn analyze(experiment: &Path) -> Summary {
 
 #[test]
 fn waiting_no_longer_than_the_largest_violation_is_doubtful() {
-    // The first message arrives 7 ticks before it was sent, and seems to wait for 5; the second one waits for 6, the third
-    // one for 30.
+    // The first message arrives 7 ticks before it was sent, and seems to wait for 5; the second one waits for
+    // 6, the third one for 30.
     let script = "program prog
 rank 0
   0 > main ; 20 > MPI_Send ; 21 send 1 ; 22 < ; 40 > MPI_Send ; 41 send 1 ; 42 < ; 90 > MPI_Send ; 91 send 1 ; 92 < ; 100 <
@@ -62,7 +62,7 @@ fn right_clocks_are_not_mentioned_and_skewed_ones_are() {
     assert!(skewed.doubts.iter().all(|doubt| doubt.seconds <= doubt.of), "{:?}", skewed.doubts);
 }
 
-/// With corrected clocks.
+/// Options with clock correction.
 fn corrected(experiment: &Path, report: &Path, semantics: Semantics) -> Options {
     Options { clock_correction: true, ..options(experiment, report, semantics) }
 }
@@ -84,8 +84,8 @@ fn corrected_clocks_give_the_severities_of_the_reference() {
     assert!(!summary.contains("Clocks are wrong"), "{summary}");
 }
 
-/// A random trace; the clock of each process is wrong by 200 µs to 1 s. Every third one has a tick of 1 µs, so that many events
-/// are at once.
+/// A random trace in which the clock of each process is wrong by 200 µs to 1 s. Every third one has a tick of
+/// 1 µs, so that many events have the same time.
 fn skewed(seed: u64) -> crate::support::trace::Trace {
     let mut trace = trace(seed);
     let mut random = Random::new(seed);
@@ -97,7 +97,7 @@ fn skewed(seed: u64) -> crate::support::trace::Trace {
         })
         .collect();
     for stream in &mut trace.streams {
-        // Comparisons with the global clock would say what is wrong.
+        // Clock offset records would reveal the errors.
         stream.clock.clear();
         stream.events.iter_mut().for_each(|(time, _)| *time += errors[stream.rank as usize]);
         if seed.is_multiple_of(3) {
@@ -118,7 +118,7 @@ fn wrong_clocks_are_corrected_alike_by_any_workers_and_no_violation_is_left() {
         let experiment = directory.path().join(seed.to_string());
         write::write(&skewed(seed), &experiment);
         let report = |name: &str| directory.path().join(format!("{seed}-{name}.cubex"));
-        // Threads that call MPI in one tick: nobody knows what came first.
+        // If threads call MPI in one tick, their order is unknown.
         let mut is_ambiguous = false;
         for is_corrected in [false, true] {
             let options = |name: &str, threads: usize| Options {
@@ -141,7 +141,7 @@ fn wrong_clocks_are_corrected_alike_by_any_workers_and_no_violation_is_left() {
             is_ambiguous |= odd.into_iter().any(|finding| findings.count(finding) > 0);
             if is_corrected && !is_ambiguous {
                 checked += 1;
-                // Who receives nothing in a scan waits for nobody, whatever the times.
+                // A member of a scan that receives nothing does not wait, whatever the times.
                 let first = findings.first(Finding::ClockCollective);
                 let is_of_scan = first.is_some_and(|first| first.text.contains("scan"));
                 assert!(violations == 0 || is_of_scan, "{seed}: {violations}");

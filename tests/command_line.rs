@@ -1,4 +1,4 @@
-//! The command line: help, options, exit statuses, what is printed and what is not.
+//! Command line: help, options, exit statuses, standard output and standard error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::support::report::Table;
 use crate::support::run::{analyze, analyze_with, analyzer, mpirun, run};
 use crate::support::{archive, copy, fresh};
 
-/// A copy of a real archive, to leave a report in.
+/// Copies a real archive, so that a report can be written there.
 fn experiment(directory: &Path) -> PathBuf {
     let experiment = directory.join("exp");
     copy(&archive("barrier.4"), &experiment);
     experiment
 }
 
-/// A copy that lacks the events of rank 1.
+/// Copies a real archive without the events of rank 1.
 fn incomplete(directory: &Path) -> PathBuf {
     let experiment = experiment(directory);
     fs::remove_file(experiment.join("traces/1.evt")).unwrap();
@@ -89,7 +89,7 @@ fn wrong_usage_is_told_once_by_all_processes() {
 fn program_without_launcher_does_not_start_mpi() {
     let directory = fresh();
     let experiment = experiment(directory.path());
-    // With these no MPI starts: neither Open MPI nor MPICH over UCX or libfabric.
+    // With these settings no MPI starts: neither Open MPI nor MPICH over UCX or libfabric.
     let nothing = [("OMPI_MCA_pml", "none"), ("UCX_TLS", "none"), ("FI_PROVIDER", "none")];
     run(analyzer([&experiment]).envs(nothing)).expect(0);
 }
@@ -99,7 +99,7 @@ fn launcher_of_another_mpi_is_recognised() {
     let Some(launcher) = mpirun("the launcher of another MPI") else { return };
     let directory = fresh();
     let experiment = experiment(directory.path());
-    // What Open MPI's launcher says, without anything by which the processes would find each other.
+    // The variable of Open MPI's launcher, without those by which the processes would find each other.
     let refused = run(analyzer([&experiment]).env("OMPI_COMM_WORLD_SIZE", "3"));
     refused.expect(2);
     assert!(refused.messages().len() == 1 && refused.stderr.contains("another MPI"), "{}", refused.stderr);
@@ -191,7 +191,7 @@ fn complete_trace_is_status_0_even_if_strict() {
     analyze([&experiment(directory.path()), Path::new("--strict")]).expect(0);
 }
 
-/// Open MPI's launcher ends with the status of the first process that fails.
+/// Open MPI's launcher exits with the status of the first process that fails.
 #[test]
 fn strict_status_reaches_the_launcher() {
     let Some(launcher) = mpirun("status of mpirun") else { return };
@@ -244,7 +244,7 @@ fn only_one_process_talks() {
     assert_eq!(said.stderr.lines().count(), alone.stderr.lines().count(), "{}", said.stderr);
 }
 
-/// Also of one that takes only the first line, as head does.
+/// Also a reader that takes only the first line, as head does.
 #[test]
 fn reader_that_goes_away_is_no_error() {
     let directory = fresh();
@@ -260,7 +260,7 @@ fn reader_that_goes_away_is_no_error() {
     }
 }
 
-/// A place where nothing can be written; `None`, and says so, if there is none.
+/// Opens a file to which nothing can be written; `None`, with a message, if there is none.
 fn full() -> Option<fs::File> {
     let full = fs::File::options().write(true).open("/dev/full");
     if full.is_err() {
@@ -269,14 +269,14 @@ fn full() -> Option<fs::File> {
     full.ok()
 }
 
-/// Runs the analyzer with an output that cannot be written; answers its status and messages.
+/// Runs the analyzer with an output that cannot be written; returns its status and messages.
 fn without_output(arguments: &[&str]) -> Option<(Option<i32>, String)> {
     let mut command = analyzer(arguments);
     let ended = command.stdin(Stdio::null()).stdout(full()?).output().unwrap();
     Some((ended.status.code(), String::from_utf8(ended.stderr).unwrap()))
 }
 
-/// The disk of a log may be full while that of the report is not.
+/// The disk of the log may be full while that of the report is not.
 #[test]
 fn summary_that_cannot_be_written_is_told_with_status_1_and_the_report_is_there() {
     let directory = fresh();
@@ -291,7 +291,7 @@ fn summary_that_cannot_be_written_is_told_with_status_1_and_the_report_is_there(
     }
     assert_eq!(status, Some(1));
     Table::read(&report);
-    // A summary that is not wanted is no loss.
+    // A summary that was not requested is not missed.
     assert_eq!(without_output(&["-q", experiment.to_str().unwrap()]), Some((Some(0), String::new())));
 }
 
@@ -308,7 +308,7 @@ fn help_that_cannot_be_written_is_told_with_status_2() {
     }
 }
 
-/// A batch job's log often lies on the disk that is full.
+/// The log of a batch job often lies on the disk that is full.
 #[test]
 fn messages_that_cannot_be_written_cost_neither_report_nor_status() {
     let directory = fresh();

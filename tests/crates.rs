@@ -1,4 +1,4 @@
-//! Crates: each builds on those that `docs/architecture.md` says, and on no others of the project.
+//! Crates: each depends on those that `docs/architecture.md` names, and on no others of the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const ARCHITECTURE: &str = include_str!("../docs/architecture.md");
 
-/// Manifests of all crates by their folders; the one of the project itself is that of the analyzer.
+/// Manifests of all crates by their folders; the root manifest is the analyzer's.
 fn manifests() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = ["patterns", "diagnostics", "benches/generate"].map(String::from).to_vec();
@@ -24,7 +24,7 @@ fn name(folder: &str) -> &str {
     folder.rsplit('/').next().unwrap()
 }
 
-/// Names of what a crate, or the program that builds it, depends on.
+/// Names of the dependencies of a crate and of its build script.
 fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     let mut is_inside = false;
     manifest.lines().filter_map(move |line| {

@@ -1,4 +1,4 @@
-//! What the summary says of culprits: who waits for them, and between which calls they are slow.
+//! Culprits in the summary: the locations that wait for them, and the calls between which they are slow.
 
 use replay::coverage::Fate;
 use replay::{Semantics, Summary};
@@ -9,23 +9,23 @@ use crate::support::random::{self, Random};
 use crate::support::trace::{Step, Stream, Trace};
 use crate::support::{SEMANTICS, fresh, workers, write};
 
-/// What the summary says of each culprit.
+/// The lines of the summary about culprits.
 fn culprits(summary: &Summary) -> Vec<String> {
     summary.causes.culprits.iter().map(ToString::to_string).collect()
 }
 
-/// The summary of a script.
+/// Summary of a script.
 fn summary(script: &str) -> Summary {
     analyze(script, fresh().path()).0
 }
 
-/// The summary of a trace in a directory.
+/// Summary of a trace in a directory.
 fn analyze_in(directory: &std::path::Path) -> Summary {
     let report = directory.join("report.cubex");
     crate::support::analyze(directory, &report, Semantics::Corrected).unwrap().summary.unwrap()
 }
 
-/// The summary without the name of the report.
+/// Text of the summary without the name of the report.
 fn text(summary: &Summary) -> String {
     let text = summary.to_string();
     text.lines()
@@ -45,8 +45,8 @@ rank 3
   0 > main ; 10 > work ; 110 < ; 110 > MPI_Barrier ; begin ; 1010 end barrier ; 1010 < ; 1010 > work ; 1020 < ; 1020 > MPI_Barrier ; begin ; 1060 end barrier ; 1060 < ; 1060 <
 ";
 
-/// No function but the program. Rank 0 is late by 100 to its first message, then by 300 to its second, which follows
-/// a barrier; rank 1 waits for both.
+/// A program without functions. Rank 0 is late by 100 to its first message, then by 300 to its second, which
+/// follows a barrier; rank 1 waits for both.
 const NO_FUNCTIONS: &str = "program prog
 rank 0
   5 > MPI_Comm_size ; 10 < ; 110 > MPI_Send ; 112 send 1 ; 114 < ; 120 > MPI_Barrier ; begin ; 125 end barrier ; 125 < ; 425 > MPI_Send ; 427 send 1 ; 429 <
@@ -64,7 +64,7 @@ fn all_who_wait_in_turn_for_the_first_of_a_chain_are_its_victims() {
         first.to_string().contains("main/work: late senders in MPI_Recv of ranks 1–63; on the"),
         "{first}"
     );
-    // Costs that went back and shares that went forward are the same.
+    // Costs propagated backward and shares propagated forward are equal.
     for culprit in &summary.causes.culprits {
         let share = culprit.victims.as_ref().unwrap().share;
         assert!((share - 1.0).abs() < 1e-9, "{share} of {culprit}");
@@ -111,7 +111,7 @@ fn where_there_are_no_functions_the_costliest_stretch_between_two_calls_is_named
     let first = &summary.causes.culprits[0];
     let between = first.between.as_ref().unwrap();
     assert_eq!(between.text, "between MPI_Barrier and MPI_Send", "{first}");
-    // 300 of 100 and 300 that rank 1 waits.
+    // 300 of the 100 and 300 that rank 1 waits.
     assert!((between.share - 0.75).abs() < 1e-9, "{between:?}");
     assert!(
         first.to_string().starts_with(
@@ -140,7 +140,7 @@ rank 1
 
 #[test]
 fn calls_that_communicate_nothing_bound_a_stretch_too() {
-    // Rank 0 works for 10 behind the barrier, and for 300 behind MPI_Comm_size, which communicates nothing.
+    // Rank 0 works for 10 after the barrier, and for 300 after MPI_Comm_size, which does not communicate.
     let summary = summary(
         "program prog
 rank 0
@@ -153,7 +153,8 @@ rank 1
     assert!(first.starts_with("rank 0 in prog between MPI_Comm_size and MPI_Barrier"), "{first}");
 }
 
-/// The time of a rank's main thread on a call path between two calls of MPI, wherever these follow each other, in ticks.
+/// Time of a rank's main thread on a call path between two consecutive MPI calls of the given names, in
+/// ticks.
 fn time_between(trace: &Trace, rank: u32, path: &str, sides: [Option<&str>; 2]) -> u64 {
     let stream = trace.streams.iter().find(|stream| (stream.rank, stream.thread) == (rank, 0)).unwrap();
     let program = trace.program.as_deref().map(|program| program.rsplit('/').next().unwrap());
@@ -192,7 +193,7 @@ fn time_of_a_stretch_is_that_of_the_events_between_such_calls() {
             let Some(rank) = culprit.location.strip_prefix("rank ").and_then(|rank| rank.parse().ok()) else {
                 continue;
             };
-            // The time of forking a team is moved into its parallel region (specification 7.2).
+            // The time of forking a team is attributed to its parallel region (specification 7.2).
             let forks = |stream: &Stream| stream.events.iter().any(|(_, step)| *step == Step::Fork);
             if trace.streams.iter().any(|stream| stream.rank == rank && forks(stream)) {
                 continue;
@@ -222,7 +223,8 @@ fn time_of_a_stretch_is_that_of_the_events_between_such_calls() {
 
 #[test]
 fn ranks_that_are_alike_are_named_together() {
-    // Every third of 60 ranks is late to the barrier, some a bit more than others; rank 59 is late to another one.
+    // Every third of 60 ranks is late to the barrier, some slightly more than others; rank 59 is late to
+    // another one.
     let mut script = "program prog\n".to_owned();
     for rank in 0..60 {
         let work = if rank % 3 == 0 { 1000 + rank } else { 100 };
@@ -265,7 +267,7 @@ fn groups_of_ranks_share_what_each_of_them_costs() {
 
 #[test]
 fn time_in_mpi_without_a_pattern_is_no_work_and_no_coverage() {
-    // Rank 1 is in MPI_Wait for 20 ms, though its partner has sent long ago; so it comes late to the barrier.
+    // Rank 1 is in MPI_Wait for 20 ms, though its partner has sent long ago; so it is late to the barrier.
     let ms = 1_000_000;
     let script = format!(
         "program prog
@@ -294,7 +296,7 @@ rank 1
 
 #[test]
 fn work_comes_before_time_in_mpi_without_a_pattern_that_costs_up_to_twice_as_much() {
-    // Rank 1 is in MPI_Wait for 20 ms for no known reason, and then rank 0 works for so long.
+    // Rank 1 is in MPI_Wait for 20 ms for no known reason, and then rank 0 works equally long.
     let first = |work: u64| {
         let us = 1000;
         let script = format!(
@@ -375,7 +377,7 @@ fn function_that_calls_no_mpi_has_no_stretch() {
     assert!(summary(&chain()).causes.culprits[0].between.is_none());
 }
 
-/// Rank 0 is late to the second barrier, in a function whose lines are known from the calls.
+/// Rank 0 is late to the second barrier, in a function whose lines are known from the call sites.
 const LINES: &str = "resolution 1000
 program prog
 context m5 main line 5
@@ -435,7 +437,7 @@ fn summary_is_the_same_with_any_workers() {
     let golden = |name: &str| Case::read(std::path::Path::new("tests/golden").join(name).as_path()).trace;
     traces.extend(["cyclic_wait.trace", "cyclic_critical_path.trace", "idle_threads.trace"].map(golden));
     for seed in 0..24 {
-        // Every other one with wrong clocks, so that waits depend on themselves.
+        // Every other trace has wrong clocks, so that waits depend on themselves.
         let mut trace = random::trace(seed);
         for stream in trace.streams.iter_mut().filter(|_| seed % 2 == 1) {
             let ahead = random.below(10_000_000) as u64;
@@ -456,7 +458,7 @@ fn summary_is_the_same_with_any_workers() {
                 for culprit in &summary.causes.culprits {
                     named += usize::from(culprit.victims.is_some());
                     for part in [&culprit.victims, &culprit.between].into_iter().flatten() {
-                        // Of a part of all there is no more than all.
+                        // A share of all cannot exceed all.
                         assert!(
                             part.share > 0.0 && part.share < 1.0 + 1e-6,
                             "trace {at}: {part:?} of {culprit}"

@@ -1,5 +1,5 @@
-//! Damaged archives: cut at every byte, and with flipped bits. The analysis ends in time, with a message or a report, and
-//! ranks whose files are whole keep what does not depend on others.
+//! Damaged archives: cut at every byte, and with flipped bits. The analysis ends in time, with a message or a
+//! report, and ranks whose files are intact keep the metrics that do not depend on other ranks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,13 +19,13 @@ use crate::support::random::Random;
 use crate::support::report::{Named, Table};
 use crate::support::{SMALL, analyze, archive, copy, in_memory, local, options, write};
 
-/// Flipped bits for each fixture, one in each run.
+/// Number of flipped bits for each fixture, one per run.
 const FLIPS: usize = 1000;
 
-/// Workers of a test; each has an archive of its own to damage.
+/// Threads of a test; each has an archive of its own to damage.
 const WORKERS: usize = 2;
 
-/// An archive and what its report says while nothing is damaged.
+/// An intact archive and the severities of its report.
 struct Fixture {
     directory: tempfile::TempDir,
     files: Vec<File>,
@@ -38,32 +38,32 @@ struct Fixture {
 struct File {
     name: String,
     bytes: Vec<u8>,
-    /// The process that it belongs to, if to one.
+    /// The process that the file belongs to, if it is one's.
     process: Option<usize>,
 }
 
 impl File {
-    /// Bytes at the end that say no more than that it is the end.
+    /// Length of the end marks, which hold no other information.
     fn marks(&self) -> usize {
         if self.name.ends_with(".otf2") { 3 } else { 1 }
     }
 }
 
-/// A file with its new content.
+/// A damaged file: its new content.
 struct Damage {
     file: usize,
     what: String,
     bytes: Vec<u8>,
 }
 
-/// What an analysis of a damaged archive leads to.
+/// Result of the analysis of a damaged archive.
 enum Ending {
     Message(String),
     Report(Table),
 }
 
 impl Fixture {
-    /// A real archive.
+    /// A copy of a real archive.
     fn real(name: &str) -> Fixture {
         Fixture::new(|directory| {
             let from = archive(name);
@@ -105,7 +105,7 @@ impl Fixture {
         Fixture { files, process_of: references.iter().map(|it| it.0).collect(), local, directory }
     }
 
-    /// Damages the archive in all these ways, one after the other; answers what is wrong with how that ends.
+    /// Applies each damage in turn; returns a description of each wrong result.
     fn damage(
         &self,
         damages: &[Damage],
@@ -128,7 +128,7 @@ impl Fixture {
                 };
                 let ending = run(false);
                 if turn.is_multiple_of(4) {
-                    // Nothing of a damaged trace is right then, but it ends in the same way.
+                    // No value is right in a damaged trace, but the kind of result must be the same.
                     let is_report = |ending: &Result<Ending, _>| matches!(ending, Ok(Ending::Report(_)));
                     let corrected = run(true);
                     if corrected.is_err() || is_report(&corrected) != is_report(&ending) {
@@ -151,7 +151,7 @@ impl Fixture {
         })
     }
 
-    /// What is wrong whatever the damage is.
+    /// Checks that hold for any damage.
     fn problem(&self, damage: &Damage, ending: &Ending, place: &Path) -> Option<String> {
         let file = &self.files[damage.file];
         match ending {
@@ -194,7 +194,7 @@ fn end(experiment: &Path, threads: usize, clock_correction: bool) -> Result<Endi
     }
 }
 
-/// Fails with the first of the problems.
+/// Fails with the first problem.
 fn expect_none(problems: &[String]) {
     assert!(
         problems.is_empty(),
@@ -267,7 +267,7 @@ fn flip_bits(name: &str) {
         None
     });
     expect_none(&problems);
-    // Damage that nobody notices would prove nothing.
+    // Damage without any effect would prove nothing.
     let (refused, odd) = (refused.into_inner(), odd.into_inner());
     assert!(refused > FLIPS / 20 && odd > FLIPS / 4, "{refused} messages, {odd} reports with findings");
 }

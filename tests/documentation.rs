@@ -1,5 +1,5 @@
-//! The documentation is complete: it names every metric, wait state, finding, option and difference, and no file that
-//! does not exist.
+//! Completeness of the documentation: it names every metric, wait state, finding, option and difference, and
+//! no file that does not exist.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,13 +15,13 @@ const ROBUSTNESS: &str = include_str!("../docs/robustness.md");
 const BENCHMARKS: &str = include_str!("../docs/benchmarks.md");
 const README: &str = include_str!("../README.md");
 
-/// The cells of the rows of all tables, without the rows that head them.
+/// The cells of the rows of all tables, without header rows.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix('|'));
     rows.map(|row| row.split('|').map(str::trim).collect()).collect()
 }
 
-/// The part of a text below a heading, up to the next heading of the same level.
+/// The section of a text with this heading, up to the next heading of the same level.
 fn section<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
     let start = text.find(&format!("\n{heading}\n"))? + 1;
     let body = &text[start + heading.len()..];
@@ -134,7 +134,7 @@ fn metrics_that_are_said_not_to_be_computed_are_not_computed() {
     let metrics = patterns::metrics();
     let rows = rows(section(DIFFERENCES, "## Metrics that are not computed").unwrap());
     for row in rows.iter().skip(1) {
-        // What stands behind a semicolon is what is there instead.
+        // Names behind a semicolon are computed instead.
         for id in quoted(row[1].split(';').next().unwrap()) {
             assert!(metrics.iter().all(|metric| metric.id != id), "docs/differences.md: {id} is computed");
         }
@@ -201,7 +201,7 @@ fn files_that_are_named_exist() {
         for name in quoted(text) {
             let is_path = name.contains('/') && (name.ends_with('/') || name.ends_with(".rs"));
             if is_path && !name.contains(['*', '<', ' ', '\n']) && !name.starts_with("target/") {
-                // The tour of the analyzer stands in its folder.
+                // The tour of the analyzer uses paths within its folder.
                 let exists = root.join(name).exists() || root.join("replay").join(name).exists();
                 assert!(exists, "{document} names {name}, which does not exist");
             }
@@ -209,14 +209,14 @@ fn files_that_are_named_exist() {
     }
 }
 
-/// The sentence that a source begins with, as markdown in one line: what the file is for.
+/// The first sentence of a source's documentation, as markdown in one line.
 fn purpose(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
     let lines: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
     let text = lines.join(" ");
     let sentence = text.split_once(". ").map_or(text.as_str(), |(first, _)| first);
     let sentence = sentence.trim_end_matches(['.', ':']);
-    // Links of rustdoc lead nowhere from here.
+    // Rustdoc links are replaced by their text, since they do not work here.
     let mut plain = String::new();
     let mut rest = sentence;
     while let Some((before, link)) = rest.split_once('[') {
@@ -232,7 +232,7 @@ fn purpose(source: &str) -> String {
     plain.replace('|', "\\|")
 }
 
-/// All sources in a folder and below it, in order: files before folders.
+/// All sources in a folder, recursively, in order: files before folders.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -244,7 +244,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     below.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }
 
-/// The page that lists all files.
+/// The text of the page that lists all files.
 fn list_of_files() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut page = "# Files\n\nThe first line of each source; `make files` writes this page.\n".to_string();

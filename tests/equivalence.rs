@@ -1,4 +1,5 @@
-//! A report and its statistics have the same bytes whoever makes it: one process or many, with or without MPI, today or tomorrow.
+//! Reproducibility: a report and its statistics have the same bytes with one process or many, with or without
+//! MPI, and in every run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +14,20 @@ use crate::support::{
     SEMANTICS, archive, archives, fresh, golden, in_memory, many, name, options, run, workers, write, written,
 };
 
-/// Archives with much of everything; more processes than there are ranks in some.
+/// Archives with many features; in some runs there are more processes than ranks.
 const ARCHIVES: [&str; 4] = ["comms.7", "hybrid.3x3", "master_worker.6", "wrong_order_diff.4"];
 
-/// Scripts whose reports need care: findings, several programs, call sites, streams, missing files.
+/// Scripts with special cases of reports: findings, several programs, call sites, streams, missing files.
 const SCRIPTS: [&str; 4] =
     ["two_programs", "calling_contexts", "contradicting_collectives", "missing_events"];
 
-/// The report of the program under test without launcher.
+/// Report and statistics of the program without launcher.
 fn alone(experiment: &Path, report: &Path) -> [Vec<u8>; 2] {
     run::analyze([Path::new("-q"), experiment, Path::new("-o"), report]).expect(0);
     written(report)
 }
 
-/// The experiments: archives as they are, scripts written to `directory`.
+/// The experiments: real archives in place, archives of scripts in `directory`.
 fn experiments(directory: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = ARCHIVES.iter().map(|name| archive(name)).collect();
     for name in SCRIPTS {
@@ -53,11 +54,11 @@ fn report_is_the_same_with_any_number_of_mpi_processes() {
     }
 }
 
-/// Random traces of a run.
+/// Number of random traces.
 const TRACES: u64 = 200;
 
-/// Every trace there is and random ones, in one semantics after the other, each with the report that the program makes of
-/// it without launcher.
+/// All archives, scripts and random traces, each in both semantics, with the report of the program without
+/// launcher.
 fn everything(directory: &Path) -> Vec<(Options, [Vec<u8>; 2])> {
     let mut experiments = archives();
     let scripts = golden().into_iter().map(|script| (name(&script), Case::read(&script).trace));

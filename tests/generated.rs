@@ -1,5 +1,5 @@
-//! Traces of the generator: nothing is odd in them, reports do not depend on workers, waiting is what follows from the
-//! pattern, and clocks that are corrected make no difference.
+//! Generated traces: there are no findings, reports do not depend on workers, waiting times follow from the
+//! pattern, and corrected clocks give the same results.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ use replay::{Options, Semantics};
 use crate::support::report::Table;
 use crate::support::{analyze, in_memory, options, workers, written};
 
-/// Grids of three columns and two lines.
+/// A grid of three columns and two rows.
 const RANKS: u32 = 6;
-/// Those of 123 steps with 8 events, and 20 around them.
+/// Events of 123 steps with 8 events, and 20 before and after them.
 const EVENTS: u64 = 123 * 8 + 20;
 
-/// From the begin of the last call in a row to that of the next one: 60 ns for it, 20 ns between them.
+/// Time from the start of the last call in a row to that of the next one: 60 ns for it, 20 ns between them.
 const NEXT_CALL: u64 = 80;
-/// When a rank that waits from the beginning calls MPI, before the first step.
+/// Time of the first call of MPI of a rank that waits from the start, before the first step.
 const FIRST_CALL: u64 = START - 99_500;
 
 fn job(pattern: &'static Pattern) -> Job {
@@ -71,7 +71,7 @@ fn reports_of_all_patterns_are_the_same_with_any_workers() {
     }
 }
 
-/// Compares a metric with what it should be on each location, in nanoseconds.
+/// Compares a metric with its expected value on each location, in nanoseconds.
 fn expect(table: &Table, metric: &str, expected: impl Fn(u32) -> u64) {
     for rank in 0..table.locations {
         let found = (table.sum(metric, rank) * 1e9).round();
@@ -145,10 +145,10 @@ fn corrected_clocks_make_no_difference() {
             for location in 0..right.locations {
                 let (right, wrong) = (right.sum(metric, location), wrong.sum(metric, location));
                 let allowed = match unit.as_str() {
-                    // Costs are shared among those that did more, if only by a nanosecond.
+                    // Costs are distributed over all locations with an excess, even of a nanosecond.
                     "sec" if metric.starts_with("delay") => ROUNDED + all / 200.0,
                     "sec" => ROUNDED,
-                    // A wait that begins when it ends may be said to be one or not.
+                    // Rounding decides whether a wait of length zero counts.
                     _ if metric.starts_with("mpi_") && metric.ends_with("_count") => 5.0,
                     _ => 0.0,
                 };

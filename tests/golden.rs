@@ -1,4 +1,4 @@
-//! Small traces as readable scripts, with everything that an analysis has to find in them.
+//! Golden tests: small traces as readable scripts, with the expected results of the analysis.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -44,7 +44,7 @@ fn every_pattern_and_its_instances_occur_in_a_script() {
     }
 }
 
-/// What an analysis finds otherwise than the script says.
+/// Differences between the analysis and the expectations of the script.
 fn differences(case: &Case, directory: &Path, semantics: Semantics) -> Vec<String> {
     let report = directory.join(format!("{}.cubex", semantics.name()));
     let options =
@@ -78,7 +78,7 @@ fn differences(case: &Case, directory: &Path, semantics: Semantics) -> Vec<Strin
     problems
 }
 
-/// The report's severities of the metrics that the script names, times in ticks.
+/// Severities in the report of the metrics that the script names, times in ticks.
 fn ticks(case: &Case, table: &Table) -> BTreeMap<Key, f64> {
     let of_these = table.named().into_iter().filter(|((metric, ..), _)| case.metrics.contains(metric));
     of_these

@@ -1,4 +1,4 @@
-//! Other programs read what we write: reports by pycubexr, archives of the script writer by `otf2-print`.
+//! Interoperability: pycubexr reads our reports, and `otf2-print` the archives of scripts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -73,7 +73,7 @@ fn pycubexr_reads_the_values_that_our_reader_reads() {
     }
 }
 
-/// The number that Python's `float.hex` prints.
+/// Parses the output of Python's `float.hex`.
 fn hexadecimal(text: &str) -> f64 {
     let (mantissa, exponent) = text.strip_prefix("0x").and_then(|rest| rest.split_once('p')).unwrap();
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

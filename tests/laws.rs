@@ -1,4 +1,5 @@
-//! Laws that hold for every trace: real archives, the scripts of `tests/golden`, and hundreds of random ones.
+//! Laws that hold for every trace: real archives, the scripts of `tests/golden`, and hundreds of random
+//! traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +15,10 @@ use crate::support::{
     SEMANTICS, analyze, archives, fresh, golden, name, options, random, random_tasks, workers, write,
 };
 
-/// Random traces of a run.
+/// Number of random traces.
 const TRACES: u64 = 240;
 
-/// Differences in seconds that are rounding.
+/// Rounding tolerance in seconds.
 const ROUNDING: f64 = 1e-9;
 
 #[test]
@@ -36,12 +37,13 @@ fn laws_hold_for_golden_scripts() {
         let case = Case::read(&script);
         let directory = fresh();
         write::write(&case.trace, directory.path());
-        // Waiting of threads with wrong clocks is not cut to the call.
+        // With wrong clocks, waiting of threads is not cut to the call.
         let uncut = ["openmp_barrier_wrong_clock", "openmp_lock_wrong_clock", "corrected_team_barrier"];
         if uncut.contains(&&*name(&script)) {
             continue;
         }
-        // A region that is MPI in only one of two senses has waiting without MPI time in the reference's semantics.
+        // In the reference's semantics, a region that counts as MPI by one criterion only has waiting without
+        // MPI time.
         let is_odd = !case.trace.regions.is_empty();
         for semantics in SEMANTICS {
             if is_odd && semantics == Semantics::Reference {
@@ -90,14 +92,14 @@ fn laws_hold_for_random_traces_and_both_semantics_agree_on_them() {
         }
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
-    // A law about what never happens proves nothing.
+    // A law about metrics that never occur proves nothing.
     for (metric, traces) in seen {
         assert!(traces >= 10, "{metric} occurs in only {traces} of {TRACES} random traces");
     }
 }
 
-/// The same trace with calling contexts: every region is entered and left by itself, one node below the region around it.
-/// `None` where the script does not say which region is left.
+/// The same trace with calling contexts: every region becomes a node of its own below the region around it.
+/// `None` where the script does not name the region of a leave.
 fn with_contexts(mut trace: Trace) -> Option<Trace> {
     let mut known: BTreeSet<String> = BTreeSet::new();
     for stream in &mut trace.streams {
@@ -207,8 +209,8 @@ fn report_of_a_random_trace_is_the_same_for_any_number_of_workers() {
     }
 }
 
-/// The values in which both semantics have to agree: in programs with POSIX threads the reference neither looks for idle
-/// threads nor for imbalance. Root causes differ in many ways (Q7, Q13, Q15, Q19).
+/// The values in which both semantics have to agree: in programs with POSIX threads the reference computes
+/// neither idle threads nor imbalance. Root causes differ in many ways (Q7, Q13, Q15, Q19).
 fn comparable(table: &Table) -> BTreeMap<(&str, usize, usize), f64> {
     let has_mutexes = table.paths.iter().any(|path| path.contains("pthread_"));
     let differs = |metric: &str| {
@@ -230,7 +232,7 @@ fn comparable(table: &Table) -> BTreeMap<(&str, usize, usize), f64> {
     values.filter(|((metric, ..), _)| !(is_cause(metric) || has_mutexes && differs(metric))).collect()
 }
 
-/// Checks the laws in both semantics; answers the reports.
+/// Checks the laws in both semantics; returns the reports.
 fn check_all(path: &Path, what: &str, has_lifetime: bool, problems: &mut Vec<String>) -> Vec<Table> {
     let tables = SEMANTICS.map(|semantics| check(path, what, semantics, has_lifetime, problems));
     tables.into_iter().flatten().collect()
@@ -267,7 +269,7 @@ fn place(table: &Table, path: usize, location: usize) -> String {
     format!("{} @{location}", table.paths[path])
 }
 
-/// Losses between those who do different things may exceed all losses: each has a factor of its own (specification 8.4).
+/// Losses between partitions may exceed all losses: each has a factor of its own (specification 8.4).
 fn is_rest_of_losses(metric: &str) -> bool {
     metric == "intra_partition_imbalance" || metric == "critical_imbalance_impact"
 }
@@ -283,8 +285,8 @@ fn negative(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// A metric is at least the sum of those below it, at each call path and location. Late receivers are counted where the
-/// send completes, but sends where they start: for these it holds at each location only.
+/// A metric is at least the sum of its children, at each call path and location. Late receivers are counted
+/// where the send completes, but sends where they start: for these it holds at each location only.
 fn parents(table: &Table) -> Vec<String> {
     let is_elsewhere = |metric: usize| matches!(&*table.metrics[metric].0, "mpi_slr_count" | "mpi_clr_count");
     let mut sums: BTreeMap<(usize, Option<usize>, usize), (f64, f64)> = BTreeMap::new();
@@ -349,7 +351,8 @@ fn waiting(table: &Table) -> Vec<String> {
     problems
 }
 
-/// At each call path, computation above the mean and below it are equally much. Rounding adds up over locations.
+/// At each call path, computation above the mean equals computation below it. Rounding adds up over
+/// locations.
 fn deviations(table: &Table) -> Vec<String> {
     let sum = |metric: &str, path| -> f64 {
         (0..table.locations).map(|location| table.value(metric, path, location)).sum()
@@ -362,7 +365,7 @@ fn deviations(table: &Table) -> Vec<String> {
     places.map(|path| format!("imbalance does not add up to zero in {}", table.paths[path])).collect()
 }
 
-/// The shares of MPI time by what became of it add up to all of it.
+/// The shares of MPI time by coverage add up to all of it.
 fn coverage(table: &Table) -> Vec<String> {
     let shares: Vec<f64> = table
         .attributes
@@ -395,19 +398,19 @@ fn lifetimes(path: &Path, table: &Table) -> Vec<String> {
     problems
 }
 
-/// A stretch in which a location was inside of some region, in ticks.
-struct Stretch {
+/// A period in which a location was inside of a region, in ticks.
+struct Period {
     begin: i64,
     end: i64,
-    /// The outermost region is a parallel region.
+    /// Whether the outermost region is a parallel region.
     is_parallel: bool,
 }
 
-/// What a location's events say about its lifetime, found without the analyzer.
+/// Lifetimes of locations, computed from the events without the analyzer.
 #[derive(Default)]
 struct Lifetimes {
-    stretches: Vec<Stretch>,
-    /// Fork and join of teams.
+    stretches: Vec<Period>,
+    /// Times of fork and join of teams.
     teams: Vec<(i64, i64)>,
 }
 
@@ -426,10 +429,10 @@ impl Lifetimes {
             if is_main {
                 teams = location.teams;
             }
-            let length = |stretch: &Stretch| {
+            let length = |stretch: &Period| {
                 let is_part = |team: &&(i64, i64)| team.0 < stretch.end && team.1 > stretch.begin;
                 match teams.iter().find(is_part).filter(|_| stretch.is_parallel && !is_main) {
-                    // A member's time reaches from the fork to the join.
+                    // The time of a member of a team extends from the fork to the join.
                     Some(&(fork, join)) => stretch.end.max(join) - stretch.begin.min(fork),
                     None => stretch.end - stretch.begin,
                 }
@@ -451,7 +454,7 @@ impl Lifetimes {
             last = time;
             let mut open = |lifetimes: &mut Lifetimes, is_parallel| {
                 if depth == 0 {
-                    lifetimes.stretches.push(Stretch { begin: time, end: time, is_parallel });
+                    lifetimes.stretches.push(Period { begin: time, end: time, is_parallel });
                 }
                 depth += 1;
             };
@@ -478,7 +481,7 @@ impl Lifetimes {
                 Event::ProgramEnd { .. } => closed = depth,
                 Event::BufferFlush { stop_time } if depth == 0 => {
                     let end = local.clock.correct(stop_time.0) as i64;
-                    lifetimes.stretches.push(Stretch { begin: time, end, is_parallel: false });
+                    lifetimes.stretches.push(Period { begin: time, end, is_parallel: false });
                 }
                 Event::ThreadFork { .. } => fork = Some(time),
                 Event::ThreadJoin { .. } => lifetimes.teams.extend(fork.take().map(|fork| (fork, time))),

@@ -1,4 +1,4 @@
-//! Classes of time: the table of MPI functions has those of the specification for the names that its masks select.
+//! Classes of time: the table of MPI functions agrees with the name masks of the specification.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use model::mpi::{Class, functions};
 
 const SPECIFICATION: &str = include_str!("../docs/specification.md");
 
-/// All names that a pattern such as `MPI_{Test,Wait}{,all}` or `MPI_File_[i]read[_at,_shared]` stands for: of words in braces
-/// one, of those in brackets one or none.
+/// All names that match a pattern such as `MPI_{Test,Wait}{,all}` or `MPI_File_[i]read[_at,_shared]`: of the
+/// words in braces exactly one, of those in brackets at most one.
 fn expand(pattern: &str) -> Vec<String> {
     let Some(open) = pattern.find(['{', '[']) else { return vec![pattern.to_string()] };
     let close = open + pattern[open..].find(['}', ']']).expect("what is opened is closed");

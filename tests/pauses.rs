@@ -1,8 +1,9 @@
-//! Traces in which recording pauses, and says what is missing: no two operations that do not belong together are taken for
-//! one, whatever MPI allows the program to do, and wherever it pauses.
+//! Traces with pauses in recording and counts of what is missing: operations that do not belong together are
+//! never matched, whatever MPI allows the program to do, and wherever recording pauses.
 //!
-//! Each message of a program has a length of its own, longer for later messages in one variant and shorter in the other: a
-//! receive that was given another send than its own is longer than it in one of them, which is a finding.
+//! Each message of a program has a length of its own, longer for later messages in one variant and shorter in
+//! the other: a receive that is matched with a wrong send is longer than it in one of them, which is a
+//! finding.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::support::{analyze, in_memory, pauses, workers, write, written};
 
 const TRACES: u64 = 150;
 
-/// What no analysis of such a trace may find.
+/// Findings that must not occur.
 const IMPOSSIBLE: [&str; 6] = [
     "receive longer than its send",
     "contradicting collective",
@@ -26,18 +27,18 @@ const IMPOSSIBLE: [&str; 6] = [
     "leave without enter",
 ];
 
-/// How often a finding occurs.
+/// Count of a finding.
 fn count(table: &Table, name: &str) -> u64 {
     table.findings().get(name).copied().unwrap_or(0)
 }
 
-/// Sends and receives that are in a trace, without the sends that were cancelled.
+/// Number of sends and receives in a trace, without cancelled sends.
 fn sides(trace: &Trace) -> u64 {
     let mut sum = 0;
     for stream in &trace.streams {
         let mut sends = BTreeSet::new();
         for (_, step) in &stream.events {
-            let step = if let Step::Told(step, _) = step { step } else { step };
+            let step = if let Step::WithAttributes(step, _) = step { step } else { step };
             match step {
                 Step::Isend(_, request) => _ = sends.insert(*request),
                 Step::Cancel(request) if sends.remove(request) => sum -= 1,

@@ -1,4 +1,4 @@
-//! Real archives against what the reference analyzer found in them.
+//! Comparison of real archives with the results of the reference analyzer.
 
 use replay::Semantics;
 
@@ -7,7 +7,7 @@ use crate::support::{analyze, archives, fresh, name, statistics};
 
 #[test]
 fn archives_give_the_severities_of_the_reference() {
-    // The reference counts idle time of workers as theirs only when it makes its report for viewers.
+    // The reference attributes idle time to worker threads only in its report for viewers.
     compare("reference.tsv", |table| table.subtract("time", "omp_idle_threads"));
 }
 
@@ -24,7 +24,7 @@ fn archives_give_the_statistics_of_the_reference_to_the_printed_digits() {
         let report = directory.path().join("report.cubex");
         analyze(&archive, &report, Semantics::Reference).unwrap();
         let reference = std::fs::read_to_string(archive.join("reference.stat"));
-        // There is none where the reference was run in another way.
+        // Missing where the reference was run with other options.
         let Ok(reference) = reference else {
             assert_eq!(name(&archive), "skewed.4");
             continue;
@@ -37,7 +37,7 @@ fn archives_give_the_statistics_of_the_reference_to_the_printed_digits() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Statistics without what may differ: numbers of call paths, and who caused an instance.
+/// Statistics without what may differ: ids of call paths, and causes of instances.
 fn comparable(statistics: &str) -> String {
     let (titles, patterns) = statistics.split_once('\n').unwrap();
     let mut text = format!("{titles}\n");

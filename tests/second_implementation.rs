@@ -1,10 +1,12 @@
-//! The analyzer against an obvious second implementation (`tests/oracle`), on random traces and on the real archives.
+//! Comparison of the analyzer with a simple second implementation (`tests/oracle`), on random traces and real
+//! archives.
 //!
-//! `REPLAY_SEED=N` begins with another trace, `REPLAY_TRACES=N` takes that many.
+//! `REPLAY_SEED=N` starts with another trace, `REPLAY_TRACES=N` sets the number of traces.
 //!
 //! Times and counts are integers, and must be equal. Costs are shares of times: the analyzer sums them up as
-//! fixed-point numbers, of which each may be off by 2^-56 ticks, the second implementation as doubles, and the report
-//! has them in seconds, as doubles again. So they may differ by a millionth of a tick, or by 10^-9 of themselves.
+//! fixed-point numbers, each of which may be off by 2^-56 ticks, the second implementation as doubles, and
+//! the report has them in seconds, as doubles again. So they may differ by a millionth of a tick, or by a
+//! relative 10^-9.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,29 +17,29 @@ use crate::oracle::findings::FINDINGS;
 use crate::oracle::random::features::FEATURES;
 use crate::oracle::random::{program, trace};
 use crate::oracle::script::script;
-use crate::oracle::{Answer, COSTS, COSTS_OF_TEAMS, METRICS, OF_PATH, OF_TEAMS, SAMPLED, analyze};
+use crate::oracle::{AnalysisResult, COSTS, COSTS_OF_TEAMS, METRICS, OF_PATH, OF_TEAMS, SAMPLED, analyze};
 use crate::support::random::Random;
 use crate::support::report::Table;
 use crate::support::trace::Trace;
 use crate::support::{self, SEMANTICS, in_memory, random_tasks, statistics, workers, write, written};
 
-/// Random traces of a run, unless `REPLAY_TRACES` says otherwise.
+/// Number of random traces, unless `REPLAY_TRACES` is set.
 const TRACES: u64 = 300;
 
-/// In how many traces of a usual run each metric, finding and feature has to occur.
+/// Number of traces of a run in which each metric, finding and feature has to occur.
 const AT_LEAST: usize = 5;
 
 fn variable(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |value| value.parse().unwrap_or_else(|_| panic!("{name}: {value}")))
 }
 
-/// Both implementations on one trace after the other.
+/// Comparison of both implementations, trace by trace.
 #[derive(Default)]
 struct Comparison {
-    /// How many traces have each metric, finding and feature.
+    /// Number of traces with each metric, finding and feature.
     occurrences: BTreeMap<String, usize>,
     analyses: usize,
-    /// In how many analyses costs in the long term were not compared.
+    /// Number of analyses in which long-term costs were not compared.
     cyclic: usize,
     problems: Vec<String>,
 }
@@ -69,14 +71,14 @@ impl Comparison {
         }
     }
 
-    /// What the analyzer says otherwise about an experiment, in a report in some folder.
+    /// Compares both implementations on an experiment, with the report in some folder.
     fn differences(
         &mut self,
         resolution: u64,
         experiment: &Path,
         folder: &Path,
         semantics: Semantics,
-        want: &Answer,
+        want: &AnalysisResult,
     ) -> Vec<String> {
         let path = folder.join(format!("{}.cubex", semantics.name()));
         if let Err(error) = support::analyze(experiment, &path, semantics) {
@@ -94,16 +96,17 @@ impl Comparison {
         if semantics == Semantics::Corrected {
             problems.extend(statistics_differences(resolution, &path, want));
         }
-        // With wrong clocks, locations on their way back may hold each other. The analyzer lets one go on without
-        // costs then, also where none depends on itself: the definitions know no such order.
+        // With wrong clocks, locations can block each other in the backward replay. The analyzer then
+        // releases one without costs, also where none depends on itself: the definitions have no such order.
         let is_cyclic = findings.contains_key("cyclic wait");
         self.analyses += 1;
         self.cyclic += usize::from(is_cyclic);
         if want.is_circular && !is_cyclic {
             problems.push(format!("{}: costs depend on themselves without a finding", semantics.name()));
         }
-        // In the reference's semantics the analyzer has the time of a task twice in the time maps, as in `time`: in
-        // the calls of the task, and in its stub, which no event enters or leaves (specification 7.2, 11.1).
+        // In the reference's semantics the analyzer has the time of a task twice in the time maps, as in
+        // `time`: in the calls of the task, and in its stub, which no event enters or leaves (specification
+        // 7.2, 11.1).
         let has_stubs = semantics == Semantics::Reference && want.has_tasks;
         let of_maps = [&COSTS[..], &COSTS_OF_TEAMS, &OF_PATH].concat();
         let known = [&METRICS[..], &OF_TEAMS, &of_maps].concat();
@@ -120,7 +123,7 @@ impl Comparison {
         assert!(self.problems.is_empty(), "{} differ\n{}", self.problems.len(), self.problems.join("\n"));
     }
 
-    /// All of this occurs often enough, and what cannot be compared is rare.
+    /// Checks that everything occurs often enough, and that analyses without comparison are rare.
     fn expect_all<'a>(&self, all: impl IntoIterator<Item = &'a &'static str>) {
         for what in all {
             let traces_with = self.occurrences.get(*what).copied().unwrap_or(0);
@@ -145,7 +148,7 @@ fn random_trace_gives_the_severities_and_findings_of_the_second_implementation()
     }
 }
 
-/// Nothing is missing in these, and more of what waits has made others wait.
+/// Traces without gaps, in which more waits cause further waits.
 #[test]
 fn random_program_gives_the_costs_of_the_second_implementation() {
     let (seed, traces) = (variable("REPLAY_SEED", 0), variable("REPLAY_TRACES", TRACES) / 2);
@@ -203,7 +206,7 @@ fn random_trace_gives_the_same_report_with_any_workers() {
     }
 }
 
-/// The bytes of report and statistics of so many workers.
+/// The bytes of report and statistics with this number of workers.
 fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: usize) -> [Vec<u8>; 2] {
     let report = experiment.join(format!("{processes}x{threads}.cubex"));
     for outcome in workers::analyze(experiment, &report, semantics, processes, threads) {
@@ -212,12 +215,12 @@ fn report(experiment: &Path, semantics: Semantics, processes: usize, threads: us
     written(&report)
 }
 
-/// What the severities say otherwise, of the metrics that are compared.
+/// Differences of severities, for the metrics that are compared.
 fn value_differences(
     table: &Table,
     resolution: u64,
     semantics: Semantics,
-    want: &Answer,
+    want: &AnalysisResult,
     is_compared: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let got = table.named().into_iter().map(|(key, value)| {
@@ -234,7 +237,7 @@ fn value_differences(
                 let cost = want.costs.get(key).copied().unwrap_or(0.0);
                 (cost, 1e-6 + 1e-9 * cost.abs())
             }
-            // In seconds they are not exact.
+            // Values in seconds are not exact.
             ticks => (ticks.copied().unwrap_or(0) as f64, 1e-3),
         };
         if (expected - found).abs() > tolerance {
@@ -247,8 +250,8 @@ fn value_differences(
     problems
 }
 
-/// What the numbers of the statistics say otherwise: exact order statistics.
-fn statistics_differences(resolution: u64, report: &Path, want: &Answer) -> Vec<String> {
+/// Differences of the statistics, which are exact order statistics.
+fn statistics_differences(resolution: u64, report: &Path, want: &AnalysisResult) -> Vec<String> {
     let mut problems = Vec::new();
     let mut patterns = statistics::read(report);
     patterns.retain(|pattern| SAMPLED.contains(&pattern.name.as_str()));

@@ -1,11 +1,12 @@
-//! A draw: the seed decides which rank of which shape is delayed, where, for how long, and how the run is recorded.
+//! Draw of a random test: its seed determines program, delayed rank, place and length of the delay, and kind
+//! of recording.
 
 use std::fmt;
 
 use crate::chance::Random;
 use crate::support::project;
 
-/// The shapes: programs of `tests/programs/culprits`.
+/// Names of the programs in `tests/programs/culprits`.
 const SHAPES: [&str; 11] = [
     "halo",
     "ring",
@@ -20,27 +21,27 @@ const SHAPES: [&str; 11] = [
     "overlap",
 ];
 
-/// How much a recording knows of the program's functions.
+/// Information of a recording about the program's functions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Mode {
-    /// Functions tell of their begin and end.
+    /// Enter and leave events of functions.
     Instrumented,
-    /// The functions that are active at calls of MPI, with lines.
+    /// The active functions at calls of MPI, with lines.
     Lines,
-    /// The same without lines.
+    /// The active functions at calls of MPI, without lines.
     Symbols,
-    /// Functions with lines, at calls of MPI and by samples in between.
+    /// Functions with lines, at calls of MPI and at samples in between.
     Samples,
-    /// In one of these ways, but nobody is delayed.
+    /// One of these modes, without a delay.
     Balanced,
 }
 
-/// All of them.
+/// All modes.
 pub(crate) const MODES: [Mode; 5] =
     [Mode::Instrumented, Mode::Lines, Mode::Symbols, Mode::Samples, Mode::Balanced];
 
 impl Mode {
-    /// Its name in tables.
+    /// Name in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Instrumented => "instrumented",
@@ -51,7 +52,7 @@ impl Mode {
         }
     }
 
-    /// Options of the compiler. The functions of the headers are not those of the program.
+    /// Compiler options. Functions of the headers do not belong to the program.
     pub(crate) fn flags(self) -> &'static str {
         match self {
             Mode::Instrumented => {
@@ -68,19 +69,19 @@ impl Mode {
     }
 }
 
-/// A program with places at which a rank can be delayed.
+/// A program with points at which a rank can be delayed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
-    /// Its text.
+    /// Its source text.
     pub(crate) source: String,
     ranks: u32,
-    places: Vec<Place>,
+    places: Vec<DelayPoint>,
 }
 
-/// A place: its number, and the rank that alone reaches it or alone does not.
+/// A delay point: its number, and the only rank that reaches it, or the only one that does not.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Place {
+struct DelayPoint {
     number: u32,
     only: Option<u32>,
     except: Option<u32>,
@@ -98,9 +99,9 @@ impl Shape {
         };
         let place = |line| {
             let (only, except) = (number(line, "ONLY: "), number(line, "NOT: "));
-            Some(Place { number: number(line, "PLACE(")?, only, except })
+            Some(DelayPoint { number: number(line, "PLACE(")?, only, except })
         };
-        let places: Vec<Place> = source.lines().filter_map(place).collect();
+        let places: Vec<DelayPoint> = source.lines().filter_map(place).collect();
         let ranks = source.lines().find_map(|line| number(line, "RANKS: "));
         let ranks = ranks.unwrap_or_else(|| panic!("{name} does not say for how many ranks it is"));
         assert!((4..=8).contains(&places.len()), "{name} has {} places", places.len());
@@ -108,26 +109,27 @@ impl Shape {
     }
 }
 
-/// A run to judge.
+/// Parameters of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Draw {
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
-    /// The column of the tables that it belongs to.
+    /// Column of the tables.
     pub(crate) mode: Mode,
-    /// How it is compiled and recorded: the same mode, unless that is [`Mode::Balanced`].
+    /// Mode of compilation and recording: the same mode, unless that is [`Mode::Balanced`].
     pub(crate) recording: Mode,
     pub(crate) ranks: u32,
-    /// The number of the place, 0 for none.
+    /// Number of the delay point, 0 for none.
     pub(crate) place: u32,
-    /// The rank that is delayed.
+    /// The delayed rank.
     pub(crate) rank: u32,
     milliseconds: u32,
     is_busy: bool,
 }
 
 impl Draw {
-    /// The draw of a seed, with at most so many ranks in a mode. Consecutive seeds go through all modes and shapes.
+    /// The draw of a seed, with a limit on the ranks of each mode. Consecutive seeds go through all modes and
+    /// shapes.
     pub(crate) fn new(seed: u64, most: impl Fn(Mode) -> u32) -> Draw {
         let mut random = Random::new(seed);
         let mode = MODES[(seed % MODES.len() as u64) as usize];
@@ -151,13 +153,13 @@ impl Draw {
         let reaches = |rank: &u32| place.only.is_none_or(|only| only == *rank) && place.except != Some(*rank);
         let reaching: Vec<u32> = (0..ranks).filter(reaches).collect();
         let rank = random.pick(&reaching);
-        // Samples are taken of a rank that computes, and no more often than the system's clock ticks.
+        // A rank is sampled only while it computes, and at most at the rate of the system's clock.
         let is_busy = mode == Mode::Samples || random.chance(20);
         let milliseconds = (if is_busy { 45 } else { 15 }) + random.below(11) as u32;
         Draw { seed, mode, recording: mode, ranks, place: place.number, rank, milliseconds, is_busy, shape }
     }
 
-    /// The arguments of the program.
+    /// Arguments of the program.
     pub(crate) fn arguments(&self) -> [String; 4] {
         let kind = if self.is_busy { "busy" } else { "sleep" };
         [self.place.to_string(), self.rank.to_string(), self.milliseconds.to_string(), kind.to_owned()]

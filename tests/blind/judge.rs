@@ -1,29 +1,30 @@
-//! The judge: compares the first culprit of a summary with the truth.
+//! Judgement: compares the first culprit of a summary with the ground truth.
 
 use super::draw::{Draw, Mode};
 use super::summary::{Culprit, Line, Summary};
-use super::truth::{Truth, Way};
+use super::truth::{DelayPath, GroundTruth};
 
-/// The largest delay costs that a summary may charge to anybody if nobody is delayed, as a part of the run.
+/// Limit of the delay costs of any location if there is no delay, relative to the run.
 const BALANCED: f64 = 0.02;
 
-/// A summary that has analysed less of the time in MPI, in percent, need not name anybody: it says that it knows little.
+/// Below this percentage of analyzed time in MPI, a summary need not name a culprit: it says that it knows
+/// little.
 const MOSTLY_UNKNOWN: f64 = 50.0;
 
-/// A delay is felt if the others were in MPI for such a part of it.
+/// Smallest share of the delay that the others must have spent in MPI for the delay to have an effect.
 const FELT: f64 = 0.5;
 
-/// Such a part of the delay may be in ways that cannot be placed without knowing when functions begin and end.
+/// Largest share of the delay on paths that cannot be located without enter and leave events of functions.
 const OBSCURE: f64 = 0.25;
 
-/// The judgement of a run.
+/// Result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Verdict {
-    /// There is nothing to be found, for this reason.
+    /// There is nothing to find, for this reason.
     NoCase(&'static str),
-    /// The summary says that it cannot explain most of the waiting.
+    /// The summary cannot explain most of the waiting.
     Unexplained,
-    /// The first culprit was judged: the mistake about the rank, and the mistake about the place.
+    /// The first culprit was judged: the error in the rank, and the error in the place.
     Judged { rank: Option<String>, place: Option<String> },
 }
 
@@ -35,7 +36,7 @@ impl Verdict {
 }
 
 /// Judges the summary of a draw.
-pub(crate) fn judge(draw: &Draw, truth: &Truth, summary: &Summary) -> Verdict {
+pub(crate) fn judge(draw: &Draw, truth: &GroundTruth, summary: &Summary) -> Verdict {
     if draw.mode == Mode::Balanced {
         let problem = accused(summary);
         return Verdict::Judged { rank: problem.clone(), place: problem };
@@ -51,7 +52,7 @@ pub(crate) fn judge(draw: &Draw, truth: &Truth, summary: &Summary) -> Verdict {
         return Verdict::Judged { rank: problem.clone(), place: problem };
     };
     if culprit.is_unexplained {
-        // An MPI library may send what is under way when the rank calls it the next time, which a trace does not tell.
+        // An MPI library may complete a send only at the rank's next call, which a trace does not show.
         let problem = Some("unexplained, but all is covered".to_owned());
         let is_covered = summary.coverage.is_none_or(|coverage| coverage >= 100.0);
         return if is_covered {
@@ -68,7 +69,7 @@ pub(crate) fn judge(draw: &Draw, truth: &Truth, summary: &Summary) -> Verdict {
     Verdict::Judged { rank, place }
 }
 
-/// The mistake of a summary that accuses a rank although none is delayed.
+/// Error of a summary that names a rank although none is delayed.
 fn accused(summary: &Summary) -> Option<String> {
     if summary.run <= 0.0 {
         return Some("the summary has no time of the run".into());
@@ -79,16 +80,16 @@ fn accused(summary: &Summary) -> Option<String> {
     Some(format!("accused of {:.1} % of the run", 100.0 * share(first)))
 }
 
-/// The reason why there is nothing to be found; `None` for a case.
-fn no_case(mode: Mode, truth: &Truth) -> Option<&'static str> {
-    // Calling contexts are the same if both calls are made in one activation of a function, and if they are made in two
-    // activations of it with the same call site. Only records of the function's begin and end tell them apart.
-    let is_obscure = |way: &Way| match mode {
+/// The reason why there is nothing to find; `None` if there is something.
+fn no_case(mode: Mode, truth: &GroundTruth) -> Option<&'static str> {
+    // Calling contexts are the same whether both calls are made in one activation of a function, or in two
+    // activations with the same call site. Only enter and leave events of the function distinguish them.
+    let is_obscure = |way: &DelayPath| match mode {
         Mode::Lines => way.sites > way.common,
         Mode::Symbols => way.names > way.common,
         _ => false,
     };
-    if truth.ways.is_empty() {
+    if truth.paths.is_empty() {
         Some("the place is not reached")
     } else if truth.others < FELT * truth.delay() {
         Some("nobody waits")
@@ -99,12 +100,12 @@ fn no_case(mode: Mode, truth: &Truth) -> Option<&'static str> {
     }
 }
 
-/// The mistake about the place, if the delay is in this way.
-fn place(draw: &Draw, way: &Way, culprit: &Culprit) -> Option<String> {
+/// Error in the place, if the delay is on this path.
+fn place(draw: &Draw, way: &DelayPath, culprit: &Culprit) -> Option<String> {
     let named = culprit.functions();
     let is_function = match draw.mode {
         Mode::Instrumented | Mode::Samples => named == way.place,
-        // Functions that do not call MPI leave nothing.
+        // Functions that do not call MPI are not recorded.
         _ => way.place.starts_with(named) && named.len() >= way.common,
     };
     if !is_function {
@@ -123,8 +124,9 @@ fn place(draw: &Draw, way: &Way, culprit: &Culprit) -> Option<String> {
     (!is_line).then(|| format!("not at line {}, nor behind the call before it", way.line))
 }
 
-/// Whether this line has the last call of a function of the place before the delay; it is the `depth`-th of them.
-fn is_last_call(source: &str, way: &Way, depth: usize, line: &Line) -> bool {
+/// Whether this line has the last call of a function of the path before the delay; it is the `depth`-th of
+/// them.
+fn is_last_call(source: &str, way: &DelayPath, depth: usize, line: &Line) -> bool {
     let at = depth.wrapping_sub(1);
     let (Some(function), Some(Some(called))) = (way.place.get(at), way.last.get(at)) else { return false };
     let lines = (1..).zip(source.lines());
@@ -157,10 +159,10 @@ mod tests {
             "Between MPI_Init and MPI_Finalize, summed over 4 threads: 1.0 s\nWho made others wait:\n{culprits}\n\n\
              Coverage: 90.0 % of the MPI time"
         );
-        judge(&draw(mode), &Truth::parse(truth), &Summary::parse(&text))
+        judge(&draw(mode), &GroundTruth::parse(truth), &Summary::parse(&text))
     }
 
-    /// Whether there is a mistake about the rank and about the place, if this is said of [`TRUTH`].
+    /// Whether rank and place are wrong, if this is the statement about [`TRUTH`].
     fn problems(mode: Mode, culprit: &str) -> [bool; 2] {
         match judged(mode, TRUTH, &format!("  90.0 %  0.48 s  {culprit}: late senders")) {
             Verdict::Judged { rank, place } => [rank.is_some(), place.is_some()],
@@ -220,7 +222,7 @@ mod tests {
         let mut summary = Summary::parse(&format!("Who made others wait:\n{said}"));
         summary.coverage = Some(100.0);
         assert!(matches!(
-            judge(&draw(Mode::Lines), &Truth::parse(TRUTH), &summary),
+            judge(&draw(Mode::Lines), &GroundTruth::parse(TRUTH), &summary),
             Verdict::Judged { rank: Some(_), .. }
         ));
     }
@@ -245,7 +247,7 @@ mod tests {
         assert!(!judged(Mode::Lines, TRUTH, "").is_right());
         let mut unknown = Summary::parse("");
         unknown.coverage = Some(49.0);
-        assert_eq!(judge(&draw(Mode::Lines), &Truth::parse(TRUTH), &unknown), Verdict::Unexplained);
+        assert_eq!(judge(&draw(Mode::Lines), &GroundTruth::parse(TRUTH), &unknown), Verdict::Unexplained);
         assert!(judged(Mode::Balanced, "", "  99.0 %  0.02 s  rank 2 in prog/main: late").is_right());
         assert!(!judged(Mode::Balanced, "", "  50.0 %  0.021 s  rank 2 in prog/main: late").is_right());
     }

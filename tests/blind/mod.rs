@@ -1,9 +1,10 @@
-//! A blind test of root causes: a delay is put at a random place of a random rank of a program, and the summary's first
-//! culprit must be that rank and that place. The seed of each draw decides everything about it, and is printed.
+//! Blind test of root causes: a delay is put at a random place of a random rank of a program, and the
+//! summary's first culprit must be that rank and that place. A draw depends on its seed only, which is
+//! printed.
 //!
-//! `REPLAY_BLIND=160 cargo test --test recorder blind -- --nocapture --ignored` judges so many draws and prints tables;
-//! `REPLAY_SEED=n` begins with the draw of this seed instead of one that the clock gives. `REPLAY_BLIND=1` with the seed of a
-//! failure repeats it.
+//! `REPLAY_BLIND=160 cargo test --test recorder blind -- --nocapture --ignored` judges so many draws and
+//! prints tables; `REPLAY_SEED=n` starts with the draw of this seed instead of one from the clock.
+//! `REPLAY_BLIND=1` with the seed of a failure repeats it.
 
 mod draw; // draws from seeds
 mod judge; // compares summary and truth
@@ -14,17 +15,17 @@ mod trace; // finds the latest rank in the trace itself
 mod truth; // reads the output of the program
 
 use crate::support::build;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use draw::{Draw, Mode};
 use judge::judge;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use summary::Summary;
 use table::Outcome;
-use truth::Truth;
+use truth::GroundTruth;
 
-/// How many draws are judged by default, how many of them must be right, and how many may be wrong because a run was
-/// disturbed. The others are unexplained.
+/// Default number of draws, smallest number of right ones, and largest number of wrong ones, which disturbed
+/// runs can cause. The others are unexplained.
 const DRAWS: usize = 22;
 const RIGHT: usize = 14;
 const WRONG: usize = 5;
@@ -36,30 +37,30 @@ fn outcome(draw: Draw) -> Option<Outcome> {
     let mut program = build::program_with(mpi, &source, draw.recording.flags())?;
     program.extend(draw.arguments().map(Into::into));
     let subject = Subject::any(&format!("blind.{}", draw.seed), draw.ranks, program)?;
-    // There are fewer processors than ranks: ranks that wait must not keep the late one from its work.
+    // There are fewer processors than ranks: waiting ranks must not keep the late one from its work.
     let subject = subject.with("OMPI_MCA_mpi_yield_when_idle", "1");
     let subject = draw.recording.option().into_iter().fold(subject, Subject::option);
-    let recorded = subject.run_recorded(Way::InFront);
+    let recorded = subject.run_recorded(Invocation::InFront);
     recorded.expect_success();
     let analysis = analyze(&subject.experiment, &subject.folder);
     analysis.expect_success();
-    let (truth, summary) = (Truth::parse(&recorded.stdout), Summary::parse(&analysis.stdout));
+    let (truth, summary) = (GroundTruth::parse(&recorded.stdout), Summary::parse(&analysis.stdout));
     let verdict = judge(&draw, &truth, &summary);
     let mut outcome = Outcome { draw, verdict, summary, truth, latest: None, command: String::new() };
     if outcome.is_wrong() {
-        // Where nobody is delayed, ranks differ because they do different things.
+        // Without a delay, ranks differ because they do different work.
         let is_of_delay = outcome.draw.mode != Mode::Balanced;
         outcome.latest = is_of_delay.then(|| trace::latest(&subject.experiment)).flatten();
     } else {
         std::fs::remove_dir_all(&subject.folder).unwrap();
     }
-    let command = subject.recorded(Way::InFront);
+    let command = subject.recorded(Invocation::InFront);
     let words = [command.get_program()].into_iter().chain(command.get_args());
     outcome.command = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
     Some(outcome)
 }
 
-/// A number that a variable of the environment gives.
+/// The number in an environment variable.
 fn variable(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name}: {value}")))
@@ -74,7 +75,7 @@ fn outcomes(draws: usize) -> Option<Vec<Outcome>> {
     let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() % 1_000_000;
     let first = variable("REPLAY_SEED").unwrap_or_else(clock);
     println!("REPLAY_SEED={first} draws these again");
-    // With MPICH ranks that wait never yield: where there are more of them than processors, they delay each other.
+    // With MPICH waiting ranks never yield: more ranks than processors delay each other.
     let most = |mode| match mode {
         _ if mpi.is_open_mpi => 6,
         Mode::Balanced => 2,
@@ -101,7 +102,7 @@ fn first_culprit_is_the_delayed_rank_at_its_place() {
     assert!(right >= RIGHT && wrong <= WRONG, "of {DRAWS} draws {right} are right and {wrong} wrong");
 }
 
-/// The exam: `REPLAY_BLIND` draws.
+/// The complete test: `REPLAY_BLIND` draws.
 #[test]
 #[ignore = "takes seconds for each draw"]
 fn first_culprits_of_many_draws_are_right_in_all_modes() {

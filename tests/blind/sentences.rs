@@ -1,19 +1,21 @@
-//! Summaries of programs in which the late rank is known, against `tests/programs/culprits/sentences.txt`.
+//! Statements of summaries about programs with a known late rank, compared with
+//! `tests/programs/culprits/sentences.txt`.
 
 use std::path::Path;
 
 use super::summary::Summary;
 use crate::support::build;
 use crate::support::project;
-use crate::support::record::{Subject, Way, analyze};
-use crate::support::report::Findings;
+use crate::support::record::{Invocation, Subject, analyze};
+use crate::support::report::NamedReport;
 
-/// The tolerance of delay costs, as a part of the largest ones of the program.
+/// Tolerance of delay costs, relative to the largest ones of the program.
 const TOLERANCE: f64 = 0.1;
 
-/// How often a program is recorded until its statement is right: other programs on the machine can delay a rank by more than
-/// the program does, or by more than the tolerance of costs, but not every time. An accusation of a rank that waits itself is
-/// excused less often: a rank that had no processor for as long as the program's delays did make the others wait.
+/// Number of attempts to record a program with the right statement: other programs on the machine can delay a
+/// rank by more than the program does, or by more than the tolerance of costs, but not every time. Fewer
+/// attempts where a rank is named that waits itself: a rank without a processor for as long as the program's
+/// delays did make the others wait.
 const ATTEMPTS: usize = 8;
 const ATTEMPTS_WITHOUT_NUMBERS: usize = 3;
 
@@ -27,12 +29,12 @@ struct Row<'a> {
     sentence: Sentence<'a>,
 }
 
-/// The statement that must be made.
+/// Expected statement of the summary.
 #[derive(Debug)]
 enum Sentence<'a> {
     /// The first culprit is this rank in these functions between these calls.
     First { rank: u32, path: &'a str, between: [&'a str; 2] },
-    /// The first culprit is this rank, or waiting is said to be unexplained.
+    /// The first culprit is this rank, or waiting is reported as unexplained.
     Late { rank: u32 },
     /// These ranks have these delay costs of a class, in seconds.
     Costs { class: &'a str, seconds: Vec<(usize, f64)> },
@@ -72,7 +74,7 @@ impl<'a> Sentence<'a> {
         })
     }
 
-    /// The statement that is made instead; `None` if it is the right one.
+    /// Returns the statement made instead; `None` if it is the right one.
     fn problem(&self, printed: &str, analysis: &str, experiment: &Path) -> Option<String> {
         let summary = Summary::parse(analysis);
         let first = summary.culprits.first();
@@ -98,7 +100,7 @@ impl<'a> Sentence<'a> {
                 if first.is_none_or(|first| first.ranks != [worst as u32].into()) {
                     return Some(format!("not rank {worst}: {said}"));
                 }
-                // Calls of MPI may take longer than they should, because ranks share processors.
+                // MPI calls may take longer than they should, because ranks share processors.
                 let is_work = |path: &str| !path.contains("/MPI_");
                 seconds.iter().find_map(|&(rank, right)| {
                     difference(costs(experiment, class, rank, is_work), rank, right, most)
@@ -117,21 +119,21 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// The delay costs of a class that a rank has in the call paths of which this holds, in seconds.
+/// Delay costs of a class that a rank has on call paths that satisfy a condition, in seconds.
 fn costs(experiment: &Path, class: &str, rank: usize, is_wanted: impl Fn(&str) -> bool) -> f64 {
-    let findings = Findings::read(experiment);
+    let findings = NamedReport::read(experiment);
     let paths = findings.select(is_wanted);
     let metrics = [format!("delay_{class}"), format!("delay_{class}_longterm")];
     metrics.iter().map(|metric| findings.value(metric, &paths, rank)).sum()
 }
 
-/// The mistake in delay costs, in seconds; `most` are the largest ones.
+/// Error of delay costs, if it exceeds the tolerance; `most` are the largest costs, in seconds.
 fn difference(costs: f64, rank: usize, right: f64, most: f64) -> Option<String> {
     let is_right = (costs - right).abs() <= TOLERANCE * most;
     (!is_right).then(|| format!("{costs:.3} s of rank {rank}, expected {right:.3} s"))
 }
 
-/// The mistake in the last summary of a program.
+/// Error in the last summary of a program.
 fn problem(row: &Row<'_>) -> Option<String> {
     let Row { program, flags, ranks, arguments, sentence } = row;
     let mpi = build::mpi("sentences")?;
@@ -143,7 +145,7 @@ fn problem(row: &Row<'_>) -> Option<String> {
         command.extend(arguments.iter().map(Into::into));
         let subject = Subject::any(&format!("sentence.{program}"), *ranks, command)?;
         let subject = subject.with("OMPI_MCA_mpi_yield_when_idle", "1");
-        let recorded = subject.run_recorded(Way::InFront);
+        let recorded = subject.run_recorded(Invocation::InFront);
         recorded.expect_success();
         let analysis = analyze(&subject.experiment, &subject.folder);
         analysis.expect_success();

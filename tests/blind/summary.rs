@@ -1,4 +1,5 @@
-//! The summary that `replay-analyze` prints, as far as root causes are concerned. Only this file knows how it is worded.
+//! Parser of the summary of `replay-analyze`, as far as root causes are concerned. Only this file knows its
+//! wording.
 
 use std::collections::BTreeSet;
 
@@ -7,30 +8,30 @@ use std::collections::BTreeSet;
 pub(crate) struct Summary {
     /// Seconds between `MPI_Init` and `MPI_Finalize`, summed over all threads.
     pub(crate) run: f64,
-    /// Percent of the MPI time that was analysed; `None` if the summary has no coverage.
+    /// Percentage of the MPI time that was analyzed; `None` if the summary has no coverage.
     pub(crate) coverage: Option<f64>,
-    /// Whether it lists no findings.
+    /// Whether the summary has no findings.
     pub(crate) has_no_findings: bool,
-    /// The culprits, the worst first.
+    /// The culprits, in descending order of costs.
     pub(crate) culprits: Vec<Culprit>,
 }
 
-/// A place that made others wait.
+/// A culprit: a call path of some ranks that made others wait.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Culprit {
     /// Delay costs in seconds.
     pub(crate) seconds: f64,
-    /// The ranks that it names; empty if it names others, such as threads.
+    /// The named ranks; empty if it names other locations, such as threads.
     pub(crate) ranks: BTreeSet<u32>,
-    /// The names of functions from the program on, without what compilers append to the names of variants.
+    /// Names of the functions, the program first, without suffixes that compilers append to variants.
     pub(crate) path: Vec<String>,
-    /// The line that it names.
+    /// The named line.
     pub(crate) line: Option<Line>,
-    /// The MPI functions before and after the stretch that it names.
+    /// The MPI functions before and after the named period.
     pub(crate) between: [Option<String>; 2],
-    /// Whether it says that this is time in MPI which is not explained.
+    /// Whether the culprit is unexplained time in MPI.
     pub(crate) is_unexplained: bool,
-    /// All of it.
+    /// The complete entry.
     pub(crate) text: String,
 }
 
@@ -39,12 +40,12 @@ pub(crate) struct Culprit {
 pub(crate) struct Line {
     pub(crate) file: String,
     pub(crate) number: u32,
-    /// Whether the place is said to be behind this line.
+    /// Whether the culprit is behind this line.
     pub(crate) is_before: bool,
 }
 
 impl Summary {
-    /// Reads a printed summary; numbers that are not there are left at their defaults.
+    /// Parses a printed summary; missing numbers keep their defaults.
     pub(crate) fn parse(text: &str) -> Summary {
         let after = |mark: &str| text.lines().find_map(|line| Some(line.split_once(mark)?.1.trim()));
         let run = after("Between MPI_Init and MPI_Finalize, summed over")
@@ -59,7 +60,7 @@ impl Summary {
     }
 }
 
-/// The entries of the block of culprits, each in one line.
+/// The entries of the list of culprits, each in one line.
 fn entries(text: &str) -> Vec<String> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("Who made others wait"));
     lines.next();
@@ -75,12 +76,12 @@ fn entries(text: &str) -> Vec<String> {
 }
 
 impl Culprit {
-    /// Reads `84.3 %  0.424105 s  rank 0 in prog/main/work (file.c:12) between MPI_A and MPI_B (69 %): late senders …`, or
-    /// `… rank 0 in prog/main/work after line 12 (file.c), between MPI_A and MPI_B (69 %) …`.
+    /// Parses `84.3 %  0.424105 s  rank 0 in prog/main/work (file.c:12) between MPI_A and MPI_B (69 %): late
+    /// senders …`, or `… rank 0 in prog/main/work after line 12 (file.c), between MPI_A and MPI_B (69 %) …`.
     fn parse(entry: &str) -> Option<Culprit> {
         let (numbers, text) = entry.split_once(" s ")?;
         let (who, place) = text.trim_start().split_once(" in ")?;
-        // Behind a colon comes the kind of waiting.
+        // The kind of waiting follows a colon.
         let place = place.split_once(": ").map_or(place, |(place, _)| place);
         let (path, rest) = place.split_once(' ').unwrap_or((place, ""));
         let path = path.trim_end_matches([',', ';', ':']).split('/');
@@ -101,7 +102,7 @@ impl Culprit {
     }
 }
 
-/// The ranks in `rank 2` or `ranks 0–3, 8–15 (12 ranks)`; `None` if it is something else.
+/// The ranks in `rank 2` or `ranks 0–3, 8–15 (12 ranks)`; `None` for other locations.
 fn ranks(who: &str) -> Option<BTreeSet<u32>> {
     let list = who.strip_prefix("ranks ").or_else(|| who.strip_prefix("rank "))?;
     let list = list.split_once(" (").map_or(list, |(list, _)| list);

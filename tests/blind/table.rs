@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use super::draw::{Draw, MODES, Mode};
 use super::judge::Verdict;
 use super::summary::Summary;
-use super::truth::Truth;
+use super::truth::GroundTruth;
 
 /// A draw and its result.
 #[derive(Clone, Debug)]
@@ -14,25 +14,26 @@ pub(crate) struct Outcome {
     pub(crate) draw: Draw,
     pub(crate) verdict: Verdict,
     pub(crate) summary: Summary,
-    pub(crate) truth: Truth,
-    /// For a failure, by the trace: the latest rank, the calls between which it was late, and by how many seconds.
+    pub(crate) truth: GroundTruth,
+    /// For a failure, from the trace: the latest rank, the calls between which it was late, and its excess in
+    /// seconds.
     pub(crate) latest: Option<(usize, [String; 2], f64)>,
     /// The command that recorded it.
     pub(crate) command: String,
 }
 
 impl Outcome {
-    /// Whether there was something to be found.
+    /// Whether there was something to find.
     pub(crate) fn is_case(&self) -> bool {
         !matches!(self.verdict, Verdict::NoCase(_))
     }
 
-    /// Whether a rank or a place was named that is not to blame.
+    /// Whether a wrong rank or place was named.
     pub(crate) fn is_wrong(&self) -> bool {
         matches!(self.verdict, Verdict::Judged { .. }) && !self.verdict.is_right()
     }
 
-    /// Whether the rank is right, and whether the place is.
+    /// Whether the rank and the place are right.
     fn is_right(&self) -> [bool; 2] {
         match &self.verdict {
             Verdict::Judged { rank, place } => [rank.is_none(), place.is_none()],
@@ -43,7 +44,7 @@ impl Outcome {
     /// Whether the trace shows the delay, so that the run was not disturbed.
     fn is_shown(&self) -> bool {
         let Some((rank, stretch, _)) = &self.latest else { return false };
-        *rank == self.draw.rank as usize && self.truth.largest().any(|way| way.calls == *stretch)
+        *rank == self.draw.rank as usize && self.truth.largest().any(|path| path.calls == *stretch)
     }
 }
 
@@ -68,12 +69,12 @@ impl fmt::Display for Outcome {
                 culprit.text
             )?;
         }
-        for way in self.truth.largest() {
-            let (place, [before, after]) = (way.place.join("/"), &way.calls);
+        for path in self.truth.largest() {
+            let (place, [before, after]) = (path.place.join("/"), &path.calls);
             writeln!(
                 f,
                 "    truth: rank {} in {place}, line {}, between {before} and {after}",
-                self.draw.rank, way.line
+                self.draw.rank, path.line
             )?;
         }
         if let Some((rank, [before, after], seconds)) = &self.latest {
@@ -87,7 +88,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The tables.
+/// Formats the tables.
 pub(crate) fn tables(outcomes: &[Outcome]) -> String {
     let mut text =
         String::from("\nmode          draws  rank right  place right  both  unexplained  no case\n");
@@ -132,10 +133,10 @@ fn by_shape(outcomes: &[Outcome]) -> String {
     text + "\n"
 }
 
-/// Such a part of the draws may be unexplained.
+/// Largest share of unexplained draws.
 const UNEXPLAINED: f64 = 0.15;
 
-/// Modes of which fewer draws are right than there must be, or more unexplained.
+/// Modes with fewer right draws than required, or more unexplained ones.
 pub(crate) fn shortfalls(outcomes: &[Outcome]) -> Vec<String> {
     let required = |mode: Mode| match mode {
         Mode::Instrumented => 0.97,

@@ -1,4 +1,5 @@
-//! Time outside of MPI in a trace, by rank and by the calls around it: tells failures of the analysis from disturbed runs.
+//! Time outside of MPI in a trace, by rank and by the calls around it: separates wrong analyses from
+//! disturbed runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,17 +7,17 @@ use std::path::Path;
 use crate::support::archive::each_event;
 use otf2::{Archive, Event};
 
-/// The MPI functions before and after a stretch of time outside of MPI.
-type Stretch = [String; 2];
+/// The MPI functions before and after a period outside of MPI.
+type Period = [String; 2];
 
-/// The rank and the stretch with the most time beyond the mean of all ranks, with that time in seconds.
-pub(crate) fn latest(experiment: &Path) -> Option<(usize, Stretch, f64)> {
-    let mut times: BTreeMap<Stretch, Vec<u64>> = BTreeMap::new();
+/// The rank and the period with the largest excess over the mean of all ranks, with the excess in seconds.
+pub(crate) fn latest(experiment: &Path) -> Option<(usize, Period, f64)> {
+    let mut times: BTreeMap<Period, Vec<u64>> = BTreeMap::new();
     let mut before: Option<(usize, String, u64)> = None;
     let mut open: Option<String> = None;
     let mut ranks = 0;
     each_event(experiment, |at, event, region| {
-        // Main threads have the numbers of their ranks.
+        // Locations of main threads have the numbers of their ranks.
         let (location, time) = (at.location as usize, at.time);
         ranks = ranks.max(location + 1);
         let entered = region.filter(|_| matches!(event, Event::CallingContextEnter { .. }));
@@ -28,13 +29,13 @@ pub(crate) fn latest(experiment: &Path) -> Option<(usize, Stretch, f64)> {
             }
             open = Some(entered.name.clone());
         } else if let Event::CallingContextLeave { .. } = event {
-            // MPI's functions call no others, so this is the end of the one that is open.
+            // Functions of MPI do not call others, so this is the end of the open one.
             before = open.take().map(|name| (location, name, time)).or(before.take());
         }
     });
     let resolution =
         Archive::open(experiment).and_then(|archive| archive.definitions()).ok()?.clock.resolution;
-    let excess = |(stretch, all): (Stretch, Vec<u64>)| {
+    let excess = |(stretch, all): (Period, Vec<u64>)| {
         let (rank, &most) = all.iter().enumerate().max_by_key(|(_, time)| **time)?;
         let mean = all.iter().sum::<u64>() as f64 / ranks as f64;
         Some((rank, stretch, (most as f64 - mean) / resolution as f64))

@@ -1,43 +1,43 @@
-//! The truth about a delay, as the delayed rank prints it: see `tests/programs/culprits/shape.h`.
+//! Ground truth about a delay, as the delayed rank prints it: see `tests/programs/culprits/shape.h`.
 
 use std::collections::HashMap;
 
 /// The output of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Truth {
-    /// The ways in which the place was reached.
-    pub(crate) ways: Vec<Way>,
+pub(crate) struct GroundTruth {
+    /// The call paths on which the delay was reached.
+    pub(crate) paths: Vec<DelayPath>,
     /// Time of the other ranks in MPI, summed up, in seconds.
     pub(crate) others: f64,
 }
 
-/// A way in which the place was reached. Paths are functions, from `main` on.
+/// A call path on which the delay was reached. Paths are lists of functions, from `main` on.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Way {
-    /// Those that were active at the place.
+pub(crate) struct DelayPath {
+    /// The functions that were active at the delay.
     pub(crate) place: Vec<String>,
-    /// The line of the place.
+    /// The line of the delay.
     pub(crate) line: u32,
-    /// The MPI functions before and after it.
+    /// The MPI functions before and after the delay.
     pub(crate) calls: [String; 2],
-    /// How many functions were active from the one call to the other.
+    /// Number of functions that were active from the one call to the other.
     pub(crate) common: usize,
-    /// How many functions both calls have in common, by where they were called from.
+    /// Number of functions that both calls have in common, compared by call site.
     pub(crate) sites: usize,
-    /// The same, by name.
+    /// Number of functions that both calls have in common, compared by name.
     pub(crate) names: usize,
     /// The last callee of each of these functions that led into MPI; `None` if there was none yet.
     pub(crate) last: Vec<Option<String>>,
-    /// The delay in this way, in seconds.
+    /// The delay on this path, in seconds.
     pub(crate) seconds: f64,
 }
 
-impl Truth {
+impl GroundTruth {
     /// Reads the output of a shape.
     ///
     /// # Panics
     /// If a line lacks a word.
-    pub(crate) fn parse(stdout: &str) -> Truth {
+    pub(crate) fn parse(stdout: &str) -> GroundTruth {
         let of = |kind: &str| {
             let lines = stdout.lines().filter_map(|line| line.strip_prefix(kind));
             lines
@@ -45,34 +45,34 @@ impl Truth {
                 .collect()
         };
         let (delays, others): (Vec<Words<'_>>, Vec<Words<'_>>) = (of("DELAY "), of("OTHERS "));
-        Truth {
-            ways: delays.iter().map(Way::new).collect(),
+        GroundTruth {
+            paths: delays.iter().map(DelayPath::new).collect(),
             others: others.iter().map(|words| words.number::<f64>("seconds")).sum(),
         }
     }
 
     /// The delay of the rank in seconds.
     pub(crate) fn delay(&self) -> f64 {
-        self.ways.iter().map(|way| way.seconds).sum()
+        self.paths.iter().map(|path| path.seconds).sum()
     }
 
-    /// The share of the delay in ways of which this holds.
-    pub(crate) fn share(&self, holds: impl Fn(&Way) -> bool) -> f64 {
-        self.ways.iter().filter(|way| holds(way)).map(|way| way.seconds).sum::<f64>() / self.delay()
+    /// The share of the delay on paths that satisfy a condition.
+    pub(crate) fn share(&self, holds: impl Fn(&DelayPath) -> bool) -> f64 {
+        self.paths.iter().filter(|path| holds(path)).map(|path| path.seconds).sum::<f64>() / self.delay()
     }
 
-    /// The ways that take the most time: each may be the costliest one.
-    pub(crate) fn largest(&self) -> impl Iterator<Item = &Way> {
-        let largest = self.ways.iter().map(|way| way.seconds).fold(0.0, f64::max);
-        self.ways.iter().filter(move |way| way.seconds >= 0.5 * largest)
+    /// The paths with the largest delays: each may be the costliest one.
+    pub(crate) fn largest(&self) -> impl Iterator<Item = &DelayPath> {
+        let largest = self.paths.iter().map(|path| path.seconds).fold(0.0, f64::max);
+        self.paths.iter().filter(move |path| path.seconds >= 0.5 * largest)
     }
 }
 
-impl Way {
-    fn new(words: &Words<'_>) -> Way {
+impl DelayPath {
+    fn new(words: &Words<'_>) -> DelayPath {
         let path = |name: &str| words.text(name).split('/').map(str::to_owned).collect::<Vec<_>>();
         let call = |name: &str| path(name).pop().unwrap_or_default();
-        Way {
+        DelayPath {
             place: path("place"),
             line: words.number("line"),
             calls: [call("before"), call("after")],

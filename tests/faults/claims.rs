@@ -1,4 +1,4 @@
-//! Numbers that claim 2^63 of something: in each record of the definitions, in the anchor, in lengths.
+//! Numbers of 2^63 in an archive: in each record of the definitions, in the anchor, in lengths.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::support::run::{analyze, run};
 use crate::support::write::anchor;
 use crate::support::{copy, fresh};
 
-/// An archive with a definition of each kind that is read, and others.
+/// Writes an archive with a definition of each kind that is read, and others.
 fn archive(directory: &Path) {
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(false)).unwrap();
     make::define(&mut archive, Size::processes(2));
@@ -80,7 +80,7 @@ fn archive(directory: &Path) {
     archive.finish().unwrap();
 }
 
-/// The bodies of the records of a small definition file; of each kind the last one, and the first.
+/// Places of the bodies of records in a small definition file: the last and the first of each kind.
 fn records(file: &[u8]) -> Vec<Range<usize>> {
     let (mut firsts, mut lasts) = (BTreeMap::new(), BTreeMap::new());
     let mut at = 18;
@@ -97,11 +97,11 @@ fn records(file: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
-/// How large numbers look in a record: 2^63, and all bits one.
+/// Encodings of large numbers in a record: 2^63, and all bits one.
 const LARGE: [&[u8]; 2] = [&[8, 0, 0, 0, 0, 0, 0, 0, 0x80], &[0xff]];
 
-/// The file with a large number at each place of each record where a number may stand, and with a large length of each
-/// record.
+/// Variants of the file, with a large number at each possible place of each record, and with a large length
+/// of each record.
 fn claims(file: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for body in records(file) {
@@ -124,7 +124,7 @@ fn claims(file: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
-/// Analyses within 1 GiB: there is a report, or one message with the file's path.
+/// Analyzes with a limit of 1 GiB: the result is a report, or one message with the file's path.
 fn expect_report_or_message(experiment: &Path, file: &Path, what: &str) {
     let arguments = [experiment, Path::new("--threads=1")];
     let done = run(&mut after("ulimit -v 1000000", arguments));
@@ -135,7 +135,7 @@ fn expect_report_or_message(experiment: &Path, file: &Path, what: &str) {
     }
 }
 
-/// Puts each claim into a file of the archive.
+/// Writes each variant of a file of the archive and analyzes it.
 fn try_claims(file: &str) {
     let directory = fresh();
     let experiment = directory.path().join("exp");
@@ -188,7 +188,7 @@ fn huge_numbers_in_the_anchor_give_a_report_or_one_message() {
     }
 }
 
-/// Their number stands behind the last text of the anchor.
+/// The numbers of properties are behind the last text of the anchor.
 #[test]
 fn huge_number_of_properties_in_the_anchor_is_one_message() {
     let directory = fresh();

@@ -1,4 +1,4 @@
-//! Calls nested deeper than any stack of ours.
+//! Calls nested deeper than any stack of the analyzer.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::make::{self, MAIN, RECURSE, Size};
 use crate::support::fresh;
 use crate::support::run::{Finished, run};
 
-/// Analyses a trace of two processes with so many calls of these regions inside each other, and a barrier inside all.
-/// The limit is on processor time, because other programs may keep us waiting.
+/// Analyzes a trace of two processes with `depth` nested calls of these regions, and a barrier inside all of
+/// them. The limit is on processor time, because other programs may delay the run.
 fn analyze_nested(directory: &Path, depth: u32, regions: &[u32]) -> Finished {
     make::archive(directory, Size::processes(2), |_, events| {
         events.program(|events| events.nest(depth, regions, |events| events.barrier()));

@@ -1,4 +1,4 @@
-//! Reports that cannot be written: full disks, limits, places where nothing can be created.
+//! Reports that cannot be written: full disks, limits, directories in which no file can be created.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn expect_refusal(refused: &Finished, report: &Path, parts: &[&str]) 
     assert!(parts.iter().all(|part| message.contains(part)), "{parts:?} are not in: {message}");
 }
 
-/// A small file system, gone with the value; `None` where this user may not mount one.
+/// A small file system, unmounted on drop; `None` where this user may not mount one.
 pub(super) struct Disk(tempfile::TempDir);
 
 impl Disk {
@@ -56,7 +56,8 @@ impl Drop for Disk {
     }
 }
 
-/// A report on a disk of 400 KiB that has no room for another one; answers the bytes of report and statistics.
+/// Fills a disk of 400 KiB with a report, so that there is no room for another; returns the bytes of report
+/// and statistics.
 fn fill(disk: &Disk, report: &Path) -> [Vec<u8>; 2] {
     analyze([&archive("barrier.4"), Path::new("-q"), Path::new("-o"), report]).expect(0);
     let bytes = written(report);
@@ -76,7 +77,7 @@ fn full_disk_is_told_and_the_old_report_stays() {
     assert_eq!(names(disk.path()), ["r.cubex", "r.stat", "rest"], "nothing temporary stays");
 }
 
-/// The report could be written, but the statistics beside it could not.
+/// The report can be written, but not the statistics beside it.
 #[test]
 fn disk_without_room_for_the_statistics_leaves_both_old_files() {
     // The directory, two old files, and one new file.
@@ -119,7 +120,7 @@ fn disk_without_room_for_another_file_is_told_before_the_work() {
     assert!(!refused.stderr.contains("read events"), "{}", refused.stderr);
 }
 
-/// Beyond this limit the system sends a signal that ends a process unless it prepares for it.
+/// Beyond this limit the system sends a signal that ends a process unless it is handled.
 #[test]
 fn report_beyond_the_limit_on_file_sizes_is_told_and_leaves_nothing() {
     let directory = fresh();
@@ -147,7 +148,7 @@ fn read_only_file_system_is_told_before_the_work() {
     assert!(!refused.stderr.contains("read events"), "{}", refused.stderr);
 }
 
-/// Not even root may create files there.
+/// Not even root can create files there.
 #[test]
 fn directory_where_nothing_can_be_created_is_told_before_the_work() {
     let report = PathBuf::from("/proc/r.cubex");
@@ -165,7 +166,7 @@ fn device_is_no_place_for_a_report() {
     expect_refusal(&refused, Path::new("/dev/full"), &["not a file", "choose another name with -o"]);
 }
 
-/// A killed run leaves its temporary file behind. Another run may still be writing to a younger one.
+/// A killed run leaves its temporary file. A younger one may belong to a run that is still writing.
 #[test]
 fn stale_temporary_files_of_this_report_are_removed_young_and_foreign_ones_stay() {
     let directory = fresh();

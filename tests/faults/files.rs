@@ -1,4 +1,4 @@
-//! Files of an archive that are not there, are no files, or change while they are read.
+//! Files of an archive that are missing, are no regular files, or change while they are read.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -14,7 +14,7 @@ use crate::support::report::Table;
 use crate::support::run::{analyzer, mpirun, run};
 use crate::support::{archive, copy, fresh};
 
-/// Puts something else in the place of a file.
+/// Damages a file.
 type Damage = fn(&Path);
 
 const DAMAGES: [(&str, Damage); 6] = [
@@ -35,7 +35,7 @@ const DAMAGES: [(&str, Damage); 6] = [
     ("forbidden", |file| fs::set_permissions(file, fs::Permissions::from_mode(0o000)).unwrap()),
 ];
 
-/// What comes of a damaged file: a message, or a finding in a report.
+/// Expected result for a damaged file: a message, or a finding in a report.
 enum Outcome {
     Message(&'static str),
     Finding(&'static str),
@@ -43,7 +43,7 @@ enum Outcome {
 use Outcome::{Finding, Message};
 use skip::{Need, skip};
 
-/// The same command without root's power over all files, if there is a program that can take it away.
+/// The same command without root's permissions, if there is a program that can drop them.
 fn humble(command: &Command) -> Option<Command> {
     let setpriv = || {
         let mut setpriv = Command::new("setpriv");
@@ -131,7 +131,7 @@ fn events_that_are_missing_or_damaged_are_a_finding_unreadable_ones_a_message() 
     expect("traces/1.evt", outcomes);
 }
 
-/// Without mapping and clock all events of the location would mean something else.
+/// Without id mappings and clock offsets all events of the location would be misread.
 #[test]
 fn local_definitions_that_are_missing_or_damaged_are_a_finding() {
     for file in ["traces/0.def", "traces/1.def", "traces/3.def"] {
@@ -139,7 +139,7 @@ fn local_definitions_that_are_missing_or_damaged_are_a_finding() {
     }
 }
 
-/// Three files of 2^63 - 1 bytes each, all of it a hole: no memory is that large.
+/// Three sparse files of 2^63 - 1 bytes each: no memory is that large.
 #[test]
 fn events_that_claim_to_be_larger_than_any_memory_are_told() {
     let Some(disk) = Disk::new("huge files", "size=1m") else { return };
@@ -156,7 +156,7 @@ fn events_that_claim_to_be_larger_than_any_memory_are_told() {
     }
 }
 
-/// What others do to a large file, of so many bytes.
+/// Changes a large file, given its size.
 type Change = fn(&File, u64);
 
 const CHANGES: [(&str, Change); 4] = [
@@ -171,8 +171,8 @@ const CHANGES: [(&str, Change); 4] = [
     }),
 ];
 
-/// Analyses an experiment, and changes `file` of it once the first process that maps it has done so for a while.
-/// Answers nothing if all were done with it by then.
+/// Analyzes an experiment, and changes `file` of it after a pause once the first process has mapped it.
+/// Returns whether a process was still using it.
 fn change(job: &mut Job, file: &Path, pause: Duration, change: Change) -> bool {
     let name = file.to_str().unwrap();
     let Some(reader) = job.wait_for(|job| job.workers().find(|&worker| job.maps(worker, name))) else {
@@ -189,8 +189,8 @@ fn change(job: &mut Job, file: &Path, pause: Duration, change: Change) -> bool {
     is_mapped
 }
 
-/// Changes a file under the hands of its reader, in all ways and after several pauses. Whatever is read then, the
-/// analysis ends as documented.
+/// Changes a file while it is read, in all ways and after several pauses. Whatever is read then, the analysis
+/// ends as documented.
 fn changes_end_as_documented(file: &str, start: impl Fn(&Path) -> Job) {
     let directory = fresh();
     let experiment = directory.path().canonicalize().unwrap().join("exp");

@@ -1,4 +1,4 @@
-//! A run of the program that a test watches and disturbs: its processes by number, what each says, which files it maps.
+//! A run of the program that a test observes and disturbs: process ids, standard error, mapped files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::fresh;
 use crate::support::run::{DEADLINE, Finished, alone, launched, program};
 
-/// Every process tells its number in a file, then does something else first, if that is wanted, and becomes the program,
-/// which writes to files of its own.
+/// Every process writes its process id to a file, then runs a command, if one is given, and becomes the
+/// program, which writes to files of its own.
 const SCRIPT: &str = r#"
     rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
     cd "$0"; echo $$ > new.$rank; mv new.$rank pid.$rank
@@ -22,7 +22,7 @@ const SCRIPT: &str = r#"
     exec "$@" > out.$rank 2> err.$rank
 "#;
 
-/// Between two looks at a process.
+/// Polling interval.
 const INTERVAL: Duration = Duration::from_micros(200);
 
 pub(super) struct Job {
@@ -37,7 +37,7 @@ impl Job {
         Job::alone_after("true", arguments)
     }
 
-    /// One process, after its shell has done `first`.
+    /// One process, after its shell has run `first`.
     pub(super) fn alone_after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -> Job {
         let mut command = Command::new("sh");
         alone(&mut command);
@@ -45,7 +45,7 @@ impl Job {
         Job::start(command, 1, first, arguments)
     }
 
-    /// So many processes under the launcher.
+    /// Several processes under the launcher.
     pub(super) fn launched<S: AsRef<OsStr>>(
         launcher: &Path,
         workers: usize,
@@ -54,7 +54,7 @@ impl Job {
         Job::launched_after(launcher, workers, "true", arguments)
     }
 
-    /// So many processes, after the shell of each has done `first`, which finds the worker in `$rank`.
+    /// Several processes, after the shell of each has run `first`, with the worker in `$rank`.
     pub(super) fn launched_after<S: AsRef<OsStr>>(
         launcher: &Path,
         workers: usize,
@@ -72,7 +72,7 @@ impl Job {
     ) -> Job {
         let directory = fresh();
         command.arg(SCRIPT).arg(directory.path()).arg(first).arg(program()).args(arguments);
-        // What a launcher says of processes that die is of no interest here.
+        // Messages of a launcher about dying processes do not matter here.
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         Job { directory, child, workers }
     }
@@ -90,23 +90,23 @@ impl Job {
         self.read("err", worker)
     }
 
-    /// The number of a process, if it has begun.
+    /// Process id of a worker, if it has started.
     pub(super) fn pid(&self, worker: usize) -> Option<Pid> {
         Pid::from_raw(self.read("pid", worker).trim().parse().ok()?)
     }
 
-    /// A file of the system about a process.
+    /// A file below `/proc` about a process.
     fn about(&self, worker: usize, file: &str) -> String {
         let path = self.pid(worker).map(|pid| format!("/proc/{}/{file}", pid.as_raw_nonzero()));
         path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default()
     }
 
-    /// Whether a process maps a file at this moment.
+    /// Whether a process currently maps a file.
     pub(super) fn maps(&self, worker: usize, file: &str) -> bool {
         self.about(worker, "maps").lines().any(|line| line.ends_with(file))
     }
 
-    /// Waits until `look` has an answer; `None` if the job ends before.
+    /// Waits until `look` returns a value; `None` if the job ends before.
     pub(super) fn wait_for<T>(&mut self, mut look: impl FnMut(&Job) -> Option<T>) -> Option<T> {
         while self.child.try_wait().unwrap().is_none() {
             if let Some(answer) = look(self) {
@@ -117,24 +117,24 @@ impl Job {
         None
     }
 
-    /// Stops a process, and waits until it stands still or is gone.
+    /// Stops a process, and waits until it is stopped or gone.
     pub(super) fn stop(&mut self, worker: usize) {
         self.signal(worker, Signal::STOP);
         self.wait_for(|job| (!job.runs(worker)).then_some(()));
     }
 
-    /// Whether a process is there and does not stand still.
+    /// Whether a process exists and is not stopped.
     pub(super) fn runs(&self, worker: usize) -> bool {
         let stat = self.about(worker, "stat");
         stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with(['R', 'S', 'D']))
     }
 
-    /// Whether a process stands still.
+    /// Whether a process is stopped.
     pub(super) fn stands_still(&self, worker: usize) -> bool {
         self.about(worker, "stat").rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('T'))
     }
 
-    /// Sends a signal to what has started the processes.
+    /// Sends a signal to the launcher.
     pub(super) fn signal_launcher(&self, signal: Signal) {
         let _ = Pid::from_raw(self.child.id() as i32).map(|pid| kill_process(pid, signal));
     }
@@ -143,7 +143,7 @@ impl Job {
         self.signal(worker, Signal::CONT);
     }
 
-    /// Kills a process; answers how long the job goes on, until none of its processes is left.
+    /// Kills a process; returns the time until no process of the job is left.
     pub(super) fn kill(mut self, worker: usize) -> (Finished, Duration) {
         self.signal(worker, Signal::KILL);
         let start = Instant::now();
@@ -158,11 +158,11 @@ impl Job {
     }
 
     pub(super) fn signal(&self, worker: usize, signal: Signal) {
-        // Who is gone cannot be disturbed.
+        // A process that is gone cannot be disturbed.
         let _ = self.pid(worker).map(|pid| kill_process(pid, signal));
     }
 
-    /// Waits for the end of the job; what all its processes said.
+    /// Waits for the end of the job; returns the output of all its processes.
     pub(super) fn end(mut self) -> Finished {
         self.wait()
     }
@@ -183,7 +183,7 @@ impl Job {
     }
 }
 
-/// Whether the process of this name is the program under test; the kernel cuts names.
+/// Whether the process of this name is the program under test; the kernel truncates names.
 fn is_ours(comm: String) -> bool {
     "replay-analyze\n".starts_with(comm.trim_end())
 }

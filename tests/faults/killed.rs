@@ -1,4 +1,4 @@
-//! A worker is killed, as a system short of memory does, in each phase.
+//! A killed worker, as by a system short of memory, in each phase.
 
 use std::fs;
 use std::path::Path;
@@ -31,8 +31,8 @@ fn long_trace(directory: &Path) {
     });
 }
 
-/// Whether worker 0 is in this phase: it says when a phase is done. In the first one, which begins with the start of
-/// MPI, the worker in question must have begun to read.
+/// Whether worker 0 is in this phase, judged by the phases that it has reported as done. In the first one,
+/// which starts with MPI, the worker in question must have started to read.
 fn is_in(job: &Job, phase: usize, worker: usize) -> bool {
     match phase {
         0 => job.maps(worker, "traces.def"),
@@ -55,7 +55,8 @@ fn kill_in(phase: usize, worker: usize, start: impl Fn() -> Job) -> (Finished, D
     panic!("worker {worker} could not be caught in phase {:?}", PHASES[phase]);
 }
 
-/// Nothing but hidden files may be beside the old report, and none that a viewer would take for one.
+/// Checks that the old report is unchanged, with at most hidden files beside it, none of them with a report's
+/// name.
 fn check(report: &Path, old: &[Vec<u8>; 2], what: &str) {
     assert!(written(report) == *old, "{what}: the old report is another one");
     for entry in fs::read_dir(report.parent().unwrap()).unwrap() {
@@ -75,7 +76,7 @@ fn kill_in_each_phase(worker: usize) {
     let old = written(&report);
     let arguments = [&experiment, Path::new("--clock-correction"), Path::new("-o"), &report];
     for (phase, name) in PHASES.into_iter().enumerate() {
-        // On a machine that is busy with other things an end may take longer once, but not every time.
+        // On a busy machine the end may take longer once, but not every time.
         let ends_in_time = (0..3).any(|_| {
             let (finished, time) = kill_in(phase, worker, || {
                 fs::write(&report, &old[0]).unwrap();
@@ -88,7 +89,7 @@ fn kill_in_each_phase(worker: usize) {
         });
         assert!(ends_in_time, "{name}: the job goes on for more than 5 s");
     }
-    // What is left of the dead is in nobody's way.
+    // Files left by killed processes do not disturb the next run.
     Job::launched(launcher, 3, arguments).end().expect(0);
     assert_eq!(Table::read(&report).locations, 3);
 }

@@ -1,4 +1,4 @@
-//! Failures near the end: when the report is brought to disk or put in place, or because its directory is not there any more.
+//! Failures near the end: while the report is synced or published, or because its directory was removed.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const EROFS: i32 = 30;
 const EOPNOTSUPP: i32 = 95;
 const EDQUOT: i32 = 122;
 
-/// A call that fails, the file that is named then, and words of the message.
+/// A failing call, the file in the message, and words of the message.
 const FAILURES: [(&str, i32, &str, &[&str]); 9] = [
     ("write:1", ENOSPC, "r.cubex", &["No space left", "free some space"]),
     ("pwrite:1", EDQUOT, "r.cubex", &["uota exceeded", "free some space"]),
@@ -26,7 +26,7 @@ const FAILURES: [(&str, i32, &str, &[&str]); 9] = [
     ("fsync:1", EIO, "r.cubex", &["cannot store", "Input/output error"]),
     ("fsync:2", EDQUOT, "r.stat", &["cannot store", "free some space"]),
     ("fsync:2", EROFS, "r.stat", &["cannot store", "writable place"]),
-    // Files with names get their places by this call, and others where an older file is there.
+    // Files with hidden names are published by this call, and others where an older file exists.
     ("rename:1", EROFS, "r.cubex", &["in place", "Read-only", "writable place"]),
     ("rename:2", EIO, "r.stat", &["in place", "Input/output error"]),
 ];
@@ -61,7 +61,7 @@ fn each_step_that_fails_is_told_and_leaves_both_old_files_or_none() {
     }
 }
 
-/// Nothing stands in the place of the report, so that it gets there without a rename; the old statistics are in the way.
+/// There is no old report, so that the new one is published without a rename; the old statistics need one.
 #[test]
 fn report_is_taken_back_when_its_statistics_cannot_be_put_in_place() {
     let directory = fresh();
@@ -123,7 +123,7 @@ fn directory_that_is_removed_while_the_report_is_written_is_told() {
     }
 }
 
-/// Some file systems find out only when a file is brought to disk that they are full. The third one is that of the summary.
+/// Some file systems report only at fsync that they are full. The third one is that of the summary.
 #[test]
 fn summary_that_cannot_be_brought_to_disk_is_told_and_the_report_is_there() {
     let directory = fresh();

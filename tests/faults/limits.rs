@@ -11,7 +11,7 @@ use crate::support::fresh;
 use crate::support::report::Table;
 use crate::support::run::{Finished, mpirun, run};
 
-/// 400 locations in 4 processes; the first of each has events, in the others' files is nothing.
+/// 400 locations in 4 processes; only the first location of each has events.
 fn many_locations(directory: &Path) {
     let size = Size { threads: 100, ..Size::processes(4) };
     make::archive(directory, size, |_, events| events.program(|_| ()));
@@ -41,7 +41,7 @@ fn limit_of_16_open_files_is_enough_too() {
     run(&mut after("ulimit -n 16", [directory.path(), Path::new("--threads=4")])).expect(0);
 }
 
-/// Beside input and outputs there is room for one file, which four threads may want at the same time.
+/// Besides input and outputs there is room for one file, which four threads may want at the same time.
 #[test]
 fn limit_of_4_open_files_gives_a_report_or_says_what_to_do() {
     let directory = fresh();
@@ -54,7 +54,7 @@ fn limit_of_4_open_files_gives_a_report_or_says_what_to_do() {
     }
 }
 
-/// A limit on memory stands in for one on processes, which root does not have: stacks need room.
+/// A limit on memory replaces one on processes, which does not apply to root: stacks need memory.
 #[test]
 fn threads_that_cannot_be_started_are_told_with_what_to_do() {
     let directory = fresh();
@@ -72,7 +72,8 @@ fn threads_that_cannot_be_started_are_told_with_what_to_do() {
     assert_eq!(refused.messages().len(), 1, "{}", refused.stderr);
 }
 
-/// From hardly enough to start to enough for all; under the smallest limits the program cannot even be loaded.
+/// From hardly enough to start to enough for all; under the smallest limits the program cannot even be
+/// loaded.
 #[test]
 fn limit_on_memory_gives_a_report_or_says_what_to_do() {
     let directory = fresh();
@@ -97,7 +98,7 @@ fn limit_on_memory_gives_a_report_or_says_what_to_do() {
     assert!((1..9).contains(&refusals), "{refusals} of 9 limits are too low");
 }
 
-/// The limit of the shell counts what is in memory, and files that are mapped not.
+/// The limit of the shell counts memory, but not mapped files.
 #[test]
 fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_same() {
     let directory = fresh();
@@ -128,7 +129,7 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     assert!(std::fs::read(&report).unwrap() == expected);
     assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0);
 
-    // What workers tell each other lies there, too.
+    // Traffic between workers is kept there, too.
     let Some(launcher) = mpirun("little memory in 2 processes") else { return };
     std::fs::remove_file(&report).unwrap();
     let run_with = |memory: &str| {
@@ -139,7 +140,7 @@ fn lists_beyond_the_memory_that_is_allowed_go_to_a_file_and_the_report_is_the_sa
     assert!(std::fs::read(&report).unwrap() == expected);
 }
 
-/// The option that allows as much memory as an analysis says that it needs.
+/// The option for the amount of memory that an analysis has asked for.
 fn enough(too_few: &Finished) -> String {
     too_few.expect(2);
     let message = too_few.messages()[0];
@@ -152,7 +153,7 @@ fn enough(too_few: &Finished) -> String {
 fn memory_that_cannot_be_kept_to_is_told_at_once_with_what_to_do() {
     let directory = fresh();
     make::archive(directory.path(), Size::processes(2), |_, events| events.program(|_| ()));
-    // Small as it is, the trace fits: there need not be a directory, unless one is named.
+    // The trace is small enough: no directory is needed, unless one is named.
     let missing = format!("export TMPDIR={}", directory.path().join("missing").display());
     run(&mut after(&missing, [directory.path(), Path::new("--memory=1G")])).expect(0);
     let named = [directory.path(), Path::new("--memory=1GiB"), Path::new("--scratch=/missing")];
@@ -175,7 +176,7 @@ fn file_for_the_rest_has_to_be_on_a_disk() {
     make::archive(directory.path(), Size::processes(2), |rank, events| {
         events.program(|events| make::ring(events, rank, 2, 100_000));
     });
-    // A directory that is missing, and two that are in memory: one is a disk without room for anybody.
+    // A missing directory, and two in memory: one of them has no room at all.
     for (scratch, words) in [("/missing", "No such file"), ("/proc", "--scratch"), ("/dev/shm", "--scratch")]
     {
         let options = ["--memory=24M", "--threads=1", "--scratch", scratch].map(Path::new);

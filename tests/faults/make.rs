@@ -1,4 +1,4 @@
-//! Archives for faults: as large, as deep or as many as a fault needs, written without a script.
+//! Archives for faults: of any size, depth or number of locations, written without a script.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use otf2::{ArchiveWriter, Attributes, Definition, Event, EventWriter, ROOT_NONE,
 
 use crate::support::write::anchor;
 
-/// The regions of these archives by number; the rest is `filler`.
+/// Regions of these archives by reference; the rest is `filler`.
 const REGIONS: [(&str, RegionRole, Paradigm); 7] = [
     ("main", RegionRole::FUNCTION, Paradigm::COMPILER),
     ("MPI_Init", RegionRole::FUNCTION, Paradigm::MPI),
@@ -25,7 +25,7 @@ pub(super) const RECV: u32 = 4;
 pub(super) const BARRIER: u32 = 5;
 pub(super) const RECURSE: u32 = 6;
 
-/// What there is of everything in an archive.
+/// Numbers of definitions in an archive.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) processes: u32,
@@ -41,12 +41,12 @@ impl Size {
     }
 }
 
-/// The number of a location.
+/// Reference of a location.
 fn location(rank: u32, thread: u32) -> u64 {
     u64::from(thread) << 32 | u64::from(rank)
 }
 
-/// Writes the archive `directory/traces.otf2`; `events` is asked for the events of each process's first thread.
+/// Writes the archive `directory/traces.otf2`; `events` writes the events of each process's first thread.
 pub(super) fn archive(directory: &Path, size: Size, mut events: impl FnMut(u32, &mut Events)) {
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor(false)).unwrap();
     define(&mut archive, size);
@@ -115,14 +115,14 @@ pub(super) fn define(archive: &mut ArchiveWriter, size: Size) {
     define(Definition::Comm { reference: 0, name: 0, group: 1, parent: UNDEFINED, flags: 0 });
 }
 
-/// The events of a location, each a hundred ticks after the one before.
+/// Writer of the events of a location, each a hundred ticks after the one before.
 pub(super) struct Events {
     writer: EventWriter,
     time: u64,
 }
 
 impl Events {
-    /// The events of a process's first thread, which no two processes begin at the same time.
+    /// Creates the events of a process's first thread; each process starts at another time.
     pub(super) fn new(archive: &ArchiveWriter, rank: u32) -> Events {
         Events { writer: archive.events(location(rank, 0)).unwrap(), time: rank.into() }
     }
@@ -162,7 +162,7 @@ impl Events {
         self.call(BARRIER, &[Event::MpiCollectiveBegin {}, end]);
     }
 
-    /// A program around what `inside` adds.
+    /// Writes a program around the events that `inside` writes.
     pub(super) fn program(&mut self, inside: impl FnOnce(&mut Events)) {
         self.enter(MAIN);
         self.call(INIT, &[]);
@@ -171,7 +171,7 @@ impl Events {
         self.leave(MAIN);
     }
 
-    /// So many calls of `regions` in turn, each inside the one before, with `inside` in the innermost.
+    /// Writes `depth` nested calls of `regions` in turn, with `inside` in the innermost.
     pub(super) fn nest(&mut self, depth: u32, regions: &[u32], inside: impl FnOnce(&mut Events)) {
         let of = |level: u32| regions[level as usize % regions.len()];
         (0..depth).for_each(|level| self.enter(of(level)));
@@ -180,7 +180,7 @@ impl Events {
     }
 }
 
-/// So many messages from each process to the next one, then a barrier.
+/// Writes `rounds` messages from each process to the next one, then a barrier.
 pub(super) fn ring(events: &mut Events, rank: u32, processes: u32, rounds: u32) {
     let (receiver, sender) = ((rank + 1) % processes, (rank + processes - 1) % processes);
     for msg_tag in 0..rounds {

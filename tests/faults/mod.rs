@@ -1,8 +1,9 @@
-//! The faults of an environment: what dies, changes, is missing, is full or is limited while the program runs.
+//! Faults of the environment: processes die, files change, are missing, full or limited while the program
+//! runs.
 //!
-//! One fault is not here: a panic. Nothing that a user has makes the program panic, and a hook for tests would be a
-//! fault of its own. In every thread a panic ends the process with status 2 (`replay/main.rs`), under MPI the whole job
-//! (`replay/exchange/mpi.rs`).
+//! One fault is not here: a panic. No input makes the program panic, and a hook for tests would be a fault of
+//! its own. In every thread a panic ends the process with status 2 (`replay/main.rs`), under MPI the whole
+//! job (`replay/exchange/mpi.rs`).
 
 mod claims;
 mod deep;
@@ -24,7 +25,8 @@ use std::process::Command;
 
 use crate::support::run::{alone, launched, program};
 
-/// A command that runs `replay-analyze` with these arguments after a shell has done `first`, such as setting a limit.
+/// A command that runs `replay-analyze` with these arguments after a shell has run `first`, such as setting a
+/// limit.
 fn after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new("sh");
     alone(&mut command);
@@ -32,7 +34,7 @@ fn after<S: AsRef<OsStr>>(first: &str, arguments: impl IntoIterator<Item = S>) -
     command
 }
 
-/// The same in so many processes.
+/// The same in several processes.
 fn limited<S: AsRef<OsStr>>(
     launcher: &Path,
     processes: usize,

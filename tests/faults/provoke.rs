@@ -1,4 +1,4 @@
-//! Faults that come at an exact moment: at the n-th call of the system, counted by a small library that is preloaded.
+//! Faults at an exact moment: at the n-th system call, counted by a small preloaded library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,15 +8,16 @@ use skip::{Need, skip};
 
 use crate::support::project;
 
-/// Commands for a shell, after which the program that it becomes meets these faults, in the words of `provoke.c`;
-/// `None`, and says so, without a compiler.
+/// Shell commands that make the program which the shell then becomes meet these faults, in the notation of
+/// `provoke.c`; `None`, with a message, without a compiler.
 pub(super) fn provoked(test: &str, faults: &str) -> Option<String> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     let Some(library) = LIBRARY.get_or_init(library) else {
         skip(Need::Compiler, format!("{test}: there is no C compiler"));
         return None;
     };
-    // No core dumps of processes that die as they must. UCX, below MPICH, takes SIGHUP for its debugging unless it is told not to.
+    // No core dumps of processes that are supposed to die. UCX, below MPICH, uses SIGHUP for debugging by
+    // default.
     let library = library.display();
     let settings = format!("UCX_DEBUG_SIGNO=0 LD_PRELOAD='{library}' REPLAY_TEST_FAULTS='{faults}'");
     Some(format!("ulimit -c 0; export {settings}"))

@@ -1,4 +1,4 @@
-//! A signal comes while the report is written: at any write, at either end of it, before and after it is decided.
+//! Signals while the report is written: at any write, at both ends of it, before and after it is published.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,7 +15,7 @@ use super::provoke::provoked;
 use crate::support::run::{Finished, analyze, mpirun, run};
 use crate::support::{archive, fresh, written};
 
-/// Signals that others send to a process to end it, by number.
+/// Signals by which users and systems end a process.
 const SIGNALS: [i32; 8] = [
     Signal::TERM.as_raw(),
     Signal::INT.as_raw(),
@@ -27,27 +27,30 @@ const SIGNALS: [i32; 8] = [
     Signal::XCPU.as_raw(),
 ];
 
-/// Has files get hidden names at once, as on file systems that know no files without names (EOPNOTSUPP).
+/// Fault that gives files hidden names at once, as on file systems without nameless files (EOPNOTSUPP).
 const NAMED: &str = "tmpfile:0:error 95,";
 
-/// A place for a report, with an older one there or without.
-struct Place {
+/// A directory for a report, with or without an older one in it.
+struct ReportDirectory {
     directory: tempfile::TempDir,
     old: Option<[Vec<u8>; 2]>,
-    /// The files that the analysis writes there.
+    /// The expected bytes of report and statistics.
     new: [Vec<u8>; 2],
 }
 
-impl Place {
-    fn new(has_old: bool) -> Place {
+impl ReportDirectory {
+    fn new(has_old: bool) -> ReportDirectory {
         let directory = fresh();
         let report = directory.path().join("r.cubex");
         let mut made = ["comms.7", "barrier.4"].map(|name| {
             analyze([&archive(name), Path::new("-q"), Path::new("-o"), &report]).expect(0);
             Some(written(&report))
         });
-        let mut place =
-            Place { directory, old: made[1].take().filter(|_| has_old), new: made[0].take().unwrap() };
+        let mut place = ReportDirectory {
+            directory,
+            old: made[1].take().filter(|_| has_old),
+            new: made[0].take().unwrap(),
+        };
         place.restore();
         place
     }
@@ -56,12 +59,12 @@ impl Place {
         self.directory.path().join("r.cubex")
     }
 
-    /// The arguments of an analysis that writes there.
+    /// Arguments of an analysis that writes there.
     fn arguments(&self) -> [PathBuf; 4] {
         [archive("comms.7"), "--threads=1".into(), "-o".into(), self.report()]
     }
 
-    /// Makes it as it was.
+    /// Restores the initial state.
     fn restore(&mut self) {
         for name in names(self.directory.path()) {
             fs::remove_file(self.directory.path().join(name)).unwrap();
@@ -78,7 +81,7 @@ impl Place {
         Some(run(&mut after(&provoked(test, faults)?, self.arguments())))
     }
 
-    /// Fails the test unless everything is as it was.
+    /// Fails the test unless the directory is in its initial state.
     #[track_caller]
     fn expect_untouched(&self, what: &str) {
         let found = names(self.directory.path());
@@ -99,7 +102,7 @@ impl Place {
     }
 }
 
-/// Whether a file can be without a name where tests have their files.
+/// Whether the file system of test files has nameless files.
 fn has_nameless_files(test: &str) -> bool {
     let flags = OFlags::TMPFILE.bits().cast_signed();
     let opened = OpenOptions::new().write(true).custom_flags(flags).open(fresh().path());
@@ -109,17 +112,17 @@ fn has_nameless_files(test: &str) -> bool {
     opened.is_ok()
 }
 
-/// A moment at each of the first calls, then ever rarer.
+/// Numbers of calls at which the fault comes: each of the first ones, then ever fewer.
 fn moments() -> impl Iterator<Item = u32> {
     (1..8).chain((3..).map(|power| 1 << power))
 }
 
-/// Runs the analysis with a fault at many calls that write, until there is none any more; answers at how many.
+/// Runs the analysis with a fault at many write calls, until there are no more; returns the number of faults.
 fn at_each_write(
-    place: &mut Place,
+    place: &mut ReportDirectory,
     before: &str,
     fault: impl Fn(usize) -> String,
-    check: impl Fn(&Place, usize, &Finished),
+    check: impl Fn(&ReportDirectory, usize, &Finished),
 ) -> usize {
     let mut hits = 0;
     for call in ["write", "pwrite", "fsync"] {
@@ -136,7 +139,7 @@ fn at_each_write(
             hits += 1;
         }
     }
-    // Both files are brought to disk; each is written in one piece at least, and there are rows in the report.
+    // Both files are synced; each is written in one piece at least, and there are rows in the report.
     assert!(hits >= 5, "{hits} moments only");
     hits
 }
@@ -146,7 +149,7 @@ fn signal_at_any_write_ends_the_process_by_it_and_leaves_nothing() {
     for (has_old, before) in [(false, ""), (true, ""), (false, NAMED), (true, NAMED)] {
         let signal = |hits: usize| SIGNALS[hits % SIGNALS.len()];
         let hits = at_each_write(
-            &mut Place::new(has_old),
+            &mut ReportDirectory::new(has_old),
             before,
             |hits| format!("signal {}", signal(hits)),
             |_, hits, ended| assert_eq!(ended.signal, Some(signal(hits)), "{}", ended.stderr),
@@ -163,7 +166,7 @@ fn kill_at_any_write_leaves_nothing_where_files_need_no_names() {
     for has_old in [false, true] {
         let kill = Signal::KILL.as_raw();
         at_each_write(
-            &mut Place::new(has_old),
+            &mut ReportDirectory::new(has_old),
             "",
             |_| format!("signal {kill}"),
             |_, _, ended| assert_eq!(ended.signal, Some(kill)),
@@ -171,11 +174,11 @@ fn kill_at_any_write_leaves_nothing_where_files_need_no_names() {
     }
 }
 
-/// The report is decided when the first file gets its name.
+/// The report counts as published when the first file gets its name.
 #[test]
 fn signal_between_the_two_files_is_put_off_and_both_are_there() {
     for (has_old, before) in [(true, ""), (false, NAMED), (true, NAMED)] {
-        let mut place = Place::new(has_old);
+        let mut place = ReportDirectory::new(has_old);
         for (rename, signal) in [(1, SIGNALS[0]), (2, SIGNALS[1]), (2, SIGNALS[2])] {
             let faults = format!("{before}rename:{rename}:passing {signal}");
             let Some(ended) = place.run("signals between two files", &faults) else { return };
@@ -186,11 +189,11 @@ fn signal_between_the_two_files_is_put_off_and_both_are_there() {
     }
 }
 
-/// A file system that does not answer must not make a process immune.
+/// A process must still react to signals if a file system hangs.
 #[test]
 fn process_that_hangs_when_all_is_decided_ends_by_the_signal_after_a_while() {
     for before in ["", NAMED] {
-        let place = Place::new(true);
+        let place = ReportDirectory::new(true);
         let faults = format!("{before}rename:1:signal {}", SIGNALS[0]);
         let Some(ended) = place.run("a rename that hangs", &faults) else { return };
         assert_eq!(ended.signal, Some(SIGNALS[0]), "{}", ended.stderr);
@@ -200,7 +203,7 @@ fn process_that_hangs_when_all_is_decided_ends_by_the_signal_after_a_while() {
 
 #[test]
 fn signal_that_is_ignored_stays_ignored() {
-    let place = Place::new(true);
+    let place = ReportDirectory::new(true);
     let Some(first) = provoked("an ignored signal", &format!("fsync:1:passing {}", Signal::HUP.as_raw()))
     else {
         return;
@@ -209,22 +212,22 @@ fn signal_that_is_ignored_stays_ignored() {
     place.expect_new("ignored");
 }
 
-/// Three processes, of which the first meets faults.
-fn of_three(place: &Place, faults: &str) -> Option<Job> {
+/// Starts three processes, of which the first meets faults.
+fn of_three(place: &ReportDirectory, faults: &str) -> Option<Job> {
     let test = "signals for some of three processes";
     let launcher = mpirun(test)?;
     let first = format!("[ $rank != 0 ] || {{ {}; }}", provoked(test, faults)?);
     Some(Job::launched_after(launcher, 3, &first, place.arguments()))
 }
 
-/// The same, until the first process stands still.
-fn stopped(place: &Place, faults: &str) -> Option<Job> {
+/// Starts three processes and waits until the first is stopped.
+fn stopped(place: &ReportDirectory, faults: &str) -> Option<Job> {
     let mut job = of_three(place, faults)?;
     job.wait_for(|job| job.stands_still(0).then_some(())).expect("the first process stands still");
     Some(job)
 }
 
-/// Stops the first process at this call.
+/// Fault that stops the first process at this call.
 fn stop_at(call: &str) -> String {
     format!("{call}:passing {}", Signal::STOP.as_raw())
 }
@@ -232,7 +235,7 @@ fn stop_at(call: &str) -> String {
 #[test]
 fn signal_for_the_writer_of_three_processes_leaves_nothing() {
     for (has_old, before) in [(false, ""), (true, NAMED)] {
-        let mut place = Place::new(has_old);
+        let mut place = ReportDirectory::new(has_old);
         for call in ["write:1", "pwrite:2", "fsync:1", "fsync:2"] {
             let faults = format!("{before}{call}:signal {}", SIGNALS[0]);
             let Some(job) = of_three(&place, &faults) else { return };
@@ -246,7 +249,7 @@ fn signal_for_the_writer_of_three_processes_leaves_nothing() {
 #[test]
 fn signal_for_all_three_processes_leaves_nothing() {
     for has_old in [false, true] {
-        let place = Place::new(has_old);
+        let place = ReportDirectory::new(has_old);
         let faults = format!("{},fsync:1:signal {}", stop_at("fsync:1"), SIGNALS[0]);
         let Some(job) = stopped(&place, &faults) else { return };
         (1..3).for_each(|worker| job.signal(worker, Signal::TERM));
@@ -259,7 +262,7 @@ fn signal_for_all_three_processes_leaves_nothing() {
 #[test]
 fn signal_for_another_of_three_processes_before_all_is_decided_leaves_nothing() {
     for has_old in [false, true] {
-        let place = Place::new(has_old);
+        let place = ReportDirectory::new(has_old);
         let Some(mut job) = stopped(&place, &stop_at("fsync:2")) else { return };
         job.signal(1, Signal::TERM);
         job.wait_for(|job| (!job.runs(1)).then_some(()));
@@ -271,7 +274,7 @@ fn signal_for_another_of_three_processes_before_all_is_decided_leaves_nothing() 
 
 #[test]
 fn signal_for_another_of_three_processes_when_all_is_decided_is_put_off() {
-    let place = Place::new(true);
+    let place = ReportDirectory::new(true);
     let Some(job) = stopped(&place, &stop_at("rename:1")) else { return };
     job.signal(1, Signal::TERM);
     job.signal(2, Signal::INT);
@@ -280,14 +283,14 @@ fn signal_for_another_of_three_processes_when_all_is_decided_is_put_off() {
     place.expect_new("decided");
 }
 
-/// The first process stands still at every row that it writes: whatever the launcher sends to it, it does not get through.
+/// The first process stops at every row that it writes: no signal of the launcher gets through to it.
 #[test]
 fn signal_for_the_launcher_leaves_nothing() {
     if !has_nameless_files("a signal for the launcher") {
         return;
     }
     for has_old in [false, true] {
-        let place = Place::new(has_old);
+        let place = ReportDirectory::new(has_old);
         let Some(job) = stopped(&place, &stop_at("pwrite:0")) else { return };
         job.signal_launcher(Signal::TERM);
         assert_ne!(job.end().status, Some(0));

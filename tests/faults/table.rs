@@ -1,4 +1,4 @@
-//! What a user can rely on, fault by fault, each with the tests that show it.
+//! Table of faults: what users can rely on, fault by fault, with the tests that show it.
 
 use crate::support::page::is_written;
 

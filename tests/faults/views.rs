@@ -1,6 +1,7 @@
-//! Processes of one analysis that do not see the same files: on nodes whose file system is not there, or is stale.
+//! Processes of one analysis that see different files: on nodes whose file system is missing or stale.
 //!
-//! A launcher can give each process a working directory of its own, in which the same relative path is another file.
+//! A launcher can give each process a working directory of its own, in which the same relative path is
+//! another file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,12 +27,12 @@ impl Views {
         Views { directory }
     }
 
-    /// What worker 0 sees, or the others.
+    /// A path as worker 0 sees it, or the others.
     fn path(&self, view: usize, path: &str) -> PathBuf {
         self.directory.path().join(view.to_string()).join(path)
     }
 
-    /// One process in the first directory, two in the second.
+    /// Runs one process in the first directory, two in the second.
     fn analyze(&self, launcher: &Path, options: [&str; 2]) -> Finished {
         let mut command: Command = support::run::launched(launcher, 1, ["-wdir"]);
         command.arg(self.path(0, "")).args([program(), "exp", options[0]]);
@@ -101,7 +102,7 @@ fn other_options_on_one_worker_are_told() {
     Views::new().expect_refusal(launcher, ["-q", "--threads=2"], &["worker 1 has other options"]);
 }
 
-/// The others must not wait for a process that never began.
+/// The other processes must not wait for one that never started.
 #[test]
 fn wrong_usage_or_question_of_one_worker_ends_all() {
     let Some(launcher) = mpirun("wrong usage of some") else { return };

@@ -1,6 +1,6 @@
-//! Memory: however an archive is made, its analysis takes at most 64 times the size of its files and 16 MiB.
+//! Memory limit: the analysis of any archive takes at most 64 times the size of its files and 16 MiB.
 //!
-//! A binary of its own, because it counts what the whole process allocates.
+//! A binary of its own, because it counts the allocations of the whole process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// Bytes of a step that need not be looked for: there is always room for them.
 const SMALL: u64 = 1 << 20;
 
-/// Most bytes for an archive of so many.
+/// Limit of memory for an archive of this size, in bytes.
 fn allowed(bytes: u64) -> u64 {
     64 * bytes + (16 << 20)
 }
@@ -38,11 +38,11 @@ fn allowed(bytes: u64) -> u64 {
 /// Strings of every archive: references 0 to 3.
 const STRINGS: [&str; 4] = ["", "MPI", "MPI_Send", "main"];
 
-/// An archive under construction, with one process of one thread to begin with.
+/// A hostile archive under construction, with one process of one thread at first.
 struct Hostile {
     archive: ArchiveWriter,
     locations: u64,
-    /// Otherwise its event files are lost.
+    /// Whether there are event files; otherwise they count as lost.
     has_events: bool,
 }
 
@@ -99,7 +99,7 @@ impl Hostile {
         self.locations += 1;
     }
 
-    /// A function; reference 0 is MPI_Send where `is_mpi`.
+    /// Defines a function; reference 0 is MPI_Send where `is_mpi`.
     fn region(&mut self, reference: u32, name: u32, is_mpi: bool) {
         self.define(Definition::Region {
             reference,
@@ -115,7 +115,7 @@ impl Hostile {
         });
     }
 
-    /// Groups 0 with MPI's ranks and 1 with their numbers; communicator 0 of all.
+    /// Defines group 0 of MPI's locations and group 1 of their ranks, and communicator 0 of all.
     fn world(&mut self, ranks: u64) {
         let members: Vec<u64> = (0..ranks).collect();
         for (reference, group_type) in (0..).zip([GroupType::COMM_LOCATIONS, GroupType::COMM_GROUP]) {
@@ -131,19 +131,19 @@ impl Hostile {
         self.define(Definition::Comm { reference: 0, name: 0, group: 1, parent: UNDEFINED, flags: 0 });
     }
 
-    /// Events of one location, all at one time.
+    /// Writes events of one location, all at one time.
     fn events(&mut self, location: u64, write: impl FnOnce(&mut dyn FnMut(Event<'_>))) {
         self.events_at(location, |write_at| write(&mut |event| write_at(1, event)));
     }
 
-    /// Events of one location with their times.
+    /// Writes events of one location with their times.
     fn events_at(&mut self, location: u64, write: impl FnOnce(&mut dyn FnMut(u64, Event<'_>))) {
         let mut writer: EventWriter = self.archive.events(location).unwrap();
         write(&mut |time, event| writer.write(time, event, Attributes::EMPTY).unwrap());
         writer.finish().unwrap();
     }
 
-    /// Processes of one thread each, until there are so many.
+    /// Defines processes of one thread each, up to this number.
     fn processes(&mut self, number: u32) {
         for process in 1..number {
             self.process(process);
@@ -152,7 +152,7 @@ impl Hostile {
     }
 }
 
-/// Makes an archive that wants as much memory as it can get.
+/// Makes an archive whose analysis takes as much memory as possible.
 type Make = fn(&mut Hostile);
 
 fn nested_calls(hostile: &mut Hostile) {
@@ -300,7 +300,7 @@ fn collective(collective_op: CollectiveOp, communicator: u32, bytes: u64) -> Eve
     Event::MpiCollectiveEnd { collective_op, communicator, root: 0, size_sent: bytes, size_received: bytes }
 }
 
-/// Everyone has to know of everyone who takes part.
+/// Every member needs the state of all members.
 fn collective_operations_in_which_some_move_nothing(hostile: &mut Hostile) {
     let ranks = 2000;
     hostile.region(0, 2, true);
@@ -314,8 +314,8 @@ fn collective_operations_in_which_some_move_nothing(hostile: &mut Hostile) {
     }
 }
 
-/// What the last in a barrier has done more is another thing for each of the others; and all of them make somebody wait who
-/// was not there, so that it is looked at again.
+/// The excess of the last member of a barrier is different for each of the others; and all of them delay a
+/// member that was not there, so that it is examined again.
 fn barriers_that_wait_for_many_functions(hostile: &mut Hostile) {
     let (ranks, functions) = (1000, 4000);
     hostile.region(0, 2, true);
@@ -426,7 +426,7 @@ const ARCHIVES: [(&str, Make); 17] = [
     ("late messages back and forth", late_messages_back_and_forth),
 ];
 
-/// The size of all files of an archive.
+/// Size of all files of an archive.
 fn size(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     entries

@@ -1,9 +1,9 @@
-//! Barriers of threads, specification 11.2.
+//! OpenMP barriers (specification 11.2).
 
 use super::Analysis;
 use super::read::Role;
 
-/// What a thread does at a barrier.
+/// A thread's visit to a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Visit {
     pub(crate) location: usize,
@@ -13,14 +13,14 @@ pub(crate) struct Visit {
 }
 
 impl Analysis {
-    /// The barriers of all teams: the k-th visits of all threads are to one barrier. Of processes with a
-    /// thread whose events are missing nobody knows who came last.
+    /// The barriers of all teams: the k-th visits of all threads belong to one barrier. In a process with a
+    /// thread whose events are missing, the last thread to enter is unknown.
     pub(super) fn barriers(&self) -> Vec<Vec<Visit>> {
         let mut visits = Vec::new();
         let is_missing = |process| self.locations.iter().any(|it| it.process == process && it.is_missing);
         let complete = self.locations.iter().enumerate().filter(|(_, it)| !is_missing(it.process));
         for (location, it) in complete {
-            // Outside of teams nobody waits.
+            // Outside of teams there is no waiting.
             for (call, it) in it.calls.iter().enumerate().filter(|(_, call)| call.team.is_some()) {
                 let metric = match it.role {
                     Role::ExplicitBarrier => "omp_ebarrier_wait",
@@ -43,19 +43,19 @@ impl Analysis {
         numbers.iter().map(of).collect()
     }
 
-    /// When the last thread enters a barrier.
+    /// Time at which the last thread enters a barrier.
     pub(super) fn latest_enter(&self, visits: &[Visit]) -> i64 {
         let enter = |visit: &Visit| self.locations[visit.location].calls[visit.call].enter;
         visits.iter().map(enter).max().unwrap()
     }
 
-    /// How long a thread waits there for the last one, without the tasks that it runs meanwhile.
+    /// Waiting time of a thread for the last one, without the tasks that it runs meanwhile.
     pub(super) fn idle_at_barrier(&self, visit: &Visit, latest: i64) -> i64 {
         let call = &self.locations[visit.location].calls[visit.call];
         (latest - call.enter - call.suspended).max(0)
     }
 
-    /// Each thread of a team waits for the last one, but not while it runs tasks.
+    /// Each thread of a team waits for the last one, except while it runs tasks.
     pub(crate) fn thread_barriers(&mut self) {
         for visits in self.barriers() {
             let latest = self.latest_enter(&visits);

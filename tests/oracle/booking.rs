@@ -1,11 +1,11 @@
-//! Exclusive time in the order of events: which call path it is booked to when a location enters or leaves a
+//! Attribution of exclusive time to call paths, in the order of events, when a location enters or leaves a
 //! call (specification 7.2).
 
-use super::read::{Kind, Reader};
+use super::read::{EventKind, Reader};
 
 impl Reader<'_> {
-    /// Books the time until now to the innermost call; in a task outside of calls, to the place where it
-    /// runs.
+    /// Attributes the time until now to the innermost call; in a task outside of calls, to the call path
+    /// where it runs.
     pub(super) fn book(&mut self, time: i64) {
         let path = match self.stack.last() {
             Some(&call) => Some(self.location.calls[call].path.clone()),
@@ -17,8 +17,8 @@ impl Reader<'_> {
         self.booked = Some(time);
     }
 
-    /// A call is entered, a parallel region with the time of its fork: the time since belongs to the region.
-    /// Returns where that is among what happens.
+    /// A call is entered, a parallel region with the time of its fork: the time since then belongs to the
+    /// region. Returns the position among the location's events.
     pub(super) fn book_enter(&mut self, time: i64, path: &str, fork: Option<i64>) -> usize {
         self.book(time);
         let started = fork.map_or(0, |fork| (time - fork).max(0));
@@ -26,12 +26,12 @@ impl Reader<'_> {
             let parent = self.location.calls[parent].path.clone();
             self.location.spend(&parent, -started);
         }
-        self.happen(time, Kind::Entered);
+        self.add_event(time, EventKind::Entered);
         self.location.spend(path, started);
-        self.location.happenings.len() - 1
+        self.location.events.len() - 1
     }
 
-    /// A call has been left. A worker knows already when its master will join.
+    /// A call has been left. On a worker the time of the master's join is already known.
     pub(super) fn book_leave(&mut self, time: i64, call: usize) {
         let call = self.location.calls[call].clone();
         if let Some(since) = self.booked {
@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The master joins a team: the time since it has left the parallel region belongs to that.
+    /// The master joins a team: the time since it left the parallel region belongs to that region.
     pub(super) fn book_join(&mut self, time: i64, fork: i64) {
         self.book(time);
         let regions = self.location.calls.iter().filter(|call| call.fork == Some(fork));
@@ -55,6 +55,6 @@ impl Reader<'_> {
             }
             self.location.spend(&path, waited);
         }
-        self.happen(time, Kind::Joined);
+        self.add_event(time, EventKind::Joined);
     }
 }

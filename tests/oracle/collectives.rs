@@ -1,22 +1,22 @@
-//! Wait states of collective operations (specification 6), and who synchronises there with whom
-//! (specification 7.1).
+//! Wait states of collective operations (specification 6), and their synchronisation points (specification
+//! 7.1).
 
 use std::collections::BTreeSet;
 
 use replay::Semantics;
 
 use super::operations::{Operations, is_init};
-use super::{Analysis, Place};
+use super::{Analysis, EventRef};
 
-/// One rank's participation: b, n, and what it moved.
+/// A member: b, n, and its amounts of data.
 #[derive(Clone, Copy)]
 struct Member {
     b: i64,
     n: i64,
     sent: i64,
     received: i64,
-    /// Where the severities go.
-    place: Place,
+    /// The event to which severities are attributed.
+    place: EventRef,
 }
 
 impl Member {
@@ -28,25 +28,25 @@ impl Member {
     }
 }
 
-/// A collective operation at which members have synchronised.
+/// An instance of a collective operation at which members have synchronised.
 #[derive(Clone, Debug)]
-pub(crate) struct Meeting {
-    /// What it is called in the metrics of costs, or `init` or `finalize`.
+pub(crate) struct CollectiveInstance {
+    /// Class, in the names of metrics of costs, or `init` or `finalize`.
     pub(crate) class: &'static str,
     /// All members of the communicator, as processes.
     pub(crate) members: Vec<usize>,
-    /// Its end at the member that the others wait for.
-    pub(crate) blamed: Place,
+    /// The end event of the member that the others wait for.
+    pub(crate) blamed: EventRef,
     pub(crate) partners: Vec<Partner>,
 }
 
 /// A member that has synchronised with others.
 #[derive(Clone, Debug)]
 pub(crate) struct Partner {
-    pub(crate) place: Place,
+    pub(crate) place: EventRef,
     pub(crate) wait: i64,
     pub(crate) completion: i64,
-    /// With which processes.
+    /// The processes that it synchronised with.
     pub(crate) ranks: BTreeSet<usize>,
 }
 
@@ -58,12 +58,12 @@ fn earliest_end(members: &[Member]) -> Option<i64> {
     members.iter().map(|member| member.n).min()
 }
 
-/// Q9: who moves nothing takes no part.
+/// Q9: members that move no data are left out.
 fn with_data(members: &[Member]) -> Vec<Member> {
     members.iter().copied().filter(|member| member.sent > 0 || member.received > 0).collect()
 }
 
-/// Whether a member's recorder was switched off before: the operation may be another one than the others'.
+/// Whether a member's recorder was switched off before: the operation may differ from the others'.
 fn is_doubted(operations: &Operations, instance: &[usize]) -> bool {
     instance.iter().any(|&at| {
         let one = &operations.collectives[at];
@@ -148,15 +148,16 @@ impl Analysis {
         self.meet("barrier", members, members, (x, y));
     }
 
-    /// Members synchronise, each with all others of them; `x` is the begin of the one that is blamed, `y`
-    /// their earliest end.
+    /// Synchronises members, each with all others of them; `x` is the start of the blamed one, `y` their
+    /// earliest end.
     fn meet(&mut self, class: &'static str, all: &[Member], partners: &[Member], (x, y): (i64, i64)) {
         let ranks: BTreeSet<usize> = partners.iter().map(|partner| self.process(partner.place)).collect();
         let with = partners.iter().map(|&partner| (partner, ranks.clone())).collect();
         self.meet_some(class, all, with, (x, y));
     }
 
-    /// The same where it is not all with all. Of several that begin at `x` the lowest rank is blamed.
+    /// The same with a set of processes for each member. Among several that start at `x` the lowest rank is
+    /// blamed.
     fn meet_some(
         &mut self,
         class: &'static str,
@@ -166,7 +167,7 @@ impl Analysis {
     ) {
         let partner = |(member, ranks): (Member, BTreeSet<usize>)| {
             let (wait, completion) = member.wait_and_completion(x, y);
-            // Q20: nobody waits in MPI_Init.
+            // Q20: there is no waiting in MPI_Init.
             let wait = if class == "init" { 0 } else { wait };
             Partner { place: member.place, wait, completion, ranks }
         };
@@ -174,7 +175,7 @@ impl Analysis {
         let blamed = blamed.0.place;
         let members = all.iter().map(|member| self.process(member.place)).collect();
         let partners = partners.into_iter().map(partner).collect();
-        self.meetings.push(Meeting { class, members, blamed, partners });
+        self.collective_instances.push(CollectiveInstance { class, members, blamed, partners });
     }
 
     /// Specification 6.3
@@ -220,7 +221,7 @@ impl Analysis {
         }
         let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
         let Some(x) = latest_begin(&senders) else { return };
-        // Of several last senders the lowest rank takes part.
+        // Among several last senders the lowest rank takes part.
         let last = members.iter().position(|member| member.sent > 0 && member.b == x);
         let synchronising: Vec<Member> = members
             .iter()
@@ -273,7 +274,7 @@ impl Analysis {
         }
     }
 
-    /// The call of each process that is left first; nothing unless all have one.
+    /// The call of each process that is left first; none unless all have one.
     fn first_calls(&self, processes: usize, is: impl Fn(&str) -> bool) -> Option<Vec<Member>> {
         (0..processes)
             .map(|process| {

@@ -1,4 +1,4 @@
-//! What is missing, and why a program hung.
+//! Findings: missing data, and deadlocks.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use replay::Semantics;
 
 use super::matching;
 use super::operations::Operations;
-use super::read::Kind;
+use super::read::EventKind;
 use super::{Analysis, Findings};
 
 /// The findings that are counted here.
@@ -23,15 +23,15 @@ pub(crate) const FINDINGS: [&str; 7] = [
 impl Analysis {
     pub(super) fn findings(&self, operations: &Operations, messages: &[(usize, usize)]) -> Findings {
         let missing = self.locations.iter().filter(|location| location.is_missing).count();
-        let happenings = self.locations.iter().flat_map(|location| &location.happenings);
-        let off = happenings.filter(|happening| matches!(happening.kind, Kind::RecordingOff)).count();
+        let events = self.locations.iter().flat_map(|location| &location.events);
+        let off = events.filter(|event| matches!(event.kind, EventKind::RecordingOff)).count();
         let unmatched = unmatched_sends(operations, messages);
         let is_unmatched = |receive: &usize| messages.iter().all(|message| message.1 != *receive);
         let receives: Vec<usize> = (0..operations.receives.len()).filter(is_unmatched).collect();
         let is_corrected = self.semantics == Semantics::Corrected;
         let channel_of_send = |send: &usize| operations.sends[*send].channel;
         let channel_of_receive = |receive: &usize| operations.receives[*receive].channel;
-        // Where the other side has some left, too, which of them it is is unknown.
+        // If the other side has unmatched operations, too, it is unknown which of them belongs to it.
         let is_unknown_send = |send: &&usize| {
             is_corrected
                 && receives.iter().any(|receive| channel_of_receive(receive) == channel_of_send(send))
@@ -55,10 +55,10 @@ impl Analysis {
         named.filter(|it| it.1 > 0).map(|(name, count)| (name.into(), count as u64)).collect()
     }
 
-    /// How many groups there are of processes that wait for each other when the trace ends.
+    /// Number of groups of processes that wait for each other when the trace ends.
     fn circles(&self, operations: &Operations, unmatched: &[usize]) -> usize {
         let processes = operations.gaps.len();
-        // Who waits for whom, then also for whom those wait, and so on.
+        // Direct waits, then their transitive closure.
         let mut waits: Vec<BTreeSet<usize>> =
             (0..processes).map(|process| self.waits_for(operations, unmatched, process)).collect();
         for _ in 0..processes {
@@ -74,8 +74,9 @@ impl Analysis {
         (0..processes).filter(in_circle).map(group).collect::<BTreeSet<_>>().len()
     }
 
-    /// The processes that a process waits for when the trace ends: receivers of what it sends in a call that was never
-    /// left, or before such a call that waits for requests. Who has posted a receive may still get on.
+    /// The processes that a process waits for when the trace ends: receivers of its sends in a call that was
+    /// never left, or before such a call that waits for requests. A process that has posted a receive may
+    /// still continue.
     fn waits_for(&self, operations: &Operations, unmatched: &[usize], process: usize) -> BTreeSet<usize> {
         let of_process = || self.locations.iter().filter(|location| location.process == process);
         if operations.have_open_receives[process] || of_process().any(|location| location.is_missing) {
@@ -98,7 +99,7 @@ impl Analysis {
     }
 }
 
-/// The sends that nobody receives, and that nobody has cancelled.
+/// The sends that are neither received nor cancelled.
 fn unmatched_sends(operations: &Operations, messages: &[(usize, usize)]) -> Vec<usize> {
     let is_unmatched = |send: &usize| {
         !operations.sends[*send].is_cancelled && messages.iter().all(|message| message.0 != *send)

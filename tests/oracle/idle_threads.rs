@@ -1,4 +1,4 @@
-//! Idle threads, specification 16.4.
+//! Idle threads (specification 16.4).
 
 use replay::Semantics;
 
@@ -12,8 +12,8 @@ fn parallel(path: &str) -> Option<String> {
 }
 
 impl Analysis {
-    /// What a worker lacks to its main thread: all time outside of parallel regions, and in each of them the difference.
-    /// The reference does without where POSIX threads are called.
+    /// Idle time of a worker: all time of its main thread outside of parallel regions, and in each of them
+    /// the difference. The reference omits it where POSIX threads are called.
     pub(crate) fn idle_threads(&mut self) {
         let has_pthreads = self.locations.iter().any(|it| it.has_pthreads);
         if has_pthreads && self.semantics == Semantics::Reference {

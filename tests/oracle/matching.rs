@@ -1,8 +1,9 @@
-//! Which operations belong together.
+//! Matching of messages and of collective operations.
 //!
-//! The k-th send of a channel belongs to its k-th receive; the k-th operation on a communicator is the same on all
-//! members. Where something was not recorded and the numbers differ, only what came before the gap is sure. So it is where a
-//! recorder was switched off and something behind that contradicts itself.
+//! The k-th send of a channel pairs with its k-th receive; the k-th operation on a communicator is the same
+//! on all members. If something was not recorded and the numbers differ, only the operations before the gap
+//! are matched. The same holds if a recorder was switched off and operations after that contradict each
+//! other.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use replay::Semantics;
 use super::operations::{Channel, Collective, Operations};
 use super::read::{Group, World};
 
-/// How many of the operations of each side are sure to belong together: `sides` has the positions of each side's
+/// Number of the operations of each side that certainly match: `sides` has the positions of each side's
 /// operations and its gap.
 fn sure(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     let recorded = |side: &(Vec<usize>, Option<usize>)| side.0.len();
@@ -21,7 +22,7 @@ fn sure(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     before_gaps(sides)
 }
 
-/// How many of the operations of each side are before the gaps of all.
+/// Number of the operations of each side before all gaps.
 fn before_gaps(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     let before_gap = |(orders, gap): &(Vec<usize>, Option<usize>)| match gap {
         Some(gap) => orders.iter().filter(|&order| order < gap).count(),
@@ -30,13 +31,13 @@ fn before_gaps(sides: &[(Vec<usize>, Option<usize>)]) -> usize {
     sides.iter().map(before_gap).min().unwrap_or(0)
 }
 
-/// The messages: numbers of send and receive.
+/// The messages, as indices of send and receive.
 pub(crate) fn messages(operations: &Operations, semantics: Semantics) -> Vec<(usize, usize)> {
     let channels: BTreeSet<Channel> = operations.receives.iter().map(|receive| receive.channel).collect();
     channels.into_iter().flat_map(|channel| of_channel(operations, semantics, channel).0).collect()
 }
 
-/// How many messages are behind a gap of a process whose recorder was switched off.
+/// Number of messages behind a gap of a process whose recorder was switched off.
 pub(crate) fn unverified(operations: &Operations) -> usize {
     let channels: BTreeSet<Channel> = operations.receives.iter().map(|receive| receive.channel).collect();
     let of_channel = |channel: Channel| {
@@ -47,19 +48,19 @@ pub(crate) fn unverified(operations: &Operations) -> usize {
     channels.into_iter().map(of_channel).sum()
 }
 
-/// The messages of a channel, and how many of them are before all gaps.
+/// The messages of a channel, and the number of them before all gaps.
 fn of_channel(
     operations: &Operations,
     semantics: Semantics,
     channel: Channel,
 ) -> (Vec<(usize, usize)>, usize) {
-    // Specification 2.4: a cancelled send takes no part.
+    // Specification 2.4: a cancelled send is not matched.
     let sends: Vec<usize> = (0..operations.sends.len())
         .filter(|&at| operations.sends[at].channel == channel && !operations.sends[at].is_cancelled)
         .collect();
     let mut receives: Vec<usize> =
         (0..operations.receives.len()).filter(|&at| operations.receives[at].channel == channel).collect();
-    // Specification 5: the reference takes receives as they complete. MPI says: as they were posted.
+    // Specification 5: the reference matches receives in order of completion. MPI says: in order of posting.
     let order = |receive: usize| match semantics {
         Semantics::Reference => operations.receives[receive].done.order,
         Semantics::Corrected => operations.receives[receive].claimed.order,
@@ -83,7 +84,8 @@ fn of_channel(
     (sends.into_iter().zip(receives).take(count).collect(), before)
 }
 
-/// The collective operations on communicators of several members: numbers of what the members did, by rank.
+/// The collective operations on communicators of several members: indices of the members' operations, by
+/// rank.
 pub(crate) fn instances(operations: &Operations, world: &World) -> Vec<Vec<usize>> {
     let mut instances = Vec::new();
     for (communicator, group) in world.communicators.iter().enumerate() {
@@ -109,7 +111,7 @@ pub(crate) fn instances(operations: &Operations, world: &World) -> Vec<Vec<usize
     instances
 }
 
-/// All members have done the same operation with the same root.
+/// Whether all members have the same operation with the same root.
 fn agree(operations: &Operations, instance: &[usize]) -> bool {
     let what = |&one: &usize| (operations.collectives[one].operation, operations.collectives[one].root);
     instance.iter().all(|one| what(one) == what(&instance[0]))

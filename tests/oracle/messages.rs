@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use replay::Semantics;
 
 use super::operations::Operations;
-use super::{Analysis, Place};
+use super::{Analysis, EventRef};
 
-/// How many late senders the reference remembers (Q6).
+/// Number of late senders that the reference keeps (Q6).
 const REMEMBERED: usize = 100;
 
-/// A message that one side waits for, with how long.
+/// A message that one side waits for, with the waiting time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Late {
     pub(crate) send: usize,
@@ -18,12 +18,12 @@ pub(crate) struct Late {
     pub(crate) idle: i64,
 }
 
-/// What a process remembers while its events are replayed.
+/// State of a process while its events are replayed.
 #[derive(Default)]
-struct Memory {
-    /// Of each location: the longest wait of the Waitall or Waitsome under way, with that call.
+struct ReplayState {
+    /// Of each location: the longest wait of the current Waitall or Waitsome, with that call.
     longest: BTreeMap<usize, (usize, Late)>,
-    /// The order of messages is the process's, whichever threads receive them.
+    /// Late messages so far: message order belongs to the process, whichever threads receive.
     reported: Vec<Late>,
 }
 
@@ -32,12 +32,12 @@ fn is_multiple(name: &str) -> bool {
     name == "waitall" || name == "waitsome"
 }
 
-/// What happens in a process, in order: messages are received, calls are left.
+/// The events of a process in order: received messages and leaves of calls.
 fn receives_and_leaves(
     operations: &Operations,
     messages: &[(usize, usize)],
-    is_here: impl Fn(Place) -> bool,
-) -> Vec<(Place, Option<(usize, usize)>)> {
+    is_here: impl Fn(EventRef) -> bool,
+) -> Vec<(EventRef, Option<(usize, usize)>)> {
     let received = messages.iter().map(|&message| (operations.receives[message.1].done, Some(message)));
     let left = operations.leaves.iter().map(|&place| (place, None));
     let mut all: Vec<_> = received.chain(left).filter(|(place, _)| is_here(*place)).collect();
@@ -46,7 +46,8 @@ fn receives_and_leaves(
 }
 
 impl Analysis {
-    /// Specification 5.2 and 5.3. Answers the calls of Waitall and Waitsome that had a late sender: location and call.
+    /// Specification 5.2 and 5.3. Returns the calls of Waitall and Waitsome that had a late sender: location
+    /// and call.
     pub(super) fn late_senders(
         &mut self,
         operations: &Operations,
@@ -54,8 +55,8 @@ impl Analysis {
     ) -> BTreeSet<(usize, usize)> {
         let mut with_late_sender = BTreeSet::new();
         for process in 0..operations.gaps.len() {
-            let mut memory = Memory::default();
-            let is_here = |place: Place| self.locations[place.location].process == process;
+            let mut memory = ReplayState::default();
+            let is_here = |place: EventRef| self.locations[place.location].process == process;
             for (place, message) in receives_and_leaves(operations, messages, is_here) {
                 if let Some((send, receive)) = message {
                     match self.late_sender(operations, send, receive) {
@@ -79,25 +80,25 @@ impl Analysis {
     }
 
     /// A call is left: if it is the Waitall or Waitsome with a late sender, that is reported.
-    fn left(&mut self, operations: &Operations, memory: &mut Memory, place: Place) {
+    fn left(&mut self, operations: &Operations, memory: &mut ReplayState, place: EventRef) {
         match memory.longest.remove(&place.location) {
             Some((call, late)) if call == place.call => self.report(operations, memory, late),
             Some(longest) if self.semantics == Semantics::Corrected => {
                 memory.longest.insert(place.location, longest);
             }
-            // Q5: the reference forgets it, whatever is left.
+            // Q5: the reference drops it at any leave.
             _ => {}
         }
     }
 
-    /// Specification 5.2: the receiver was there before the sender entered its call.
+    /// Specification 5.2: the receiver was ready before the sender entered its call.
     fn late_sender(&self, operations: &Operations, send: usize, receive: usize) -> Option<Late> {
         let (s, r) = (operations.sends[send].at, operations.receives[receive].done);
         let idle = self.enter(s).min(self.leave(r)) - self.enter(r);
         (!self.name(r).starts_with("test") && idle > 0).then_some(Late { send, receive, idle })
     }
 
-    fn report(&mut self, operations: &Operations, memory: &mut Memory, late: Late) {
+    fn report(&mut self, operations: &Operations, memory: &mut ReplayState, late: Late) {
         let r = operations.receives[late.receive].done;
         let is_empty = operations.sends[late.send].bytes == 0;
         self.add_at("mpi_latesender", r, late.idle);
@@ -109,8 +110,14 @@ impl Analysis {
         }
     }
 
-    /// Specification 5.3: a message that arrives now was sent before one that was waited for earlier.
-    fn wrong_order(&mut self, operations: &Operations, memory: &mut Memory, send: usize, receive: usize) {
+    /// Specification 5.3: the message received now was sent before one that was waited for earlier.
+    fn wrong_order(
+        &mut self,
+        operations: &Operations,
+        memory: &mut ReplayState,
+        send: usize,
+        receive: usize,
+    ) {
         let sent = operations.sends[send].at.time;
         for late in std::mem::take(&mut memory.reported) {
             if operations.sends[late.send].at.time <= sent {
@@ -126,15 +133,15 @@ impl Analysis {
         }
     }
 
-    /// Specification 5.4, 5.5: the sender was there before the receive was posted.
+    /// Specification 5.4, 5.5: the sender was ready before the receive was posted.
     pub(super) fn late_receivers(
         &mut self,
         operations: &Operations,
         messages: &[(usize, usize)],
         with_late_sender: &BTreeSet<(usize, usize)>,
     ) {
-        // The longest wait of each Waitall and Waitsome; of equals, the one that was sent last.
-        let mut longest: BTreeMap<(usize, usize), (usize, Place, Late)> = BTreeMap::new();
+        // The longest wait of each Waitall and Waitsome; among equals, the one that was sent last.
+        let mut longest: BTreeMap<(usize, usize), (usize, EventRef, Late)> = BTreeMap::new();
         for &(send, receive) in messages {
             let Some(c) = operations.sends[send].completion else { continue };
             let posted = self.enter(operations.receives[receive].posted);
@@ -160,7 +167,7 @@ impl Analysis {
         }
     }
 
-    fn late_receiver(&mut self, operations: &Operations, c: Place, late: Late) {
+    fn late_receiver(&mut self, operations: &Operations, c: EventRef, late: Late) {
         self.late_receivers.push(late);
         self.add_at("mpi_latereceiver", c, late.idle);
         let is_empty = operations.sends[late.send].bytes == 0;

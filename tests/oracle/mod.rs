@@ -1,24 +1,24 @@
-//! The analysis a second time, as plainly as possible: what the words of the definitions say, written down.
+//! Second implementation of the analysis, as plain as possible: the definitions, written down as code.
 //!
-//! All events of all locations lie in memory, and every question is answered by looking through them. Nothing is cut
-//! into batches, no worker knows less than another one, nothing is fast. Severities are integers: ticks, counts, bytes.
-//! Cited sections are those of `docs/specification.md`.
+//! All events of all locations are in memory, and every question is decided by searching them. There are no
+//! batches and no workers, and nothing is fast. Severities are integers: ticks, counts, bytes. Cited sections
+//! are those of `docs/specification.md`.
 //!
-//! | file | what it does |
+//! | file | content |
 //! |---|---|
 //! | `read` | events of an archive, on the global clock, with their calls and call paths (specification 2, 11.1) |
 //! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
-//! | `matching` | which send belongs to which receive, which calls are one collective operation |
+//! | `matching` | matching of sends with receives, and of collective operations |
 //! | `messages` | wait states of messages (specification 5) |
 //! | `collectives` | wait states of collective operations (specification 6) |
 //! | `tasks` | tasks (specification 11.1) |
 //! | `barriers` | barriers of threads (specification 11.2) |
-//! | `idle_threads` | what worker threads lack to their main thread (specification 16.4) |
+//! | `idle_threads` | idle time of worker threads (specification 16.4) |
 //! | `causes` | root causes: critical path, delay costs, indirect and propagating waiting (specification 7 to 10) |
-//! | `findings` | what is missing, and processes that wait for each other |
-//! | `random` | random programs that do whatever MPI allows |
-//! | `script` | traces as scripts, for people |
+//! | `findings` | missing data, and deadlocks |
+//! | `random` | random programs that use everything that MPI allows |
+//! | `script` | traces as readable scripts |
 
 mod barriers;
 mod booking;
@@ -40,15 +40,16 @@ use std::path::Path;
 use replay::Semantics;
 
 use causes::Found;
-use collectives::Meeting;
+use collectives::CollectiveInstance;
 use messages::Late;
 use operations::Operations;
 use read::{Location, Role};
 
-/// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along the path.
+/// Severities by metric, names along the call path, and location; in ticks, counts or bytes, exclusive along
+/// the path.
 pub(crate) type Severities = BTreeMap<(String, String, usize), i64>;
 
-/// The same of shares of times: costs in ticks.
+/// Severities that are shares of times: costs in ticks.
 pub(crate) type Costs = BTreeMap<(String, String, usize), f64>;
 
 /// The metrics that are computed here.
@@ -95,11 +96,11 @@ pub(crate) const METRICS: [&str; 40] = [
     "non_critical_path_activities",
 ];
 
-/// Those of them that say what is on the critical path.
+/// Those of them that describe the critical path.
 pub(crate) const OF_PATH: [&str; 3] =
     ["critical_path", "critical_path_activities", "non_critical_path_activities"];
 
-/// The metrics that are computed here, but occur only where threads meet in barriers.
+/// Metrics that are computed here, but occur only in programs with OpenMP barriers.
 pub(crate) const OF_TEAMS: [&str; 2] = ["omp_ebarrier_wait", "omp_ibarrier_wait"];
 
 /// The metrics that are shares of times.
@@ -126,7 +127,7 @@ pub(crate) const COSTS: [&str; 20] = [
     "delay_ompidle_longterm",
 ];
 
-/// Those that occur only where threads meet in barriers, and call MPI between them.
+/// Those that occur only in programs with OpenMP barriers and MPI calls between them.
 pub(crate) const COSTS_OF_TEAMS: [&str; 2] = ["delay_ompbarrier", "delay_ompbarrier_longterm"];
 
 /// Times in ticks by metric.
@@ -148,31 +149,31 @@ pub(crate) const SAMPLED: [&str; 12] = [
     "omp_ibarrier_wait",
 ];
 
-/// Findings by name, with how often they occur.
+/// Counts of findings by name.
 pub(crate) type Findings = BTreeMap<String, u64>;
 
-/// What the analysis of an archive gives.
+/// Result of the analysis of an archive.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    /// Everything that is not zero.
+pub(crate) struct AnalysisResult {
+    /// All values that are not zero.
     pub(crate) severities: Severities,
-    /// The same of metrics that are shares of times.
+    /// All values that are not zero, of metrics that are shares of times.
     pub(crate) costs: Costs,
-    /// Costs depend on themselves, as wrong clocks make them.
+    /// Whether costs depend on themselves, as wrong clocks can make them.
     pub(crate) is_circular: bool,
-    /// Threads run tasks.
+    /// Whether threads run tasks.
     pub(crate) has_tasks: bool,
     /// The times of all instances of the patterns that have statistics (specification 13.2).
     pub(crate) samples: Samples,
     pub(crate) findings: Findings,
 }
 
-/// An event of communication: where and when it happened.
+/// An event: its place and time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct EventRef {
     /// Number of the location.
     location: usize,
-    /// The innermost call around it, as a number within the location.
+    /// The innermost call around it, as an index within the location.
     call: usize,
     time: i64,
     /// Position among all events of the process, in order of time.
@@ -181,16 +182,16 @@ pub(crate) struct Place {
     at: usize,
 }
 
-/// An analysis under way.
+/// State of an analysis.
 struct Analysis {
     semantics: Semantics,
     locations: Vec<Location>,
     severities: Severities,
     samples: Samples,
-    /// What the wait states are that have causes (specification 7.1).
+    /// Wait states that have causes (specification 7.1).
     late_senders: Vec<Late>,
     late_receivers: Vec<Late>,
-    meetings: Vec<Meeting>,
+    collective_instances: Vec<CollectiveInstance>,
 }
 
 impl Analysis {
@@ -203,42 +204,42 @@ impl Analysis {
         *self.severities.entry((metric.into(), path, location)).or_default() += value;
     }
 
-    fn add_at(&mut self, metric: &str, place: Place, value: i64) {
+    fn add_at(&mut self, metric: &str, place: EventRef, value: i64) {
         self.add(metric, place.location, place.call, value);
     }
 
-    /// The event at which a call is left.
-    fn end_of(&self, location: usize, call: usize) -> Place {
+    /// The leave event of a call.
+    fn end_of(&self, location: usize, call: usize) -> EventRef {
         let it = &self.locations[location].calls[call];
-        Place { location, call, time: it.leave, order: 0, at: it.left_at }
+        EventRef { location, call, time: it.leave, order: 0, at: it.left_at }
     }
 
-    /// E(e): when the region around an event was entered.
-    fn enter(&self, place: Place) -> i64 {
+    /// E(e): enter time of the region around an event.
+    fn enter(&self, place: EventRef) -> i64 {
         self.locations[place.location].calls[place.call].enter
     }
 
-    /// L(e): when the region around an event was left.
-    fn leave(&self, place: Place) -> i64 {
+    /// L(e): leave time of the region around an event.
+    fn leave(&self, place: EventRef) -> i64 {
         self.locations[place.location].calls[place.call].leave
     }
 
-    /// How long that region took.
-    fn length(&self, place: Place) -> i64 {
+    /// Duration of that region.
+    fn length(&self, place: EventRef) -> i64 {
         self.leave(place) - self.enter(place)
     }
 
     /// cp(e): the call path of an event.
-    fn path(&self, place: Place) -> &str {
+    fn path(&self, place: EventRef) -> &str {
         &self.locations[place.location].calls[place.call].path
     }
 
-    fn process(&self, place: Place) -> usize {
+    fn process(&self, place: EventRef) -> usize {
         self.locations[place.location].process
     }
 
-    /// What MPI calls the region around an event, without `mpi_`.
-    fn name(&self, place: Place) -> &str {
+    /// MPI's name of the region around an event, without `mpi_`.
+    fn name(&self, place: EventRef) -> &str {
         &self.locations[place.location].calls[place.call].mpi_name
     }
 
@@ -271,7 +272,8 @@ impl Analysis {
         *self.severities.entry(("visits".into(), path.into(), location)).or_default() += visits;
     }
 
-    /// Specification 11.1: the time between fork and join is the parallel region's, on the main thread at the cost of its parent.
+    /// Specification 11.1: the time between fork and join is the parallel region's, and is subtracted from
+    /// its parent on the main thread.
     fn fork_and_join(&mut self, at: usize, call: usize) {
         let it = self.locations[at].calls[call].clone();
         let fork = it.fork.map_or(0, |fork| (it.enter - fork).max(0));
@@ -284,7 +286,8 @@ impl Analysis {
         }
     }
 
-    /// Specification 4.1: counts and bytes. What is received counts with the sender's length, if there is one.
+    /// Specification 4.1: counts and bytes. A received message counts with the sender's length, if there is
+    /// one.
     fn counts(&mut self, operations: &Operations, messages: &[(usize, usize)]) {
         for send in &operations.sends {
             let metric = if send.bytes == 0 { "syncs_send" } else { "comms_send" };
@@ -312,13 +315,13 @@ impl Analysis {
     }
 }
 
-/// The path that a path is below.
+/// The parent of a call path.
 fn above(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |parts| parts.0)
 }
 
 /// Analyses the archive of a directory.
-pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
+pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> AnalysisResult {
     let (locations, world) = read::read(directory, semantics);
     let operations = operations::collect(&locations, &world);
     let messages = matching::messages(&operations, semantics);
@@ -330,7 +333,7 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
         samples: Samples::new(),
         late_senders: Vec::new(),
         late_receivers: Vec::new(),
-        meetings: Vec::new(),
+        collective_instances: Vec::new(),
     };
     analysis.time_and_visits();
     analysis.thread_barriers();
@@ -347,5 +350,5 @@ pub(crate) fn analyze(directory: &Path, semantics: Semantics) -> Answer {
     let has_tasks = analysis.locations.iter().any(|location| !location.of_tasks.is_empty());
     let Found { costs, is_circular, .. } = found;
     let Analysis { severities, samples, .. } = analysis;
-    Answer { severities, costs, is_circular, has_tasks, samples, findings }
+    AnalysisResult { severities, costs, is_circular, has_tasks, samples, findings }
 }

@@ -1,19 +1,19 @@
 //! Messages and collective operations, one process after the other (specification 2.1, 2.4).
 //!
-//! Requests, the order of messages and the order of collective operations belong to the process: what its threads do is
-//! put in order of time first.
+//! Requests, message order and the order of collective operations belong to the process: the events of its
+//! threads are sorted by time first.
 
 use std::collections::HashMap;
 
 use model::CollectiveOp;
 
-use super::Place;
-use super::read::{Envelope, Group, Kind, Location, World};
+use super::EventRef;
+use super::read::{Envelope, EventKind, Group, Location, World};
 
-/// The first code of operations that create or destroy handles; they count nowhere (Q1).
+/// First code of operations that create or destroy handles; these are not counted anywhere (Q1).
 const HANDLES: u8 = 17;
 
-/// What messages have to have in common to belong together; source and destination are processes.
+/// Channel of messages: the k-th send pairs with the k-th receive; source and destination are processes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Channel {
     pub(crate) communicator: usize,
@@ -24,29 +24,29 @@ pub(crate) struct Channel {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Send {
-    pub(crate) at: Place,
+    pub(crate) at: EventRef,
     pub(crate) channel: Channel,
     pub(crate) bytes: i64,
     /// cmp(s); none if the completion is not in the trace.
-    pub(crate) completion: Option<Place>,
+    pub(crate) completion: Option<EventRef>,
     pub(crate) is_cancelled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receive {
-    /// Where the message was claimed: the matched probe, else the same as `posted`.
-    pub(crate) claimed: Place,
+    /// The event that claimed the message: the matched probe, otherwise `posted`.
+    pub(crate) claimed: EventRef,
     /// req(r).
-    pub(crate) posted: Place,
+    pub(crate) posted: EventRef,
     /// r.
-    pub(crate) done: Place,
+    pub(crate) done: EventRef,
     pub(crate) channel: Channel,
-    /// The source as the communicator counts it.
+    /// Source rank in the communicator.
     pub(crate) source_rank: u32,
     pub(crate) bytes: i64,
 }
 
-/// What one process did in a collective operation.
+/// One process's part of a collective operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collective {
     pub(crate) process: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Collective {
     pub(crate) operation: CollectiveOp,
     pub(crate) root: Option<u32>,
     pub(crate) begin: i64,
-    pub(crate) end: Place,
+    pub(crate) end: EventRef,
     pub(crate) sent: i64,
     pub(crate) received: i64,
 }
@@ -65,24 +65,24 @@ pub(crate) struct Operations {
     pub(crate) sends: Vec<Send>,
     pub(crate) receives: Vec<Receive>,
     pub(crate) collectives: Vec<Collective>,
-    /// Where calls are left.
-    pub(crate) leaves: Vec<Place>,
-    /// Of each process: where the first gap in its record is.
+    /// Leave events of calls.
+    pub(crate) leaves: Vec<EventRef>,
+    /// Position of the first gap in the record of each process.
     pub(crate) gaps: Vec<Option<usize>>,
-    /// Of each process: whether its recorder was switched off.
+    /// Whether the recorder of each process was switched off.
     pub(crate) were_off: Vec<bool>,
-    /// Of each process: whether it has posted receives that are under way at the end.
+    /// Whether each process has posted receives that are active at the end.
     pub(crate) have_open_receives: Vec<bool>,
 }
 
-/// A request under way.
+/// An active request.
 #[derive(Clone, Copy)]
 enum Request {
-    /// The number of the send.
+    /// Index of the send.
     Send(usize),
-    Receive(Place),
+    Receive(EventRef),
     /// Of a message that a matched probe has claimed.
-    Claimed(Place, Envelope, Place),
+    Claimed(EventRef, Envelope, EventRef),
 }
 
 /// Collects the operations of all processes.
@@ -101,33 +101,33 @@ struct Process<'a> {
     all: &'a mut Operations,
     requests: HashMap<u64, Request>,
     /// Messages that a matched probe has claimed.
-    claimed: HashMap<u64, (Place, Envelope)>,
+    claimed: HashMap<u64, (EventRef, Envelope)>,
 }
 
 impl Process<'_> {
     fn collect(&mut self, locations: &[Location]) {
         let of_process =
             || locations.iter().enumerate().filter(|(_, location)| location.process == self.process);
-        let mut happenings: Vec<_> = of_process()
+        let mut events: Vec<_> = of_process()
             .flat_map(|(location, it)| {
-                it.happenings.iter().enumerate().map(move |(at, happening)| (location, at, happening))
+                it.events.iter().enumerate().map(move |(at, event)| (location, at, event))
             })
             .collect();
-        happenings.sort_by_key(|(_, _, happening)| happening.time);
-        // What came before an unrecorded MPI_Init is unknown, and what a location without events did.
+        events.sort_by_key(|(_, _, event)| event.time);
+        // Operations before an unrecorded MPI_Init are unknown, and those of a location without events.
         let has_init =
             of_process().any(|(_, location)| location.calls.iter().any(|call| is_init(&call.mpi_name)));
         let is_complete = of_process().all(|(_, location)| !location.is_missing);
         let mut gap = if has_init && is_complete { None } else { Some(0) };
         let mut was_off = false;
-        for (order, (location, at, happening)) in happenings.into_iter().enumerate() {
-            let place = |call| Place { location, call, time: happening.time, order, at };
-            match (happening.kind, happening.call) {
-                (Kind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
-                (Kind::Left(left), _) => self.all.leaves.push(place(left)),
+        for (order, (location, at, event)) in events.into_iter().enumerate() {
+            let place = |call| EventRef { location, call, time: event.time, order, at };
+            match (event.kind, event.call) {
+                (EventKind::RecordingOff, _) => (gap, was_off) = (gap.or(Some(order)), true),
+                (EventKind::Left(left), _) => self.all.leaves.push(place(left)),
                 // Specification 2.4: only calls of MPI communicate.
                 (kind, Some(call)) if locations[location].calls[call].is_mpi => {
-                    self.happened(place(call), kind)
+                    self.handle(place(call), kind)
                 }
                 _ => {}
             }
@@ -138,56 +138,56 @@ impl Process<'_> {
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }
 
-    fn happened(&mut self, at: Place, kind: Kind) {
+    fn handle(&mut self, at: EventRef, kind: EventKind) {
         match kind {
-            Kind::Send(envelope) => {
+            EventKind::Send(envelope) => {
                 self.send(at, envelope, Some(at));
             }
-            Kind::Isend(envelope, request) => {
+            EventKind::Isend(envelope, request) => {
                 let send = self.send(at, envelope, None);
                 self.requests.insert(request, Request::Send(send));
             }
-            Kind::IsendComplete(request) => {
+            EventKind::IsendComplete(request) => {
                 if let Some(Request::Send(send)) = self.requests.remove(&request) {
                     self.all.sends[send].completion = Some(at);
                 }
             }
-            Kind::IrecvRequest(request) => {
+            EventKind::IrecvRequest(request) => {
                 self.requests.insert(request, Request::Receive(at));
             }
-            Kind::Recv(envelope) => self.receive(at, at, at, envelope, envelope.bytes),
-            Kind::Irecv(envelope, request) => {
-                // Where its posting was not recorded, the completion is all that is known.
+            EventKind::Recv(envelope) => self.receive(at, at, at, envelope, envelope.bytes),
+            EventKind::Irecv(envelope, request) => {
+                // If the posting was not recorded, only the completion is known.
                 let posted = match self.requests.remove(&request) {
                     Some(Request::Receive(posted)) => posted,
                     _ => at,
                 };
                 self.receive(posted, posted, at, envelope, envelope.bytes);
             }
-            Kind::Cancelled(request) => {
+            EventKind::Cancelled(request) => {
                 if let Some(Request::Send(send)) = self.requests.remove(&request) {
                     self.all.sends[send].is_cancelled = true;
                 }
             }
-            Kind::Probe(envelope, message) => {
+            EventKind::Probe(envelope, message) => {
                 self.claimed.insert(message, (at, envelope));
             }
-            Kind::Mrecv { message, bytes } => {
+            EventKind::Mrecv { message, bytes } => {
                 if let Some((claimed, envelope)) = self.claimed.remove(&message) {
                     self.receive(claimed, at, at, envelope, bytes);
                 }
             }
-            Kind::ImrecvRequest { message, request } => {
+            EventKind::ImrecvRequest { message, request } => {
                 if let Some((claimed, envelope)) = self.claimed.remove(&message) {
                     self.requests.insert(request, Request::Claimed(claimed, envelope, at));
                 }
             }
-            Kind::Imrecv { request, bytes } => {
+            EventKind::Imrecv { request, bytes } => {
                 if let Some(Request::Claimed(claimed, envelope, posted)) = self.requests.remove(&request) {
                     self.receive(claimed, posted, at, envelope, bytes);
                 }
             }
-            Kind::Collective { operation, communicator, root, begin, sent, received } => {
+            EventKind::Collective { operation, communicator, root, begin, sent, received } => {
                 if operation.0 < HANDLES {
                     let process = self.process;
                     let one =
@@ -195,11 +195,11 @@ impl Process<'_> {
                     self.all.collectives.push(one);
                 }
             }
-            Kind::RecordingOff | Kind::Entered | Kind::Left(_) | Kind::Joined => {}
+            EventKind::RecordingOff | EventKind::Entered | EventKind::Left(_) | EventKind::Joined => {}
         }
     }
 
-    fn send(&mut self, at: Place, envelope: Envelope, completion: Option<Place>) -> usize {
+    fn send(&mut self, at: EventRef, envelope: Envelope, completion: Option<EventRef>) -> usize {
         let Envelope { communicator, tag, bytes, .. } = envelope;
         let (source, destination) = (self.process, self.peer(envelope));
         let channel = Channel { communicator, source, destination, tag };
@@ -207,14 +207,21 @@ impl Process<'_> {
         self.all.sends.len() - 1
     }
 
-    fn receive(&mut self, claimed: Place, posted: Place, done: Place, envelope: Envelope, bytes: i64) {
+    fn receive(
+        &mut self,
+        claimed: EventRef,
+        posted: EventRef,
+        done: EventRef,
+        envelope: Envelope,
+        bytes: i64,
+    ) {
         let Envelope { communicator, tag, peer: source_rank, .. } = envelope;
         let (source, destination) = (self.peer(envelope), self.process);
         let channel = Channel { communicator, source, destination, tag };
         self.all.receives.push(Receive { claimed, posted, done, channel, source_rank, bytes });
     }
 
-    /// The process with a rank in a communicator; in an inter-communicator, in its other group.
+    /// The process of a rank in a communicator; in an inter-communicator, in its other group.
     fn peer(&self, envelope: Envelope) -> usize {
         match &self.world.communicators[envelope.communicator] {
             Group::Alone => self.process,

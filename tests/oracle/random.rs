@@ -1,8 +1,9 @@
-//! Random programs that do whatever MPI allows, the same in every run.
+//! Random programs that use everything that MPI allows, reproducible.
 //!
-//! A small MPI: messages arrive at once, where the first receive that was posted for them takes them, or they are kept
-//! until somebody asks. Which thread does what next, which requests complete and in which order is drawn. Clocks need not
-//! agree, the recorder may be switched off, files may get lost, and the program may die or hang.
+//! Simulates a small MPI: messages arrive at once, where the first receive that was posted for them takes
+//! them, or they are kept until they are received. The next thread, the requests that complete and their
+//! order are drawn. Clocks need not agree, the recorder may be switched off, files may be lost, and the
+//! program may die or hang.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ pub(crate) mod features;
 mod group;
 mod program;
 
-/// What a receive asks for.
+/// Envelope of a receive, with wildcards.
 #[derive(Clone, Debug)]
 struct Pattern {
     communicator: String,
@@ -31,7 +32,7 @@ impl Pattern {
     }
 }
 
-/// A message that has arrived, as its receiver sees it.
+/// A message that has arrived, as at its receiver.
 #[derive(Clone, Debug)]
 struct Arrived {
     message: Message,
@@ -49,23 +50,23 @@ enum State {
     Claimed(Arrived),
 }
 
-/// A request that is under way.
+/// An active request.
 #[derive(Clone, Debug)]
 struct Request {
     number: u64,
     state: State,
-    /// It can be started again.
+    /// The persistent operation, if the request can be started again.
     persistent: Option<Persistent>,
 }
 
-/// What a persistent request does when it is started.
+/// Operation of a persistent request.
 #[derive(Clone, Debug)]
 enum Persistent {
     Send { to: usize, sent: Message, received: Message },
     Receive(Pattern),
 }
 
-/// A call that has been entered; what happens in it comes later.
+/// A call that has been entered, and whose events come later.
 #[derive(Clone, Debug)]
 enum Open {
     Receive,
@@ -76,23 +77,23 @@ enum Open {
 #[derive(Debug)]
 struct Thread {
     stream: Stream,
-    /// Functions that are open, and how many of them were when the parallel region began.
+    /// Number of open functions, and the number of them at the start of the parallel region.
     depth: usize,
     floor: usize,
     open: Option<Open>,
 }
 
-/// A process while its events are made.
+/// A process under construction.
 #[derive(Debug)]
 struct Process {
     now: u64,
     threads: Vec<Thread>,
-    /// All of its threads may call MPI.
+    /// Whether all of its threads may call MPI.
     is_multiple: bool,
     is_parallel: bool,
-    /// There was a parallel region: from then on workers work in such only.
+    /// Whether there was a parallel region: from then on workers work only in such regions.
     has_forked: bool,
-    /// The recorder is off, with what happens meanwhile lost.
+    /// Whether the recorder is off, and loses events.
     is_off: bool,
     requests: Vec<Request>,
     inactive: Vec<(u64, Persistent)>,
@@ -104,18 +105,19 @@ struct Generator {
     random: Random,
     processes: Vec<Process>,
     communicators: Vec<(String, Members)>,
-    /// Clocks agree.
+    /// Whether clocks agree.
     is_synchronous: bool,
-    /// Threads use tags of their own.
+    /// Whether threads use tags of their own.
     has_own_tags: bool,
     /// Percentages.
     switches_off: usize,
     contradicts: usize,
     numbers: u64,
     has_wildcards: bool,
-    /// Processes wait for each other at the end.
+    /// Whether processes wait for each other at the end.
     is_hung: bool,
-    /// The program is recorded as a whole by our own recorder, and its messages have lengths of their own: rising, or falling.
+    /// Whether message lengths increase or decrease, each different, in a program that is recorded completely
+    /// by our own recorder.
     distinct: Option<bool>,
 }
 
@@ -124,13 +126,13 @@ pub(crate) fn trace(seed: u64) -> Trace {
     program(seed).0
 }
 
-/// A random trace of one thread a process, without matched probes and without anything missing, in which each message has
-/// a length of its own: later ones longer ones, or shorter ones.
+/// A random trace with one thread per process, without matched probes and gaps, in which each message has a
+/// different length: later ones are longer, or shorter.
 pub(crate) fn distinct(seed: u64, is_rising: bool) -> Trace {
     generate(seed, Some(is_rising)).0
 }
 
-/// The random trace with this number, and what occurs in it.
+/// The random trace with this number, and its features.
 pub(crate) fn program(seed: u64) -> (Trace, BTreeSet<&'static str>) {
     generate(seed, None)
 }
@@ -186,14 +188,14 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
 }
 
 impl Process {
-    /// How many threads may do something now.
+    /// Number of threads that may act now.
     fn active(&self) -> usize {
         if self.has_forked && !self.is_parallel { 1 } else { self.threads.len() }
     }
 }
 
 impl Generator {
-    /// The trace of what has happened: streams with clocks and numbers of their own, some cut short.
+    /// The resulting trace: streams with clocks and references of their own, some cut short.
     fn finish(mut self, seed: u64) -> Trace {
         let is_whole = self.distinct.is_some();
         let is_aborted = self.random.chance(20) && !is_whole;
@@ -211,10 +213,10 @@ impl Generator {
             let threads = process.threads.len() as u32;
             for thread in &mut process.threads {
                 let mut stream = thread.stream.clone();
-                // The last worker was the first to be there.
+                // Locations of workers may be numbered in reverse.
                 stream.id = (seed % 4 < 2 && stream.thread > 0).then(|| threads - stream.thread);
                 stream.events.retain(|event| event.0 <= end);
-                // The buffer is written out before the end.
+                // The buffer is flushed before the end.
                 let last = stream.events.last().map_or(0, |event| event.0);
                 stream.events.retain(|event| event.0 < last || !matches!(event.1, Step::Flush { .. }));
                 stream.mapped = self.random.chance(25);
@@ -226,10 +228,10 @@ impl Generator {
         }
         Trace {
             resolution: self.random.pick(&[1_000_000_000, 2_600_032_510, 1_000_000]),
-            // Clocks may be behind.
+            // Clocks may be behind the start.
             offset: 1_000_000 * (1 + seed % 3),
             big_endian: self.random.chance(20),
-            // A program that hangs does not come to its end.
+            // A program that hangs has no end.
             program: (!self.is_hung && self.random.chance(85)).then(|| "/bin/prog".into()),
             communicators: self.communicators,
             streams,
@@ -237,7 +239,7 @@ impl Generator {
         }
     }
 
-    /// Comparisons of a clock with the global one, that never let time stand still for long.
+    /// Clock offsets that never let time stand still for long.
     fn clock(&mut self, end: u64) -> Vec<(u64, i64)> {
         if self.random.chance(60) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Reads an archive into plain structures: calls with their call paths, and events on the global clock.
+//! Reader of an archive into plain structures: calls with their call paths, and events on the global clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,7 +11,7 @@ use replay::Semantics;
 
 use super::tasks::Tasks;
 
-/// What matters about a region beside its name.
+/// Role of a region in the analysis, besides its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Parallel,
@@ -20,35 +20,35 @@ pub(crate) enum Role {
     Other,
 }
 
-/// A visit of a region.
+/// A call: a visit of a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// Names from the root, joined by `/`.
     pub(crate) path: String,
-    /// Its canonical name in lower case without `mpi_`, if it belongs to MPI; otherwise empty.
+    /// Canonical name in lower case without `mpi_`, if it is a function of MPI; otherwise empty.
     pub(crate) mpi_name: String,
     pub(crate) is_mpi: bool,
     pub(crate) role: Role,
     pub(crate) parent: Option<usize>,
     pub(crate) enter: i64,
     pub(crate) leave: i64,
-    /// How long it was suspended in between: its thread was at another task.
+    /// Time for which it was suspended: its thread ran another task.
     pub(crate) suspended: i64,
-    /// It is the outermost call of a task.
+    /// Whether it is the outermost call of a task.
     pub(crate) is_in_task: bool,
-    /// The parallel region of the process in which it was made.
+    /// Index of the parallel region of the process in which it was made.
     pub(crate) team: Option<usize>,
-    /// It was never left.
+    /// Whether it was never left.
     pub(crate) is_open: bool,
-    /// When the master forked and joined, if it is a parallel region.
+    /// Times of the master's fork and join, if it is a parallel region.
     pub(crate) fork: Option<i64>,
     pub(crate) join: Option<i64>,
-    /// Where it is entered and left, among what happens at the location.
+    /// Positions of enter and leave among the location's events.
     pub(crate) entered_at: usize,
     pub(crate) left_at: usize,
 }
 
-/// A message as one side sees it, ranks as the communicator counts them.
+/// Envelope of a message from the perspective of one side, with ranks of the communicator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) communicator: usize,
@@ -57,9 +57,9 @@ pub(crate) struct Envelope {
     pub(crate) bytes: i64,
 }
 
-/// What happened.
+/// Kind of an event, with its fields.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     Send(Envelope),
     Isend(Envelope, u64),
     IsendComplete(u64),
@@ -94,19 +94,19 @@ pub(crate) enum Kind {
     Joined,
 }
 
-/// Something that happened on a location.
+/// An event of a location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Happening {
+pub(crate) struct LocationEvent {
     pub(crate) time: i64,
     /// The innermost call around it.
     pub(crate) call: Option<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EventKind,
 }
 
-/// Exclusive time of a call path, booked where a location enters or leaves a call (specification 7.2).
+/// Exclusive time of a call path, attributed where a location enters or leaves a call (specification 7.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Spent {
-    /// How many happenings of the location are before.
+    /// Number of the location's events before it.
     pub(crate) at: usize,
     pub(crate) path: String,
     pub(crate) ticks: i64,
@@ -117,47 +117,47 @@ pub(crate) struct Spent {
 pub(crate) struct Location {
     pub(crate) process: usize,
     pub(crate) thread: usize,
-    /// It was in a team, and is not the main thread.
+    /// Whether it was in a team, and is not the main thread.
     pub(crate) is_worker: bool,
-    /// It calls POSIX threads.
+    /// Whether it calls POSIX threads.
     pub(crate) has_pthreads: bool,
-    /// It has no event file.
+    /// Whether its event file is missing.
     pub(crate) is_missing: bool,
     pub(crate) calls: Vec<Call>,
-    pub(crate) happenings: Vec<Happening>,
+    pub(crate) events: Vec<LocationEvent>,
     pub(crate) spent: Vec<Spent>,
-    /// When its last event is.
+    /// Time of its last event.
     pub(crate) end: Option<i64>,
-    /// What tasks add to times and visits beside their calls: call path, time, visits.
+    /// Additions of tasks to times and visits besides their calls: call path, time, visits.
     pub(crate) of_tasks: Vec<(String, i64, i64)>,
 }
 
 impl Location {
-    /// Books ticks to a call path behind everything that has happened.
+    /// Attributes ticks to a call path, behind all events so far.
     pub(super) fn spend(&mut self, path: &str, ticks: i64) {
         if ticks != 0 {
-            self.spent.push(Spent { at: self.happenings.len(), path: path.to_owned(), ticks });
+            self.spent.push(Spent { at: self.events.len(), path: path.to_owned(), ticks });
         }
     }
 }
 
-/// Who takes part in a communicator, as numbers of processes.
+/// The members of a communicator, as indices of processes.
 #[derive(Clone, Debug)]
 pub(crate) enum Group {
-    /// Everyone alone.
+    /// Each process alone (`MPI_COMM_SELF`).
     Alone,
     One(Vec<usize>),
     Two(Vec<usize>, Vec<usize>),
 }
 
-/// What all processes share.
+/// Data that all processes share.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) processes: usize,
     pub(crate) communicators: Vec<Group>,
 }
 
-/// A parallel region as its master sees it.
+/// A parallel region on its master.
 struct Fork {
     path: String,
     time: i64,
@@ -197,7 +197,7 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
                 has_pthreads: false,
                 is_missing: false,
                 calls: Vec::new(),
-                happenings: Vec::new(),
+                events: Vec::new(),
                 spent: Vec::new(),
                 end: None,
                 of_tasks: Vec::new(),
@@ -215,7 +215,7 @@ pub(crate) fn read(directory: &Path, semantics: Semantics) -> (Vec<Location>, Wo
     (locations, World { processes: definitions.location_groups.len(), communicators })
 }
 
-/// The number of a thread in its team.
+/// Number of a thread in its team.
 fn number(definitions: &Definitions, reference: u64) -> u64 {
     let of_openmp =
         |kind| definitions.groups.iter().filter(move |g| (g.kind, g.paradigm) == (kind, Paradigm::OPENMP));
@@ -227,7 +227,7 @@ fn number(definitions: &Definitions, reference: u64) -> u64 {
     places.find_map(|place| place).expect("a team of the thread") as u64
 }
 
-/// The members of a communicator. Groups count the locations of MPI, and these name locations.
+/// The members of a communicator. Groups refer to the locations of MPI, which refer to location ids.
 fn group(definitions: &Definitions, communicator: usize) -> Group {
     let all = definitions
         .groups
@@ -244,7 +244,8 @@ fn group(definitions: &Definitions, communicator: usize) -> Group {
     }
 }
 
-/// The program that each process runs: the last part of its path. If all that tell theirs run the same, the others do, too.
+/// The program of each process: the last part of its path. If all that name theirs run the same, so do the
+/// others.
 fn programs(
     archive: &Archive,
     definitions: &Definitions,
@@ -269,7 +270,7 @@ fn programs(
     programs
 }
 
-/// Unless everything is below one program, `PROGRAM` is the root.
+/// Makes `PROGRAM` the root, unless everything is below one program.
 fn put_below_one_root<'a>(locations: &mut [Location], mut programs: impl Iterator<Item = &'a String>) {
     let is_below = |call: &Call, program: &str| call.path.split('/').next() == Some(program);
     let mut calls = locations.iter_mut().flat_map(|location| &mut location.calls);
@@ -286,12 +287,12 @@ fn put_below_one_root<'a>(locations: &mut [Location], mut programs: impl Iterato
     }
 }
 
-/// A call path one step down.
+/// A child of a call path.
 pub(super) fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
-/// Specification 2.2: the clock of a location made global, by its comparisons with the global clock.
+/// Specification 2.2: converts a local time to the global clock by clock offsets.
 fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
     if offsets.len() < 2 {
         return time;
@@ -306,19 +307,19 @@ fn correct(offsets: &[(i64, i64)], time: i64) -> i64 {
 pub(super) struct Reader<'a> {
     definitions: &'a Definitions,
     pub(super) semantics: Semantics,
-    /// The program of the process; empty if it is not known.
+    /// Program of the process; empty if unknown.
     pub(super) root: &'a str,
     /// The parallel regions of the process.
     forks: Vec<Fork>,
-    /// The parallel region in which the thread is.
+    /// Index of the parallel region in which the thread is.
     team: Option<usize>,
     teams: usize,
     pub(super) stack: Vec<usize>,
     pub(super) tasks: Tasks,
-    /// When the collective operation under way began.
+    /// Start of the active collective operation.
     begin: Option<i64>,
     pub(super) location: Location,
-    /// Until when exclusive time is booked.
+    /// Time up to which exclusive time is attributed.
     pub(super) booked: Option<i64>,
 }
 
@@ -342,8 +343,8 @@ impl Reader<'_> {
         while let Some(record) = events.next().unwrap() {
             let time = correct(&offsets, record.time as i64);
             self.location.end = Some(time);
-            // Specification 2.3: a flush stands behind the events of its tick, but before the program's end; it ends before the next
-            // event.
+            // Specification 2.3: a flush comes after the events of its tick, but before the end of the
+            // program; it ends before the next event.
             let is_end = matches!(record.event, Event::ProgramEnd { .. });
             if flushes.first().is_some_and(|flush| flush.0 < time || is_end) {
                 self.flush(&mut flushes, Some(time));
@@ -355,7 +356,7 @@ impl Reader<'_> {
             }
             last = last.max(time);
         }
-        // What is never left ends with the last event, or with the flush at the end.
+        // Open calls end with the last event, or with the flush at the end.
         last = flushes.iter().fold(last, |last, &(_, stop)| last.max(stop));
         self.flush(&mut flushes, None);
         while let Some(&call) = self.stack.last() {
@@ -372,7 +373,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Specification 2.1: what becomes of each record.
+    /// Specification 2.1: handles each record.
     fn event(&mut self, time: i64, event: Event<'_>) {
         match event {
             Event::ProgramBegin { .. } => {
@@ -390,7 +391,7 @@ impl Reader<'_> {
                 self.leave(time)
             }
             Event::MeasurementOnOff { .. } => {
-                self.happen(time, Kind::RecordingOff);
+                self.add_event(time, EventKind::RecordingOff);
                 self.enter_named(time, "MEASUREMENT OFF");
             }
             Event::ThreadFork { .. } => {
@@ -400,7 +401,8 @@ impl Reader<'_> {
             }
             Event::ThreadJoin { .. } => self.join(time),
             Event::ThreadTeamBegin { .. } => {
-                // Not all threads are in all teams; the last fork is its, as the threads of a process have one clock.
+                // Not all threads are in all teams; it belongs to the last fork, as the threads of a process
+                // have one clock.
                 self.team = self.forks.iter().rposition(|fork| fork.time <= time);
                 self.teams += 1;
             }
@@ -412,13 +414,13 @@ impl Reader<'_> {
             Event::MpiCollectiveBegin {} => self.begin = Some(time),
             _ => {
                 if let Some(kind) = self.communication(event) {
-                    self.happen(time, kind);
+                    self.add_event(time, kind);
                 }
             }
         }
     }
 
-    fn communication(&mut self, event: Event<'_>) -> Option<Kind> {
+    fn communication(&mut self, event: Event<'_>) -> Option<EventKind> {
         let envelope = |communicator: u32, peer, tag, bytes: u64| Envelope {
             communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
             peer,
@@ -427,34 +429,34 @@ impl Reader<'_> {
         };
         Some(match event {
             Event::MpiSend { receiver, communicator, msg_tag, msg_length } => {
-                Kind::Send(envelope(communicator, receiver, msg_tag, msg_length))
+                EventKind::Send(envelope(communicator, receiver, msg_tag, msg_length))
             }
             Event::MpiIsend { receiver, communicator, msg_tag, msg_length, request_id } => {
-                Kind::Isend(envelope(communicator, receiver, msg_tag, msg_length), request_id)
+                EventKind::Isend(envelope(communicator, receiver, msg_tag, msg_length), request_id)
             }
-            Event::MpiIsendComplete { request_id } => Kind::IsendComplete(request_id),
-            Event::MpiIrecvRequest { request_id } => Kind::IrecvRequest(request_id),
+            Event::MpiIsendComplete { request_id } => EventKind::IsendComplete(request_id),
+            Event::MpiIrecvRequest { request_id } => EventKind::IrecvRequest(request_id),
             Event::MpiRecv { sender, communicator, msg_tag, msg_length } => {
-                Kind::Recv(envelope(communicator, sender, msg_tag, msg_length))
+                EventKind::Recv(envelope(communicator, sender, msg_tag, msg_length))
             }
             Event::MpiIrecv { sender, communicator, msg_tag, msg_length, request_id } => {
-                Kind::Irecv(envelope(communicator, sender, msg_tag, msg_length), request_id)
+                EventKind::Irecv(envelope(communicator, sender, msg_tag, msg_length), request_id)
             }
-            Event::MpiRequestCancelled { request_id } => Kind::Cancelled(request_id),
+            Event::MpiRequestCancelled { request_id } => EventKind::Cancelled(request_id),
             Event::MpiProbe { sender, communicator, tag, message_id } => {
-                Kind::Probe(envelope(communicator, sender, tag, 0), message_id)
+                EventKind::Probe(envelope(communicator, sender, tag, 0), message_id)
             }
             Event::MpiMrecv { message_id, msg_length } => {
-                Kind::Mrecv { message: message_id, bytes: msg_length as i64 }
+                EventKind::Mrecv { message: message_id, bytes: msg_length as i64 }
             }
             Event::MpiImrecvRequest { message_id, request_id } => {
-                Kind::ImrecvRequest { message: message_id, request: request_id }
+                EventKind::ImrecvRequest { message: message_id, request: request_id }
             }
             Event::MpiImrecv { request_id, msg_length } => {
-                Kind::Imrecv { request: request_id, bytes: msg_length as i64 }
+                EventKind::Imrecv { request: request_id, bytes: msg_length as i64 }
             }
             Event::MpiCollectiveEnd { collective_op, communicator, root, size_sent, size_received } => {
-                Kind::Collective {
+                EventKind::Collective {
                     operation: collective_op,
                     communicator: self.definitions.communicators.position(communicator.into()).unwrap(),
                     root: Some(root).filter(|&root| root != ROOT_NONE),
@@ -467,13 +469,13 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn happen(&mut self, time: i64, kind: Kind) {
-        self.location.happenings.push(Happening { time, call: self.stack.last().copied(), kind });
+    pub(super) fn add_event(&mut self, time: i64, kind: EventKind) {
+        self.location.events.push(LocationEvent { time, call: self.stack.last().copied(), kind });
     }
 
     fn enter(&mut self, time: i64, region: u32) {
         let region = self.definitions.regions.find(region.into()).unwrap();
-        // Specification 3.1: by the name of its file; corrected, its paradigm does as well.
+        // Specification 3.1: MPI by the name of its file; corrected, also by its paradigm.
         let is_mpi = region.source_file == "MPI"
             || self.semantics == Semantics::Corrected && region.paradigm == Paradigm::MPI;
         self.location.has_pthreads |= region.paradigm == Paradigm::PTHREAD;
@@ -493,7 +495,7 @@ impl Reader<'_> {
         self.push(time, name.to_owned(), String::new(), false, Role::Other);
     }
 
-    /// Opens a call. What a worker does hangs below the fork of its team, or below `THREADS`.
+    /// Opens a call. Calls of a worker are below the fork of its team, or below `THREADS`.
     fn push(&mut self, time: i64, name: String, mpi_name: String, is_mpi: bool, role: Role) {
         let parent = self.stack.last().copied();
         let fork = self.fork();
@@ -535,12 +537,13 @@ impl Reader<'_> {
         self.location.calls.push(call);
     }
 
-    /// The fork of the team in which the thread is.
+    /// The fork of the thread's team.
     fn fork(&self) -> Option<usize> {
         self.team.filter(|&team| team < self.forks.len())
     }
 
-    /// The join of the latest fork, also for its parallel region on the master, which has been left already.
+    /// Handles the join of the latest fork, also for its parallel region on the master, which has been left
+    /// already.
     fn join(&mut self, time: i64) {
         let Some(fork) = self.forks.last_mut() else { return };
         fork.join = Some(time);
@@ -554,8 +557,8 @@ impl Reader<'_> {
     fn leave(&mut self, time: i64) {
         let Some(call) = self.stack.pop() else { return };
         self.location.calls[call].leave = time;
-        self.location.calls[call].left_at = self.location.happenings.len();
-        self.happen(time, Kind::Left(call));
+        self.location.calls[call].left_at = self.location.events.len();
+        self.add_event(time, EventKind::Left(call));
         self.book_leave(time, call);
     }
 }

@@ -1,4 +1,4 @@
-//! Traces as scripts, so that people can read them (`tests/golden/README.md`).
+//! Writer of traces as readable scripts (`tests/golden/README.md`).
 
 use std::fmt::Write;
 
@@ -85,7 +85,7 @@ fn words(step: &Step) -> String {
         Step::Release { model, lock, order } => {
             format!("release {lock} order {order} model {}", name(*model))
         }
-        Step::Told(step, told) => {
+        Step::WithAttributes(step, told) => {
             let known = |&(name, value): &(&str, u64)| {
                 let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
                 let has_value = matches!(name.as_str(), "unrecorded" | "posted");

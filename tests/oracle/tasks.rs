@@ -1,4 +1,5 @@
-//! Tasks, specification 11.1. They stay at one thread, and the trace always says what a thread goes on with.
+//! Tasks (specification 11.1). They stay on one thread, and the trace always has the task with which a thread
+//! continues.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +7,29 @@ use replay::Semantics;
 
 use super::read::{Reader, below};
 
-/// The tasks of a thread. The thread itself is a task, too, with the number 0.
+/// The tasks of a thread. Its implicit task has the number 0.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// The task that the thread runs.
+    /// The running task.
     current: (u32, u32),
-    /// What was suspended, with its open calls, and since when; the last is the latest.
+    /// Suspended tasks, with open calls and time of suspension; the latest is last.
     suspended: Vec<((u32, u32), Vec<usize>, i64)>,
-    /// All that have begun.
+    /// All tasks that have started.
     begun: BTreeMap<(u32, u32), Task>,
-    /// Since when the thread runs the task.
+    /// Time since which the task runs.
     since: i64,
 }
 
-/// A task that has begun.
+/// A task that has started.
 struct Task {
-    /// Where its thread was outside of tasks.
+    /// Call path of its thread outside of tasks.
     place: String,
     region: Option<String>,
     ran: i64,
 }
 
 impl Tasks {
-    /// Whether the thread runs another task than itself.
+    /// Whether the thread runs an explicit task.
     pub(super) fn runs(&self) -> bool {
         self.current.1 > 0
     }
@@ -59,12 +60,12 @@ impl Reader<'_> {
         if let (Semantics::Reference, Some(region)) = (self.semantics, &task.region) {
             self.location.of_tasks.push((below(&task.place, region), task.ran, 1));
         }
-        // What its thread suspended last.
+        // The task that its thread suspended last.
         let next = self.tasks.suspended.last().unwrap().0;
         self.go_on(time, next);
     }
 
-    /// The current task does not run any more.
+    /// Stops the running task.
     fn stop(&mut self, time: i64) {
         if !self.tasks.runs() {
             return;
@@ -90,7 +91,7 @@ impl Reader<'_> {
         (self.tasks.current, self.tasks.since) = (task, time);
     }
 
-    /// The path that the current task's calls are below.
+    /// The call path above the current task's calls.
     pub(super) fn base(&self) -> String {
         match self.semantics {
             Semantics::Reference => below(self.root, "TASKS"),
@@ -98,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The current task is in no call and enters a region; answers the path above.
+    /// The current task has no open call and enters a region; returns the path above.
     pub(super) fn enter_task(&mut self, region: &str) -> String {
         let base = self.base();
         let task = self.tasks.begun.get_mut(&self.tasks.current).unwrap();

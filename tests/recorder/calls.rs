@@ -1,20 +1,21 @@
-//! Each program of `tests/programs/calls` makes calls of one kind in all ways, and prints how many records of each kind a
-//! recording of it must have. It has them, others read it as we do, and the program has not noticed.
+//! MPI calls: each program of `tests/programs/calls` makes calls of one kind in all ways, and prints how many
+//! records of each kind its recording must have. The recording has them, other readers agree with ours, and
+//! the program's output is unchanged.
 
 use crate::support::archive;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
 use replay::findings::Class;
 
-/// A program, bare and recorded: prints the same, ends the same, and leaves the records that it promises. `known` are the
-/// names of notes that the analysis makes of it.
+/// Runs a program bare and recorded: output and status are the same, and the promised records exist. `known`
+/// are the names of notes of the analysis.
 fn expect_records(test: &str, source: &str, ranks: u32, known: &[&str]) {
     let Some(subject) = Subject::new(test, source, ranks, &[]) else { return };
-    // Programs count all of their calls, not only those that are recorded if nobody asks for more.
+    // Programs count all of their calls, not only those that are recorded by default.
     let subject = subject.option("--functions=+err,+ext,+misc,+type");
     let bare = subject.run_bare();
     bare.expect_success();
-    let recorded = subject.run_recorded(Way::InFront);
+    let recorded = subject.run_recorded(Invocation::InFront);
     assert_eq!((&bare.stdout, bare.status), (&recorded.stdout, recorded.status), "{}", recorded.stderr);
     let experiment = &subject.experiment;
     assert_eq!(archive::refusal(experiment), None);
@@ -61,7 +62,7 @@ fn functions_with_large_counts_are_like_the_others() {
 #[test]
 fn sessions_without_mpi_init_go_on_as_if_nobody_recorded() {
     let Some(subject) = Subject::new("sessions", "calls/sessions.c", 2, &[]) else { return };
-    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Way::InFront));
+    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Invocation::InFront));
     assert_eq!((bare.stdout, bare.status), (recorded.stdout, recorded.status), "{}", recorded.stderr);
 }
 
@@ -69,7 +70,7 @@ fn sessions_without_mpi_init_go_on_as_if_nobody_recorded() {
 fn processes_that_are_started_by_others_have_archives_of_their_own() {
     let Some(subject) = Subject::new("spawn", "calls/spawn.c", 1, &[]) else { return };
     let subject = subject.with("OMPI_MCA_btl", "self,vader,tcp");
-    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Way::InFront));
+    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Invocation::InFront));
     bare.expect_success();
     assert_eq!((bare.stdout, bare.status), (recorded.stdout, recorded.status), "{}", recorded.stderr);
     let children = subject.experiment.with_file_name("recording_2");

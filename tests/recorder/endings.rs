@@ -1,11 +1,11 @@
-//! Proof 2: however a program ends, its output and its status are those that it has without the recorder; and what it has
-//! recorded can be analyzed and is complete, also if processes were killed, and also if the disk is full.
+//! Proof 2: however a program ends, its output and its status are those without the recorder; and its
+//! recording is complete and can be analyzed, also if processes were killed, and also if the disk is full.
 
 use crate::support::archive;
 use crate::support::build;
 use crate::support::copy;
 use crate::support::process::{Ended, Running, run};
-use crate::support::record::{self, Subject, WAYS, Way, analyze, clean};
+use crate::support::record::{self, INVOCATIONS, Invocation, Subject, analyze, clean};
 use crate::support::report::findings;
 use crate::support::turns::Turn;
 use otf2::{Archive, Event, EventCursor, EventRecord};
@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Messages that each rank of a program has sent before its end comes: enough for buffers to be written out.
+/// Messages that each rank of a program sends before its end: enough for buffers to be flushed.
 const MESSAGES: &str = "20000";
 const RANKS: u32 = 2;
 
-/// What MPICH's mpirun leaves to chance, with and without the recorder.
+/// Non-deterministic behaviour of MPICH's mpirun, with and without the recorder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Chance {
+enum LauncherQuirk {
     Nothing,
-    /// It may leave before it has passed on what an aborted program has printed.
+    /// It may exit before it has forwarded the output of an aborted program.
     Output,
-    /// Once a rank has failed without `MPI_Finalize`, it kills the others: the status may become theirs. Of a SIGTERM for
-    /// itself it tells with its status or not.
+    /// If a rank has failed without `MPI_Finalize`, it kills the others, whose status it may return. Its
+    /// status after a SIGTERM to itself varies.
     Status,
 }
 
@@ -37,36 +37,38 @@ fn subject(test: &str, program: &str, arguments: &[&str]) -> Option<Subject> {
     Some(subject.option("--buffer=256K"))
 }
 
-/// Bare and recorded in both ways: the same output, the same status, and an archive with all messages.
-fn expect_same_end(test: &str, program: &str, arguments: &[&str], messages: u64, chance: Chance) {
+/// Runs a program bare and recorded in both ways: the same output, the same status, and an archive with all
+/// messages.
+fn expect_same_end(test: &str, program: &str, arguments: &[&str], messages: u64, quirk: LauncherQuirk) {
     let Some(subject) = subject(test, program, arguments) else { return };
     let bare = subject.run_bare();
-    for way in WAYS {
-        assert_same(&bare, &subject.run_recorded(way), way, on(&subject, chance));
+    for way in INVOCATIONS {
+        assert_same(&bare, &subject.run_recorded(way), way, on(&subject, quirk));
         expect_complete(&subject, messages);
         std::fs::remove_dir_all(&subject.experiment).unwrap();
     }
 }
 
 #[track_caller]
-fn assert_same(bare: &Ended, recorded: &Ended, way: Way, chance: Chance) {
+fn assert_same(bare: &Ended, recorded: &Ended, way: Invocation, quirk: LauncherQuirk) {
     let (expected, found) = ((said(bare), bare.status), (said(recorded), recorded.status));
-    let is_same = (chance == Chance::Output || expected.0 == found.0)
-        && (chance == Chance::Status || expected.1 == found.1);
+    let is_same = (quirk == LauncherQuirk::Output || expected.0 == found.0)
+        && (quirk == LauncherQuirk::Status || expected.1 == found.1);
     assert!(is_same, "{way:?}: {expected:?}, recorded {found:?}: {}", recorded.stderr);
 }
 
-/// Open MPI's leaves nothing to chance.
-fn on(subject: &Subject, chance: Chance) -> Chance {
-    if subject.mpi.is_open_mpi { Chance::Nothing } else { chance }
+/// Open MPI's mpirun is deterministic.
+fn on(subject: &Subject, quirk: LauncherQuirk) -> LauncherQuirk {
+    if subject.mpi.is_open_mpi { LauncherQuirk::Nothing } else { quirk }
 }
 
-/// What the program has said. Behind it, MPICH's mpirun tells on standard output of processes and their numbers.
+/// The output of the program. MPICH's mpirun appends a report about processes on standard output.
 fn said(ended: &Ended) -> &str {
     ended.stdout.split("\n=====").next().unwrap_or_default()
 }
 
-/// Fails the test unless an archive appears soon that can be analyzed and has so many messages of each rank.
+/// Fails the test unless an archive appears soon that can be analyzed and has this number of messages of each
+/// rank.
 #[track_caller]
 fn expect_complete(subject: &Subject, messages: u64) {
     let experiment = &subject.experiment;
@@ -103,39 +105,39 @@ fn program_that_ends_by_itself_ends_with_its_code() {
     .iter()
     .enumerate()
     {
-        let chance = if arguments[0] == "abandon" { Chance::Status } else { Chance::Nothing };
-        expect_same_end(&format!("exit_codes_{number}"), "exit_codes", arguments, 10, chance);
+        let quirk = if arguments[0] == "abandon" { LauncherQuirk::Status } else { LauncherQuirk::Nothing };
+        expect_same_end(&format!("exit_codes_{number}"), "exit_codes", arguments, 10, quirk);
     }
 }
 
 #[test]
 fn program_that_starts_others_ends_as_it_does_bare() {
-    expect_same_end("fork", "fork", &[], 30, Chance::Nothing);
+    expect_same_end("fork", "fork", &[], 30, LauncherQuirk::Nothing);
 }
 
 #[test]
 fn abort_leaves_all_messages() {
-    expect_same_end("abort", "abort", &[MESSAGES], 20000, Chance::Output);
+    expect_same_end("abort", "abort", &[MESSAGES], 20000, LauncherQuirk::Output);
 }
 
 #[test]
 fn crash_leaves_all_messages() {
-    expect_same_end("crash", "crash", &[MESSAGES], 20000, Chance::Nothing);
+    expect_same_end("crash", "crash", &[MESSAGES], 20000, LauncherQuirk::Nothing);
 }
 
 #[test]
 fn rank_that_crashed_behind_mpirun_is_named_with_its_signal() {
     let Some(subject) = subject("crash_named", "crash", &["100"]) else { return };
-    let recorded = subject.run_recorded(Way::Behind);
+    let recorded = subject.run_recorded(Invocation::Behind);
     expect_complete(&subject, 100);
-    // Open MPI's mpirun has left before the archive is complete, and nobody passes on what is said then.
+    // Open MPI's mpirun exits before the archive is complete, and does not forward later output.
     let is_said = recorded.stderr.contains("came to their exit");
     assert!(is_said || subject.mpi.is_open_mpi, "{}", recorded.stderr);
     assert_eq!(is_said, recorded.stderr.contains("; rank 1 died of SIGSEGV"), "{}", recorded.stderr);
     assert!(!recorded.stderr.contains("rank 0 died of"), "{}", recorded.stderr);
 }
 
-/// Starts a program that sleeps after its messages, has somebody killed, and waits for the end of everything.
+/// Starts a program that sleeps after its messages, kills some process, and waits until all have ended.
 fn killed(subject: &Subject, command: &mut Command, kill: impl Fn(&Running)) -> Ended {
     let _turn = Turn::alone();
     let mut running = Running::start(command, &subject.folder);
@@ -144,19 +146,20 @@ fn killed(subject: &Subject, command: &mut Command, kill: impl Fn(&Running)) -> 
     running.wait()
 }
 
-/// Bare and recorded in both ways: killed in this way, a program ends the same, and its messages are all there.
-fn expect_same_end_when_killed(test: &str, chance: Chance, kill: impl Fn(&Running)) {
+/// Runs a program bare and recorded in both ways: killed in this way, it ends the same, and has all its
+/// messages.
+fn expect_same_end_when_killed(test: &str, quirk: LauncherQuirk, kill: impl Fn(&Running)) {
     let Some(subject) = subject(test, "sleep_forever", &[MESSAGES]) else { return };
     let bare = killed(&subject, &mut subject.bare(), &kill);
-    for way in WAYS {
+    for way in INVOCATIONS {
         let recorded = killed(&subject, &mut subject.recorded(way), &kill);
-        assert_same(&bare, &recorded, way, on(&subject, chance));
+        assert_same(&bare, &recorded, way, on(&subject, quirk));
         expect_complete(&subject, 20000);
         std::fs::remove_dir_all(&subject.experiment).unwrap();
     }
 }
 
-/// The ranks themselves, not what has started them.
+/// The processes of the ranks, without those that started them.
 fn ranks(running: &Running) -> Vec<crate::support::process::Process> {
     let mut ranks = running.processes();
     ranks.retain(|process| process.program.ends_with("sleep_forever"));
@@ -166,27 +169,31 @@ fn ranks(running: &Running) -> Vec<crate::support::process::Process> {
 
 #[test]
 fn sigterm_for_the_command_leaves_all_messages() {
-    expect_same_end_when_killed("term_command", Chance::Status, |running| running.kill(Signal::TERM));
+    expect_same_end_when_killed("term_command", LauncherQuirk::Status, |running| running.kill(Signal::TERM));
 }
 
 #[test]
 fn sigterm_for_a_rank_leaves_all_messages() {
-    expect_same_end_when_killed("term_rank", Chance::Nothing, |running| ranks(running)[1].kill(Signal::TERM));
+    expect_same_end_when_killed("term_rank", LauncherQuirk::Nothing, |running| {
+        ranks(running)[1].kill(Signal::TERM)
+    });
 }
 
 #[test]
 fn sigkill_for_a_rank_leaves_all_messages() {
-    expect_same_end_when_killed("kill_rank", Chance::Nothing, |running| ranks(running)[1].kill(Signal::KILL));
+    expect_same_end_when_killed("kill_rank", LauncherQuirk::Nothing, |running| {
+        ranks(running)[1].kill(Signal::KILL)
+    });
 }
 
 #[test]
 fn sigkill_for_all_ranks_leaves_all_messages() {
-    expect_same_end_when_killed("kill_ranks", Chance::Nothing, |running| {
+    expect_same_end_when_killed("kill_ranks", LauncherQuirk::Nothing, |running| {
         ranks(running).iter().for_each(|rank| rank.kill(Signal::KILL));
     });
 }
 
-/// A file of a recording that this process has mapped, as an analysis of a running program or a debugger may have it.
+/// Maps a file of a recording, as an analysis of a running program or a debugger may do.
 fn mapped(subject: &Subject) -> otf2::FileBytes {
     let path = subject.experiment.join("recording/0.buffer");
     let bytes = otf2::FileBytes::open(&path).unwrap();
@@ -199,7 +206,7 @@ fn mapped(subject: &Subject) -> otf2::FileBytes {
 fn reader_of_the_recording_does_not_keep_the_archive_from_being_completed() {
     let Some(subject) = Subject::new("reader", "endings/sleep_forever.c", RANKS, &[MESSAGES]) else { return };
     let subject = subject.option("--buffer=4M");
-    for way in WAYS {
+    for way in INVOCATIONS {
         let reading = std::cell::RefCell::new(None);
         let recorded = killed(&subject, &mut subject.recorded(way), |running| {
             *reading.borrow_mut() = Some(mapped(&subject));
@@ -216,7 +223,7 @@ fn reader_of_the_recording_does_not_keep_the_archive_from_being_completed() {
 fn copy_of_a_run_that_hangs_goes_on_until_it_was_made() {
     let Some(subject) = Subject::new("copied", "endings/sleep_forever.c", RANKS, &[MESSAGES]) else { return };
     let copied = subject.folder.join("copy");
-    killed(&subject, &mut subject.recorded(Way::InFront), |running| {
+    killed(&subject, &mut subject.recorded(Invocation::InFront), |running| {
         std::thread::sleep(Duration::from_millis(700));
         copy(&subject.experiment, &copied);
         record::finish(&copied, &subject.folder).expect_success();
@@ -229,7 +236,7 @@ fn copy_of_a_run_that_hangs_goes_on_until_it_was_made() {
     assert_eq!(archive::refusal(&copied), None);
     assert_eq!(archive::difference(&copied), None);
     let resolution = Archive::open(&copied).unwrap().definitions().unwrap().clock.resolution;
-    // By location, the times of the last events: recording ends with the copy, long after anything else.
+    // Times of the last events, by location: recording ends with the copy, long after anything else.
     let mut last: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
     archive::each_event(&copied, |at, event, _| {
         let [_, before] = last.get(&at.location).copied().unwrap_or_default();
@@ -254,7 +261,7 @@ fn event_files(experiment: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     events.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
-/// Completes a recording with `replay-record --finish`; nothing that was written out may be lost.
+/// Completes a recording with `replay-record --finish`; no flushed event may be lost.
 fn finish(subject: &Subject) -> Ended {
     let written = event_files(&subject.experiment);
     let finished = record::finish(&subject.experiment, &subject.folder);
@@ -263,7 +270,7 @@ fn finish(subject: &Subject) -> Ended {
     for (path, bytes) in &written {
         let mut written = EventCursor::new(bytes, path, chunk_size);
         let mut complete = EventCursor::new(&complete[path], path, chunk_size);
-        // What was written out has no end mark.
+        // The flushed part has no end mark.
         while let Ok(Some(event)) = written.next() {
             let kept = complete.next().ok().flatten();
             assert!(kept.is_some_and(|kept| is_same(event, kept)), "{event:?} has become {kept:?}");
@@ -272,7 +279,7 @@ fn finish(subject: &Subject) -> Ended {
     finished
 }
 
-/// Whether two events are the same but for their unwind distances, which are corrected in the end.
+/// Whether two events are equal except for their unwind distances, which finishing corrects.
 fn is_same<'a>(mut one: EventRecord<'a>, mut other: EventRecord<'a>) -> bool {
     for record in [&mut one, &mut other] {
         if let Event::CallingContextEnter { unwind_distance, .. }
@@ -287,7 +294,7 @@ fn is_same<'a>(mut one: EventRecord<'a>, mut other: EventRecord<'a>) -> bool {
 #[test]
 fn sigkill_for_everybody_leaves_what_can_be_finished() {
     let Some(subject) = subject("kill_all", "sleep_forever", &[MESSAGES]) else { return };
-    for way in WAYS {
+    for way in INVOCATIONS {
         killed(&subject, &mut subject.recorded(way), |running| {
             for _ in 0..3 {
                 running.processes().iter().for_each(|process| process.kill(Signal::KILL));
@@ -314,8 +321,8 @@ fn two_programs(test: &str, words: &[&str]) -> Option<Subject> {
 fn program_beside_one_without_recorder_is_not_recorded_and_says_so() {
     let Some(subject) = two_programs("one_of_two", &[]) else { return };
     let bare = subject.run_bare();
-    let recorded = subject.run_recorded(Way::Behind);
-    assert_same(&bare, &recorded, Way::Behind, Chance::Nothing);
+    let recorded = subject.run_recorded(Invocation::Behind);
+    assert_same(&bare, &recorded, Invocation::Behind, LauncherQuirk::Nothing);
     assert_eq!(recorded.stderr.matches("nothing is recorded: rank 1").count(), 1, "{}", recorded.stderr);
     assert!(!subject.experiment.exists());
 }
@@ -327,11 +334,11 @@ fn two_programs_that_are_both_recorded_have_one_archive() {
     let words = [launcher, "-o", output.to_str().unwrap()];
     let Some(mut subject) = two_programs("both_of_two", &words) else { return };
     subject.experiment = output;
-    subject.run_recorded(Way::Behind).expect_success();
+    subject.run_recorded(Invocation::Behind).expect_success();
     expect_complete(&subject, 10);
 }
 
-/// A command, and the same behind `replay-record`.
+/// Runs a command without and with `replay-record` in front.
 fn without_mpirun(test: &str, command: &[&str]) -> Option<[Ended; 2]> {
     build::mpi(test)?;
     let folder = crate::support::fresh(test);
@@ -369,17 +376,20 @@ fn program_that_does_not_exist_is_reported_as_shells_and_mpirun_do() {
     let Some(subject) = Subject::any("nowhere_mpirun", RANKS, vec!["/nowhere/program".into()]) else {
         return;
     };
-    let (bare, in_front, behind) =
-        (subject.run_bare(), subject.run_recorded(Way::InFront), subject.run_recorded(Way::Behind));
-    assert_same(&bare, &in_front, Way::InFront, Chance::Nothing);
+    let (bare, in_front, behind) = (
+        subject.run_bare(),
+        subject.run_recorded(Invocation::InFront),
+        subject.run_recorded(Invocation::Behind),
+    );
+    assert_same(&bare, &in_front, Invocation::InFront, LauncherQuirk::Nothing);
     assert!(!behind.status.success() && behind.stderr.contains("/nowhere/program"), "{}", behind.stderr);
 }
 
-/// A small disk of its own at a folder.
+/// A small file system mounted at a folder.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// `None`, and says so, if that is not allowed here.
+    /// `None`, with a message, if mounting is not allowed here.
     fn mount(folder: PathBuf, size: &str) -> Option<Disk> {
         std::fs::create_dir_all(&folder).unwrap();
         let disk = Disk(folder);
@@ -410,10 +420,10 @@ fn full_disk_stops_the_recording_and_not_the_program() {
     let bare = subject.run_bare();
     let Some(disk) = Disk::mount(subject.folder.join("disk"), "size=5m") else { return };
     subject.experiment = disk.0.join("recording");
-    let recorded = subject.run_recorded(Way::InFront);
-    assert_same(&bare, &recorded, Way::InFront, Chance::Nothing);
+    let recorded = subject.run_recorded(Invocation::InFront);
+    assert_same(&bare, &recorded, Invocation::InFront, LauncherQuirk::Nothing);
     assert!(recorded.stderr.contains("is not recorded any more"), "{}", recorded.stderr);
-    // With room again, what was recorded until then can be analyzed.
+    // With room again, the recording up to then can be analyzed.
     assert!(disk.call("mount", &["-o", "remount,size=50m"]));
     let finished = finish(&subject);
     assert!(finished.status.code().is_some_and(|status| status < 2), "{}", finished.stderr);
@@ -426,11 +436,11 @@ fn full_disk_stops_the_recording_and_not_the_program() {
 #[test]
 fn limit_of_file_sizes_stops_the_recording_and_not_the_program() {
     let Some(subject) = Subject::new("file_sizes", "calls/many_events.c", 1, &["2000000"]) else { return };
-    // 16 MB: more than MPI's own files have.
+    // 16 MB: more than MPI's own files need.
     let subject = subject.behind_shell("ulimit -f 32768; exec \"$@\"");
     let bare = subject.run_bare();
-    let recorded = subject.run_recorded(Way::InFront);
-    assert_same(&bare, &recorded, Way::InFront, Chance::Nothing);
+    let recorded = subject.run_recorded(Invocation::InFront);
+    assert_same(&bare, &recorded, Invocation::InFront, LauncherQuirk::Nothing);
     assert!(recorded.stderr.contains("is not recorded any more"), "{}", recorded.stderr);
     expect_analyzable(&subject);
 }

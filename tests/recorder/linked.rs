@@ -1,23 +1,23 @@
-//! A recorder that is linked into a program, as `make static-library` builds it: the program runs as without it unless it
-//! is to be recorded, and then leaves the trace that a preloaded recorder makes of it. With MPICH the MPI library is linked
-//! statically, too, and everything else, where a system has what that takes.
+//! Statically linked recorder, as `make static-library` builds it: a program runs unchanged unless it is to
+//! be recorded, and then writes the trace that a preloaded recorder would. With MPICH the MPI library is
+//! linked statically, too, and everything else, where a system has the libraries for it.
 
 use crate::support::archive;
 use crate::support::build::{self, LINKAGES, Linkage};
 use crate::support::process::Ended;
-use crate::support::record::{Subject, WAYS, Way, finish};
+use crate::support::record::{INVOCATIONS, Invocation, Subject, finish};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// It says how many records it must leave, and leaves the same every time.
+/// A program that prints the number of records it must leave, which is the same every time.
 const PROGRAM: &str = "calls/requests.c";
 const RANKS: u32 = 3;
 
-/// As for the tests of all calls.
+/// Option as in the tests of all calls.
 const FUNCTIONS: &str = "+err,+ext,+misc,+type";
 
-/// What recordings of one program have in common: the number of records of each kind, and all call paths.
+/// Invariants of the recordings of one program: the number of records of each kind, and all call paths.
 type Trace = (BTreeMap<String, u64>, Vec<String>);
 
 #[track_caller]
@@ -26,7 +26,7 @@ fn trace(experiment: &Path) -> Trace {
     (archive::counts(experiment), archive::paths(experiment))
 }
 
-/// The program without a recorder in it, how it runs, and the trace of a preloaded recorder.
+/// Run of the program without a linked recorder, and the trace of a preloaded recorder.
 fn preloaded() -> Option<&'static (Ended, Trace)> {
     static PRELOADED: OnceLock<Option<(Ended, Trace)>> = OnceLock::new();
     let record = || {
@@ -34,7 +34,7 @@ fn preloaded() -> Option<&'static (Ended, Trace)> {
             Subject::new("linked_reference", PROGRAM, RANKS, &[])?.with("REPLAY_FUNCTIONS", FUNCTIONS);
         let bare = subject.run_bare();
         bare.expect_success();
-        subject.run_recorded(Way::InFront).expect_success();
+        subject.run_recorded(Invocation::InFront).expect_success();
         let trace = trace(&subject.experiment);
         assert!(trace.1.iter().any(|path| path.starts_with("/main ")), "{:?}", trace.1);
         Some((bare, trace))
@@ -42,13 +42,13 @@ fn preloaded() -> Option<&'static (Ended, Trace)> {
     PRELOADED.get_or_init(record).as_ref()
 }
 
-/// A program with a recorder in it.
+/// A program with a linked recorder.
 fn linked(test: &str, source: &str, ranks: u32, linkage: Linkage) -> Option<Subject> {
     let program = build::linked(build::mpi(test)?, source, linkage)?;
     Some(Subject::any(&format!("{test}.{linkage:?}"), ranks, program)?.with("REPLAY_FUNCTIONS", FUNCTIONS))
 }
 
-/// The program with a recorder in it, in all ways to link it.
+/// The program with a linked recorder, for all ways of linking.
 fn all_linked(test: &str) -> impl Iterator<Item = Subject> {
     LINKAGES.into_iter().filter_map(move |linkage| linked(test, PROGRAM, RANKS, linkage))
 }
@@ -58,7 +58,7 @@ fn assert_same(bare: &Ended, linked: &Ended) {
     assert_eq!((&bare.stdout, bare.status), (&linked.stdout, linked.status), "{}", linked.stderr);
 }
 
-/// The names of what is in a folder.
+/// Names of the entries of a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -72,7 +72,7 @@ fn nothing_is_recorded_unless_it_is_asked_for() {
         assert_same(bare, &linked);
         assert_eq!(linked.stderr, bare.stderr);
         let names = names(&subject.folder);
-        // What the run has printed.
+        // Files with the output of the run are no traces.
         let others = names.iter().find(|name| !name.starts_with("stdout.") && !name.starts_with("stderr."));
         assert_eq!(others, None);
     }
@@ -84,7 +84,7 @@ fn trace_is_that_of_a_preloaded_recorder_if_a_variable_asks_for_it() {
     for subject in all_linked("linked_variable") {
         let subject = subject.with("REPLAY_OUTPUT", "recording");
         assert_same(bare, &subject.run_bare());
-        // Nobody is there who completes the archive.
+        // There is no launcher that completes the archive.
         finish(&subject.experiment, &subject.folder).expect_success();
         archive::expect_promised(&subject.experiment, &bare.stdout);
         assert_eq!(&trace(&subject.experiment), expected);
@@ -95,10 +95,10 @@ fn trace_is_that_of_a_preloaded_recorder_if_a_variable_asks_for_it() {
 fn program_is_recorded_once_by_a_linked_and_a_preloaded_recorder() {
     let Some((bare, expected)) = preloaded() else { return };
     for subject in all_linked("linked_and_preloaded") {
-        for way in WAYS {
+        for way in INVOCATIONS {
             let recorded = subject.run_recorded(way);
             assert_same(bare, &recorded);
-            // A program into which nothing can be loaded is one that can be recorded all the same.
+            // A program into which nothing can be preloaded is recorded all the same.
             assert!(!recorded.stderr.contains("statically linked"), "{}", recorded.stderr);
             assert_eq!(&trace(&subject.experiment), expected);
             std::fs::remove_dir_all(&subject.experiment).unwrap();
@@ -113,11 +113,11 @@ fn regions_are_those_that_the_program_names() {
     let source = "waits/late_sender.c";
     let Some(preloaded) = Subject::new("linked_reference_regions", source, 2, &[]) else { return };
     let preloaded = preloaded.with("REPLAY_FUNCTIONS", FUNCTIONS);
-    preloaded.run_recorded(Way::InFront).expect_success();
+    preloaded.run_recorded(Invocation::InFront).expect_success();
     let expected = trace(&preloaded.experiment);
     assert!(expected.1.iter().any(|path| path.ends_with("/delay")), "{:?}", expected.1);
     let Some(linked) = linked("linked_regions", source, 2, Linkage::Recorder) else { return };
-    linked.run_recorded(Way::InFront).expect_success();
+    linked.run_recorded(Invocation::InFront).expect_success();
     assert_eq!(trace(&linked.experiment), expected);
 }
 

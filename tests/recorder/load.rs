@@ -1,19 +1,19 @@
-//! Proof 4: many threads, communicators, requests and events are recorded completely, in memory that does not grow with
-//! them.
+//! Proof 4: many threads, communicators, requests and events are recorded completely, in memory that does not
+//! grow with them.
 //!
 //! With `REPLAY_TEST_EVENTS=10000000` there are as many events as in the proof; by default, fewer.
 
 use crate::support::archive;
 use crate::support::process::Running;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
 use crate::support::turns::Turn;
 use std::process::Command;
 
-/// What the recorder may need beside a program: a buffer, the table of requests or communicators, call paths, its code.
+/// Limit of the recorder's memory: a buffer, the table of requests or communicators, call paths, its code.
 const ALLOWED: u64 = 8 << 20;
 
-/// Runs a program to its end; answers what it has printed and the most memory that one of its processes had, in bytes.
+/// Runs a program to its end; returns its output and the peak memory of one of its processes, in bytes.
 fn run_and_measure(subject: &Subject, command: &mut Command, program: &str) -> (String, u64) {
     let _turn = Turn::alone();
     let mut running = Running::start(command, &subject.folder);
@@ -29,10 +29,11 @@ fn run_and_measure(subject: &Subject, command: &mut Command, program: &str) -> (
     (running.wait().expect_success().stdout.clone(), peak)
 }
 
-/// A program prints the same bare and recorded, needs little more memory, and leaves all records.
+/// Checks that output is the same bare and recorded, that memory hardly grows, and that all records exist.
 fn expect_complete(subject: &Subject, program: &str) {
     let (said, bare) = run_and_measure(subject, &mut subject.bare(), program);
-    let (recorded_said, recorded) = run_and_measure(subject, &mut subject.recorded(Way::InFront), program);
+    let (recorded_said, recorded) =
+        run_and_measure(subject, &mut subject.recorded(Invocation::InFront), program);
     assert_eq!(said, recorded_said);
     let more = recorded.saturating_sub(bare);
     println!("{program}: {} kB bare, {} kB more when it is recorded", bare >> 10, more >> 10);
@@ -49,7 +50,7 @@ fn expect_complete(subject: &Subject, program: &str) {
 #[test]
 fn four_threads_that_send_are_locations_of_their_own() {
     let Some(subject) = Subject::new("threads", "calls/threads.c", 2, &[]) else { return };
-    let (said, _) = run_and_measure(&subject, &mut subject.recorded(Way::InFront), "threads");
+    let (said, _) = run_and_measure(&subject, &mut subject.recorded(Invocation::InFront), "threads");
     let experiment = &subject.experiment;
     assert_eq!(archive::refusal(experiment), None);
     assert_eq!(archive::difference(experiment), None);

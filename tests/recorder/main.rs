@@ -1,6 +1,6 @@
-//! Real programs, those of `tests/programs`, are recorded under the MPI that `REPLAY_MPIRUN` and `MPICC` name, and what
-//! comes of it is judged: by `otf2-print`, by OTF2's Python bindings, by the analyzer, and by what the programs say of
-//! themselves. Without MPI, or a compiler, or a judge, tests say so and pass.
+//! Tests of the recorder on real programs, those of `tests/programs`, under the MPI that `REPLAY_MPIRUN` and
+//! `MPICC` name. Judges are `otf2-print`, OTF2's Python bindings, the analyzer, and the output of the
+//! programs. Without MPI, a compiler, or a judge, tests say so and pass.
 
 mod calls; // all kinds of calls leave the records that they must leave
 mod endings; // however a program ends, it ends as without the recorder, and its archive can be analyzed

@@ -1,14 +1,14 @@
-//! Programs that do what programs seldom do: they notice nothing of the recorder, and their traces are whole.
+//! Unusual programs: their behaviour does not change under the recorder, and their traces are complete.
 
 use crate::support::archive;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
 
-/// A program, bare and recorded: prints the same, ends the same, and leaves an archive that can be read. Answers the names
-/// of what the analysis finds.
+/// Runs a program bare and recorded: output and status are the same, and the archive can be read. Returns the
+/// names of the findings of the analysis.
 fn expect_unnoticed(test: &str, source: &str, ranks: u32, option: &'static str) -> Option<Vec<String>> {
     let subject = Subject::new(test, source, ranks, &[])?.option(option);
-    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Way::InFront));
+    let (bare, recorded) = (subject.run_bare(), subject.run_recorded(Invocation::InFront));
     bare.expect_success();
     assert_eq!((&bare.stdout, bare.status), (&recorded.stdout, recorded.status), "{}", recorded.stderr);
     assert_eq!(archive::refusal(&subject.experiment), None);
@@ -19,7 +19,7 @@ fn expect_unnoticed(test: &str, source: &str, ranks: u32, option: &'static str) 
 #[test]
 fn calls_behind_a_jump_out_of_a_call_are_recorded() {
     let found = expect_unnoticed("longjmp", "oddities/leave_by_longjmp.c", 2, "--depth=64");
-    // The send goes to a rank that there is not; but every barrier has all its members.
+    // The send goes to a rank that does not exist; but every barrier has all its members.
     assert!(found.is_none_or(|found| found == ["rank outside of its communicator"]));
 }
 

@@ -1,21 +1,21 @@
-//! Proof 3: where only some rounds are recorded, or the program switches recording off and on, no message gets another partner
-//! than it has.
+//! Proof 3: where only some rounds are recorded, or the program switches recording off and on, no message is
+//! matched wrongly.
 
 use crate::support::archive;
-use crate::support::record::{Subject, Way, analyze};
-use crate::support::report::{Findings, findings};
+use crate::support::record::{Invocation, Subject, analyze};
+use crate::support::report::{NamedReport, findings};
 use replay::findings::Class;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The lengths of received messages by region, as the ranks of a program tell them.
+/// The lengths of received messages by region, as printed by the ranks of a program.
 fn lengths(folder: &Path, ranks: u32) -> BTreeMap<String, u64> {
     let mut lengths = BTreeMap::new();
     for rank in 0..ranks {
-        // Who receives nothing tells nothing.
-        let told = fs::read_to_string(folder.join(format!("received.{rank}"))).unwrap_or_default();
-        for line in told.lines() {
+        // A rank without receives writes no file.
+        let printed = fs::read_to_string(folder.join(format!("received.{rank}"))).unwrap_or_default();
+        for line in printed.lines() {
             let (region, length) = line.split_once(' ').unwrap();
             lengths.insert(region.into(), length.parse().unwrap());
         }
@@ -23,16 +23,16 @@ fn lengths(folder: &Path, ranks: u32) -> BTreeMap<String, u64> {
     lengths
 }
 
-/// What came of a recording.
+/// Result of a recording.
 struct Recorded {
-    /// Regions in which a message was received.
+    /// Number of regions in which a message was received.
     receives: usize,
     /// Findings by name.
     found: BTreeMap<String, u64>,
 }
 
-/// Records a program, and fails unless each receive that is recorded has the length of the message that it got. A receive
-/// has the length of its send, if that is known, so it has got no other one.
+/// Records a program, and fails unless each recorded receive has the length of its message. A receive has the
+/// length of its send, if that is known, so equal lengths mean the right match.
 fn recorded(
     test: &str,
     program: &str,
@@ -42,13 +42,13 @@ fn recorded(
 ) -> Option<Recorded> {
     let subject = Subject::new(test, program, ranks, arguments)?;
     let subject = option.into_iter().fold(subject, Subject::option);
-    subject.run_recorded(Way::InFront).expect_success();
+    subject.run_recorded(Invocation::InFront).expect_success();
     let experiment = &subject.experiment;
     assert_eq!(archive::refusal(experiment), None);
     assert_eq!(archive::difference(experiment), None);
     let analysis = analyze(experiment, &subject.folder);
     analysis.expect_success();
-    let report = Findings::read(experiment);
+    let report = NamedReport::read(experiment);
     let mut receives = 0;
     for (region, length) in lengths(&subject.folder, ranks) {
         let paths = report.within(&region);
@@ -70,15 +70,15 @@ fn recorded(
 const ALONE: &str = "message with one side recorded";
 const OFF: &str = "recording switched off";
 
-/// Of 80 steps, in mode 1 with a message each, in mode 2 with one in each direction: how many of the receives are recorded, and
-/// how many messages have one side recorded only. In round k, mode 1 sends message k + 1 and receives message k - 1; mode 2
-/// posts the receives of step k, and sends and completes what belongs to step k - 1.
+/// Expects numbers of recorded receives and of messages with one side recorded, of 80 steps, in mode 1 with a
+/// message each, in mode 2 with one in each direction. In round k, mode 1 sends message k + 1 and receives
+/// message k - 1; mode 2 posts the receives of step k, and sends and completes the messages of step k - 1.
 fn expect_ahead(test: &str, option: Option<&'static str>, expected: [(usize, u64); 2]) {
     for (mode, (receives, alone)) in ["1", "2"].into_iter().zip(expected) {
         let name = format!("ahead_{test}_{mode}");
         let Some(it) = recorded(&name, "pauses/ahead.c", 2, &["80", mode], option) else { return };
         assert_eq!((it.receives, it.found.get(ALONE).copied().unwrap_or(0)), (receives, alone), "{name}");
-        // Nothing else is odd, and nothing at all in a whole recording.
+        // There are no other findings, and none at all in a complete recording.
         let known: Vec<&str> = if option.is_some() { vec![ALONE, OFF] } else { Vec::new() };
         assert!(it.found.keys().all(|found| known.contains(&found.as_str())), "{name}: {:?}", it.found);
     }

@@ -1,21 +1,21 @@
-//! Programs in Python: their functions are on call paths, as Python itself sees them, with file and line.
+//! Python programs: their functions are on call paths, as Python itself has them, with file and line.
 
 use crate::support::archive::{self, paths, samples};
 use crate::support::expectations;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use std::collections::BTreeSet;
 
 #[test]
 fn call_paths_are_those_that_python_sees() {
     let Some(subject) = Subject::new("python_paths", "python/paths.py", 2, &[]) else { return };
-    let ended = subject.run_recorded(Way::InFront);
+    let ended = subject.run_recorded(Invocation::InFront);
     ended.expect_success();
     assert!(!ended.stderr.contains("not on call paths"), "{}", ended.stderr);
     assert_eq!(archive::refusal(&subject.experiment), None);
     analyze(&subject.experiment, &subject.folder).expect_success();
     let paths = paths(&subject.experiment);
     for path in &paths {
-        // MPI_Finalize is called when there is no Python any more, and with it what mpi4py asks before.
+        // MPI_Finalize is called after the end of Python, and so are mpi4py's queries before it.
         let roots =
             ["/<module> (", "/Thread._bootstrap (", "/MPI_", "/__pyx_f_6mpi4py_3MPI_atexit", "/[MPI."];
         assert!(roots.iter().any(|root| path.starts_with(root)), "{path}");
@@ -51,7 +51,7 @@ fn call_paths_are_those_that_python_sees() {
 fn samples_name_the_functions_that_compute() {
     let Some(subject) = Subject::new("python_samples", "python/busy.py", 1, &[]) else { return };
     let subject = subject.option("--sample=100");
-    subject.run_recorded(Way::InFront).expect_success();
+    subject.run_recorded(Invocation::InFront).expect_success();
     assert_eq!(archive::refusal(&subject.experiment), None);
     let (_, begin) = expectations::here("python/busy.py", "begin");
     let (_, end) = expectations::here("python/busy.py", "end");

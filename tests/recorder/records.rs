@@ -1,15 +1,15 @@
-//! Archives of one recording with both kinds of records, calling contexts and plain ones: others read both, and they say the
-//! same of messages, MPI functions, and regions that tell of themselves.
+//! Archives of one recording with both kinds of records, calling contexts and plain ones: other readers
+//! accept both, and they agree in messages, MPI functions, and instrumented regions.
 
-use crate::support::archive::{self, Account};
+use crate::support::archive::{self, Invariants};
 use crate::support::copy;
 use crate::support::record::{Subject, analyze, finish_with};
-use crate::support::report::Findings;
+use crate::support::report::NamedReport;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Records a program, which nobody completes, and completes it in both ways. Answers the archive with calling contexts, and
-/// where the plain one is.
+/// Records a program without completing the archive, and completes it in both ways. Returns the archive with
+/// calling contexts, and the path of the plain one.
 #[track_caller]
 fn both(
     test: &str,
@@ -28,7 +28,7 @@ fn both(
     Some((subject, plain))
 }
 
-/// Both archives of a program say the same of its events.
+/// Checks that both archives of a program have the same events.
 #[track_caller]
 fn expect_same_account(
     test: &str,
@@ -40,9 +40,9 @@ fn expect_same_account(
     let accounts = [&subject.experiment, &plain].map(|experiment| {
         assert_eq!(archive::refusal(experiment), None);
         assert_eq!(archive::difference(experiment), None);
-        archive::account(experiment)
+        archive::invariants(experiment)
     });
-    let [Account { records, regions }, plain] = &accounts;
+    let [Invariants { records, regions }, plain] = &accounts;
     assert!(!records.is_empty() && !regions.is_empty());
     for (contexts, plain) in records.iter().zip(&plain.records) {
         assert_eq!(contexts, plain);
@@ -95,8 +95,8 @@ fn interpreted_programs_are_the_same_with_both_records() {
     expect_same_account("both_python", "waits/late_sender.py", &[], &[("REPLAY_SAMPLE", "200")]);
 }
 
-/// Metrics that compare the call sites of ranks, and count how often a function was met at another line: with plain records
-/// call sites in other lines are one call path, so that these differ by definition.
+/// Metrics that compare the call sites of ranks, and visits of functions at different lines: in plain records
+/// call sites on other lines are one call path, so these differ by definition.
 const OF_CALL_SITES: [&str; 6] = [
     "visits",
     "imbalance",
@@ -106,11 +106,11 @@ const OF_CALL_SITES: [&str; 6] = [
     "critical_imbalance",
 ];
 
-/// Metrics of which plain records have the same sums by location for that reason, but not at each call path.
+/// Metrics for which plain records have the same sums by location for that reason, but not at each call path.
 const BY_LOCATION: [&str; 2] = ["delay", "critical_path"];
 
-/// Records a program and completes it in both ways; the analysis of both says the same. Without functions around MPI calls all
-/// metrics are the same everywhere.
+/// Records a program and completes it in both ways; the analyses of both agree. Without functions around MPI
+/// calls all metrics are equal everywhere.
 #[track_caller]
 fn expect_same_severities(test: &str, source: &str, depth: Option<&'static str>) {
     let variables: Vec<_> = depth.map(|depth| ("REPLAY_DEPTH", depth)).into_iter().collect();
@@ -118,7 +118,7 @@ fn expect_same_severities(test: &str, source: &str, depth: Option<&'static str>)
     let [contexts, plain] = [&subject.experiment, &plain].map(|experiment| {
         analyze(experiment, &subject.folder).expect_success();
         let mut comparable: BTreeMap<_, f64> = BTreeMap::new();
-        for ((metric, path, location), value) in Findings::read(experiment).by_names() {
+        for ((metric, path, location), value) in NamedReport::read(experiment).by_names() {
             let is_among =
                 |list: &[&str]| depth != Some("0") && list.iter().any(|part| metric.contains(part));
             if !is_among(&OF_CALL_SITES) {

@@ -1,7 +1,7 @@
-//! What programs tell of themselves: regions and phases with names, and the functions of `-finstrument-functions`.
+//! Instrumented regions: named regions and phases, and the functions of `-finstrument-functions`.
 
 use crate::support::archive::{self, visits};
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
 use replay::findings::Class;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const NAMES: &str = concat!("--filter=", env!("CARGO_MANIFEST_DIR"), "/tests/programs/regions/names.filter");
 const FILES: &str = concat!("--filter=", env!("CARGO_MANIFEST_DIR"), "/tests/programs/regions/files.filter");
 
-/// How often regions that are not MPI's are entered in a recording of two processes; `None` if it cannot be made here.
+/// Visits of regions that are not MPI's in a recording of two processes; `None` if it cannot be made here.
 fn recorded(
     test: &str,
     source: &str,
@@ -18,7 +18,7 @@ fn recorded(
 ) -> Option<BTreeMap<String, u64>> {
     let subject = Subject::new(test, source, 2, arguments)?;
     let subject = options.iter().fold(subject, |subject, option| subject.option(option));
-    subject.run_recorded(Way::InFront).expect_success();
+    subject.run_recorded(Invocation::InFront).expect_success();
     assert_eq!(archive::refusal(&subject.experiment), None);
     analyze(&subject.experiment, &subject.folder).expect_success();
     let odd = findings(&subject.experiment);
@@ -47,7 +47,7 @@ fn functions_that_tell_of_themselves_are_entered_as_often_as_called() {
 #[test]
 fn functions_that_a_filter_excludes_leave_nothing_at_any_depth() {
     let visits = recorded("filtered_names", "regions/instrumented.cc", &["deep"], &[NAMES]);
-    // Of 2,001 active calls those are recorded that there is room for.
+    // Of 2,001 active calls only as many are recorded as there is room for.
     let visits = visits.map(|mut visits| (visits.remove("deep(int)"), visits));
     let expected = named([("main", 2), ("solver::sum<int>(int, int)", 10)]);
     assert!(visits.as_ref().is_none_or(|(_, visits)| *visits == expected), "{visits:?}");

@@ -1,10 +1,10 @@
-//! A program without symbols: its functions are named by their addresses, its calls are told apart, and it is said how to get
-//! more.
+//! A program without symbols: its functions are named by their addresses, its calls are kept apart, and a
+//! message says how to get names.
 
 use crate::support::archive;
 use crate::support::build;
 use crate::support::fresh;
-use crate::support::record::{Subject, Way, analyze};
+use crate::support::record::{Invocation, Subject, analyze};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn said(stderr: &str) -> Vec<&str> {
 #[test]
 fn functions_of_a_stripped_program_are_named_by_where_they_begin_and_calls_are_told_apart() {
     let Some(whole) = Subject::new("whole", PROGRAM, 2, &[]) else { return };
-    let recorded = whole.run_recorded(Way::InFront);
+    let recorded = whole.run_recorded(Invocation::InFront);
     recorded.expect_success();
     assert_eq!(said(&recorded.stderr), [""; 0]);
 
@@ -32,7 +32,7 @@ fn functions_of_a_stripped_program_are_named_by_where_they_begin_and_calls_are_t
         return;
     }
     let subject = Subject::any("stripped", 2, vec![copy.clone().into()]).unwrap();
-    let recorded = subject.run_recorded(Way::InFront);
+    let recorded = subject.run_recorded(Invocation::InFront);
     recorded.expect_success();
     let line = format!("{} has no debug information: functions are named by their addresses", copy.display());
     let said = said(&recorded.stderr);
@@ -41,7 +41,8 @@ fn functions_of_a_stripped_program_are_named_by_where_they_begin_and_calls_are_t
     assert_eq!(archive::refusal(experiment), None);
     assert_eq!(archive::difference(experiment), None);
 
-    // Of a path with lines, each call has another line or is in another function; so there are as many calls here.
+    // On a path with lines, each call has another line or another function; so the number of calls is the
+    // same.
     let calls = |experiment| {
         let mut paths = archive::paths(experiment);
         paths.retain(|path| path.contains("/MPI_"));
@@ -51,7 +52,7 @@ fn functions_of_a_stripped_program_are_named_by_where_they_begin_and_calls_are_t
     assert!(stripped.len() >= calls(&whole.experiment).len(), "{stripped:?}");
     let parts = stripped.iter().flat_map(|path| path.split('/'));
     let functions: BTreeSet<&str> = parts.filter_map(|part| Some(part.split_once(" (")?.0)).collect();
-    // main, descend, and the checks; nothing from before main.
+    // main, descend, and the checks; none from before main.
     assert!((2..=6).contains(&functions.len()), "{functions:?}");
     assert!(functions.iter().all(|name| name.starts_with("stripped+0x")), "{functions:?}");
 

@@ -1,22 +1,22 @@
-//! Proof 1: each program of `expectations.txt` provokes one wait state, by a delay in a region of its own. Its archive is
-//! one that others read as we do, and the analysis finds the wait state where it is and no other, as long as the delay
-//! was, and names the delay as its cause.
+//! Proof 1: each program of `expectations.txt` provokes one wait state, by a delay in a region of its own.
+//! Other readers agree with ours on its archive, and the analysis finds the wait state where it is and no
+//! other, with the severity of the delay, and names the delay as its cause.
 
 use crate::support::archive;
 use crate::support::build::Mpi;
 use crate::support::expectations::{self, Expectation};
 use crate::support::process::{Ended, run};
-use crate::support::record::{Subject, Way, analyze};
-use crate::support::report::{Findings, Place, is_end, simple};
+use crate::support::record::{Invocation, Subject, analyze};
+use crate::support::report::{NamedReport, SourceLine, is_end, simple};
 use crate::support::turns::Turn;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 
-/// How far a severity may be from the delay.
+/// Tolerance of a severity, relative to the delay.
 const TOLERANCE: f64 = 0.01;
 
-/// How often a program is recorded until its times are right: other programs on the machine can delay a rank by more than
-/// the tolerance, but not every time.
+/// Number of attempts to record a program with accurate times: other programs on the machine can delay a rank
+/// by more than the tolerance, but not every time.
 const ATTEMPTS: usize = 5;
 
 /// A recorded program and its analysis.
@@ -72,7 +72,7 @@ fn record_as(name: &str, expectations: &[Expectation], turn: impl Fn(&Mpi) -> Tu
     let subject = Subject::new(name, program, *ranks, &arguments)?;
     let subject = subject.with("OMPI_MCA_mpi_yield_when_idle", "1");
     let turn = turn(subject.mpi);
-    let run = run(&mut subject.recorded(Way::InFront), &subject.folder);
+    let run = run(&mut subject.recorded(Invocation::InFront), &subject.folder);
     drop(turn);
     let analysis = analyze(&subject.experiment, &subject.folder);
     Some(Recording { expectations: expectations.to_vec(), experiment: subject.experiment, run, analysis })
@@ -125,16 +125,16 @@ fn severity_is_the_delay_at_the_call_that_waits_and_zero_elsewhere() {
     });
 }
 
-/// What is wrong with the severities of a recording.
+/// Checks the severities of a recording; returns what is wrong.
 fn severities(recording: &Recording) -> Option<String> {
-    let findings = Findings::read(&recording.experiment);
+    let findings = NamedReport::read(&recording.experiment);
     let problems = recording.expectations.iter().filter_map(|expected| severity(&findings, expected));
     let problems: Vec<String> = problems.collect();
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
-/// What is wrong with those of a metric.
-fn severity(findings: &Findings, expected: &Expectation) -> Option<String> {
+/// Checks the severities of a metric; returns what is wrong.
+fn severity(findings: &NamedReport, expected: &Expectation) -> Option<String> {
     let Expectation { metric, wait, delay, factor, .. } = expected;
     let find = |end: &str, what| {
         let place = expected.here(what);
@@ -163,8 +163,8 @@ fn severity(findings: &Findings, expected: &Expectation) -> Option<String> {
 fn summary_names_the_lines_of_the_wait_and_of_its_cause() {
     expect_all(|recording| {
         let Recording { expectations, analysis, .. } = recording;
-        // Ranks of programs in Python set out at different times, as they load much behind MPI_Init: there may be waiting
-        // before that.
+        // Ranks of Python programs start at different times, as they load much after MPI_Init: there may be
+        // waiting before that.
         let first = if recording.is_python() { usize::MAX } else { 1 };
         let is_named = |title: &str, end: &str, what: &str| {
             let lines = analysis.stdout.lines().skip_while(|line| !line.starts_with(title)).skip(1);
@@ -172,7 +172,7 @@ fn summary_names_the_lines_of_the_wait_and_of_its_cause() {
             lines.any(|(path, place)| is_end(end, &path) && place == expectations[0].here(what))
         };
         let Expectation { metric, wait, delay, .. } = &expectations[0];
-        // Nobody looks for causes of this metric.
+        // Causes of this metric are not analyzed.
         let has_causes = metric != "mpi_earlyscan";
         let is_right = is_named("Largest wait states:", wait, "wait")
             && (!has_causes || is_named("Who made others wait", delay, "delay"));
@@ -180,8 +180,8 @@ fn summary_names_the_lines_of_the_wait_and_of_its_cause() {
     });
 }
 
-/// The call path and the place in a line `… in a/b/c (file:line)…` of the summary.
-fn named_place(line: &str) -> Option<(String, Place)> {
+/// The call path and its source location in a line `… in a/b/c (file:line)…` of the summary.
+fn named_place(line: &str) -> Option<(String, SourceLine)> {
     let (path, rest) = line.split_once(" in ")?.1.rsplit_once(" (")?;
     let (file, line) = rest.split(')').next()?.split_once(':')?;
     let path: Vec<String> = path.split('/').map(simple).collect();

@@ -20,7 +20,7 @@ fn change(files: &mut Files, change: fn(&mut Anchor)) {
     files.anchor = anchor.encode(path).unwrap();
 }
 
-/// Offset of the first of the texts: machine, creator, description.
+/// Offset of the first text: machine, creator, description.
 const TEXTS: usize = 46;
 
 pub(super) const SECTION: Section = Section {

@@ -1,4 +1,4 @@
-//! Defects of files as a whole, and of the chunks that they consist of.
+//! Defects of whole files and of their chunks.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const EVENTS: &str = "traces/1.evt";
 /// Length of the header of a chunk.
 const HEADER: usize = 18;
 
-/// Puts a directory in the place of a file.
+/// Replaces a file by a directory.
 fn replace_by_directory(directory: &Path, file: &str) {
     small(directory);
     fs::remove_file(directory.join(file)).unwrap();

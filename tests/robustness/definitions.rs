@@ -1,4 +1,4 @@
-//! Global definitions that are missing, twice, or contradict each other.
+//! Defects of global definitions: missing, repeated, or contradictory.
 
 use model::{GroupType, LocationType, RegionRole};
 use otf2::Definition;

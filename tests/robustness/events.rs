@@ -1,4 +1,4 @@
-//! Events that contradict each other, MPI or the definitions.
+//! Defects of events: contradictions to each other, to MPI or to the definitions.
 
 use replay::findings::Finding::{
     BackwardTime, ClockCollective, ClockMessage, CollectiveAfterGap, CollectiveMismatch, ConcurrentChannel,

@@ -1,26 +1,26 @@
-//! Every kind of record that the analysis looks at, once damaged.
+//! Defects of every kind of record that the analysis reads.
 
 use replay::findings::Finding::{DamagedEvents, UnreadableMapping};
 
 use super::Make::{Hollow, Oversized};
 use super::Outcome::{Findings, Message};
-use super::make::Place;
+use super::make::ArchiveFile;
 use super::{Row, Section};
 
 const fn definition(name: &'static str) -> Row {
     let outcome = Message("traces.def", "record: the field at byte");
-    Row { defect: name, make: Hollow(Place::Definitions, name), outcome }
+    Row { defect: name, make: Hollow(ArchiveFile::Definitions, name), outcome }
 }
 
 const fn local(name: &'static str) -> Row {
-    Row { defect: name, make: Hollow(Place::Local, name), outcome: Findings(&[UnreadableMapping]) }
+    Row { defect: name, make: Hollow(ArchiveFile::Local, name), outcome: Findings(&[UnreadableMapping]) }
 }
 
 const fn event(name: &'static str) -> Row {
-    Row { defect: name, make: Hollow(Place::Events, name), outcome: Findings(&[DamagedEvents]) }
+    Row { defect: name, make: Hollow(ArchiveFile::Events, name), outcome: Findings(&[DamagedEvents]) }
 }
 
-/// An event that has no length: a single number.
+/// An event without length: a single number.
 const fn number(name: &'static str) -> Row {
     Row { defect: name, make: Oversized(name), outcome: Findings(&[DamagedEvents]) }
 }

@@ -18,16 +18,16 @@ fn append(files: &mut Files, record: &[u8]) {
     splice(&mut files.local, at, 0, record);
 }
 
-/// A mapping table of regions without its pairs: kind, count, form.
+/// Type of a mapping table of regions.
 const REGIONS: u8 = MappingType::Region as u8;
 
-/// A comparison of clocks.
+/// A clock offset record.
 fn clock_offset(time: u64, offset: i64) -> Vec<u8> {
     let body = [&time.to_le_bytes()[..], &[8], &offset.to_le_bytes(), &[0; 8]].concat();
     [&[6, body.len() as u8][..], &body].concat()
 }
 
-/// Replaces the comparisons of clocks, which come last.
+/// Replaces the clock offset records, which come last.
 fn clock(files: &mut Files, offsets: &[(u64, i64)]) {
     files.local.truncate(files.local_definition("ClockOffset"));
     files.local.extend(offsets.iter().flat_map(|&(time, offset)| clock_offset(time, offset)));

@@ -1,4 +1,4 @@
-//! Archives with a defect: from bytes, from definitions, from a script.
+//! Archives with a defect: made from bytes, from definitions, from a script.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use otf2::{
 use crate::support::parse::Case;
 use crate::support::{SMALL, write};
 
-/// The bytes of a small archive; the files of a location are those of rank 1.
+/// The bytes of a small archive; the location files are those of rank 1.
 #[derive(Clone)]
 pub(super) struct Files {
     pub(super) anchor: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Files {
     pub(super) events: Vec<u8>,
 }
 
-/// Larger than every file here.
+/// A chunk size larger than every file here.
 const CHUNK: u64 = 1 << 20;
 
 impl Files {
@@ -79,12 +79,12 @@ fn offset(mut cursor: DefinitionCursor<'_>, name: &str) -> usize {
     }
 }
 
-/// Puts bytes into a file in place of `count` others.
+/// Replaces `count` bytes of a file.
 pub(super) fn splice(file: &mut Vec<u8>, at: usize, count: usize, bytes: &[u8]) {
     file.splice(at..at + count, bytes.iter().copied());
 }
 
-/// Writes over bytes of a file.
+/// Overwrites bytes of a file.
 pub(super) fn patch(file: &mut Vec<u8>, at: usize, bytes: &[u8]) {
     splice(file, at, bytes.len(), bytes);
 }
@@ -107,15 +107,15 @@ pub(super) fn bytes(directory: &Path, change: fn(&mut Files)) {
     }
 }
 
-/// Which file of an archive.
+/// A file of an archive.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum ArchiveFile {
     Definitions,
     Local,
     Events,
 }
 
-/// Rank 1 has every kind of event that the analysis looks at.
+/// A script in which rank 1 has every kind of event that the analysis reads.
 const EVERY_EVENT: &str = "
 program prog
 context work work
@@ -132,29 +132,29 @@ rank 1
   70 > main ; metric 1 ; 71 flush 72 ; 73 < ; 80 on
 ";
 
-/// An archive in which the first record of a kind has a length of 0.
-pub(super) fn hollow(directory: &Path, file: Place, name: &str) {
+/// Writes an archive in which the first record of a kind has a length of 0.
+pub(super) fn hollow(directory: &Path, file: ArchiveFile, name: &str) {
     match file {
-        Place::Definitions => definitions(directory, every_kind),
-        Place::Local => small(directory),
-        Place::Events => script(directory, EVERY_EVENT),
+        ArchiveFile::Definitions => definitions(directory, every_kind),
+        ArchiveFile::Local => small(directory),
+        ArchiveFile::Events => script(directory, EVERY_EVENT),
     }
     let path = directory.join(match file {
-        Place::Definitions => "traces.def",
-        Place::Local => "traces/1.def",
-        Place::Events => "traces/1.evt",
+        ArchiveFile::Definitions => "traces.def",
+        ArchiveFile::Local => "traces/1.def",
+        ArchiveFile::Events => "traces/1.evt",
     });
     let mut bytes = fs::read(&path).unwrap();
     let at = match file {
-        Place::Definitions => offset(DefinitionCursor::global(&bytes, &path, CHUNK), name),
-        Place::Local => offset(DefinitionCursor::local(&bytes, &path, CHUNK), name),
-        Place::Events => event(&bytes, name),
+        ArchiveFile::Definitions => offset(DefinitionCursor::global(&bytes, &path, CHUNK), name),
+        ArchiveFile::Local => offset(DefinitionCursor::local(&bytes, &path, CHUNK), name),
+        ArchiveFile::Events => event(&bytes, name),
     };
     patch(&mut bytes, at + 1, &[0]);
     fs::write(&path, bytes).unwrap();
 }
 
-/// An archive in which the first event of a kind, which is a number, has nine bytes.
+/// Writes an archive in which the first event of a kind, which is a number, has nine bytes.
 pub(super) fn oversized(directory: &Path, name: &str) {
     script(directory, EVERY_EVENT);
     let path = directory.join("traces/1.evt");
@@ -164,7 +164,7 @@ pub(super) fn oversized(directory: &Path, name: &str) {
     fs::write(&path, bytes).unwrap();
 }
 
-/// Adds the kinds of definitions that are not there.
+/// Adds the missing kinds of definitions.
 fn every_kind(definitions: &mut Vec<Definition<'static>>) {
     let coordinates = [0].as_slice().into();
     definitions.extend([
@@ -190,7 +190,7 @@ pub(super) fn script(directory: &Path, script: &str) {
     write::write(&case.trace, directory);
 }
 
-/// Writes an archive of two processes without events, whose definitions are changed.
+/// Writes an archive of two processes without events, with changed definitions.
 pub(super) fn definitions(directory: &Path, change: fn(&mut Vec<Definition<'static>>)) {
     let mut definitions = two_processes();
     change(&mut definitions);
@@ -198,7 +198,7 @@ pub(super) fn definitions(directory: &Path, change: fn(&mut Vec<Definition<'stat
     archive.finish().unwrap();
 }
 
-/// Begins an archive; the locations have local definitions, though empty ones.
+/// Creates an archive; the locations have empty local definitions.
 fn archive(directory: &Path, anchor: Anchor, definitions: &[Definition<'_>]) -> ArchiveWriter {
     let mut archive = ArchiveWriter::create(directory.join("traces.otf2"), anchor).unwrap();
     for &definition in definitions {
@@ -230,10 +230,10 @@ pub(super) fn two_chunks(directory: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The smallest size of a chunk.
+/// The smallest chunk size.
 pub(super) const SMALL_CHUNK: usize = 256 << 10;
 
-/// The definitions of two processes that have `work` and `MPI_COMM_WORLD`.
+/// The definitions of two processes with `work` and `MPI_COMM_WORLD`.
 fn two_processes() -> Vec<Definition<'static>> {
     vec![
         CLOCK,

@@ -1,7 +1,7 @@
-//! Defects of the files of an archive, each with what comes of it: `docs/robustness.md` in rows that run.
+//! Defects of the files of an archive, each with its outcome: `docs/robustness.md` in rows that run.
 //!
-//! A row says what is wrong, makes an archive of which that is true, and says what the analysis has to find. The page is
-//! written by the tests: `REPLAY_WRITE_DOCS=1 cargo test robustness`.
+//! A row describes a defect, makes an archive with it, and has the expected result of the analysis. The page
+//! is written by the tests: `REPLAY_WRITE_DOCS=1 cargo test robustness`.
 
 mod anchor;
 mod chunks;
@@ -26,7 +26,7 @@ use replay::{Options, Semantics};
 use crate::support::deadline::Watch;
 use crate::support::page::is_written;
 use crate::support::{analyze, in_memory, options};
-use make::{Files, Place};
+use make::{ArchiveFile, Files};
 
 /// Rows about one part of an archive.
 struct Section {
@@ -42,14 +42,14 @@ struct Row {
     outcome: Outcome,
 }
 
-/// How to get an archive with the defect.
+/// Construction of an archive with the defect.
 enum Make {
     /// Change the bytes of a small archive.
     Bytes(fn(&mut Files)),
     /// Change the definitions of an archive without events.
     Definitions(fn(&mut Vec<Definition<'static>>)),
-    /// Take all fields from the first record of this kind.
-    Hollow(Place, &'static str),
+    /// Remove all fields from the first record of this kind.
+    Hollow(ArchiveFile, &'static str),
     /// Make the number that is the first event of this kind too large.
     Oversized(&'static str),
     /// Write the archive of a script.
@@ -58,11 +58,11 @@ enum Make {
     Directory(fn(&Path)),
 }
 
-/// What has to come of it.
+/// Expected result of the analysis.
 enum Outcome {
     /// No report; a message about this file that contains these words.
     Message(&'static str, &'static str),
-    /// A report with findings of just these kinds, and what follows from the events that are not there.
+    /// A report with findings of exactly these kinds, and consequences of missing events.
     Findings(&'static [Finding]),
     /// A report without findings, for this reason.
     Harmless(&'static str),
@@ -80,7 +80,7 @@ const SECTIONS: [&Section; 9] = [
     &report::SECTION,
 ];
 
-/// What follows for everyone from events that are missing.
+/// Findings that follow on all ranks from missing events.
 const CONSEQUENCES: [Finding; 6] = [
     Finding::EventCount,
     Finding::OpenCall,
@@ -90,7 +90,7 @@ const CONSEQUENCES: [Finding; 6] = [
     Finding::IncompleteCollective,
 ];
 
-/// Words of which a message must have one, for it must say what to do.
+/// Words of advice: a message must have one of them.
 const ADVICE: [&str; 7] = [
     "copy the archive",
     "record",
@@ -102,7 +102,7 @@ const ADVICE: [&str; 7] = [
 ];
 
 impl Row {
-    /// Runs the row; answers the cell of the table that says what came of it.
+    /// Runs the row; returns the cell of the table with the outcome.
     fn run(&self) -> Result<String, String> {
         let directory = in_memory();
         let place = directory.path();
@@ -169,7 +169,7 @@ impl Row {
     }
 }
 
-/// A text in a cell of a table, without the place of the archive.
+/// Formats a text for a cell of a table, without the path of the archive.
 fn shown(text: &str, place: &Path) -> String {
     let place = place.display().to_string();
     text.replace(&format!("{place}/"), "").replace(&place, "DIRECTORY").replace('|', "\\|")

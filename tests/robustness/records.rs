@@ -11,22 +11,22 @@ use super::{Row, Section, make};
 
 const FILE: &str = "traces.def";
 
-/// A length or number as it is written where a byte is not enough.
+/// Encodes a length in the long form.
 fn long(length: u64) -> Vec<u8> {
     [&[0xff][..], &length.to_le_bytes()].concat()
 }
 
-/// A number of eight bytes in the form of a field.
+/// Encodes a number of eight bytes as a field.
 fn number(value: u64) -> Vec<u8> {
     [&[8][..], &value.to_le_bytes()].concat()
 }
 
-/// Puts a record before the one at an offset.
+/// Inserts a record before the one at an offset.
 fn insert(file: &mut Vec<u8>, at: usize, record: &[u8]) {
     splice(file, at, 0, record);
 }
 
-/// An archive whose record before the end of a chunk claims to be longer than what is left of it.
+/// Writes an archive whose last record of a chunk claims to be longer than the rest of the chunk.
 fn longer_than_chunk(directory: &Path) {
     two_chunks(directory, |events| {
         let mut offsets = make::events(events, SMALL_CHUNK as u64).into_iter().map(|event| event.1);
@@ -51,7 +51,7 @@ pub(super) const SECTION: Section = Section {
         Row {
             defect: "the kind is unknown (200), events",
             make: Bytes(|files| {
-                // It takes the place of an event, so that their number stays as promised.
+                // Replaces an event, so that the number of events stays as announced.
                 let at = files.event("MpiCollectiveBegin");
                 patch(&mut files.events, at, &[200]);
             }),

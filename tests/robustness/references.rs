@@ -1,4 +1,4 @@
-//! Global definitions that refer to what is not defined.
+//! Defects of references: global definitions that refer to undefined ones.
 
 use otf2::{Definition, UNDEFINED};
 
@@ -9,7 +9,7 @@ use super::{Row, Section};
 
 const FILE: &str = "traces.def";
 
-/// Nothing has this number.
+/// A reference without definition.
 const NOBODY: u32 = 99;
 
 pub(super) const SECTION: Section = Section {

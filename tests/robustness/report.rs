@@ -1,4 +1,4 @@
-//! What stands in the way of the report.
+//! Obstacles to writing the report.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::analyze;
 const FILE: &str = "trace.cubex";
 const STATISTICS: &str = "trace.stat";
 
-/// A small archive with its report, which is changed.
+/// Writes a small archive with its report, which is changed.
 fn with_report(directory: &Path, change: fn(Vec<u8>) -> Vec<u8>) {
     small(directory);
     let report = directory.join(FILE);
@@ -36,7 +36,7 @@ pub(super) const SECTION: Section = Section {
             defect: "there is a report of another program",
             make: Directory(|directory| {
                 with_report(directory, |report| {
-                    // The name of its creator, by another one of equal length.
+                    // Replaces the creator's name by another one of equal length.
                     let mut report = report;
                     let own = b"value=\"Replay";
                     let at = report.windows(own.len()).position(|bytes| bytes == own).unwrap();

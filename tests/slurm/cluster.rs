@@ -1,4 +1,4 @@
-//! A Slurm of one node. Tests that run at the same time share it; the last one shuts it down.
+//! A Slurm cluster of one node. Concurrent tests share it; the last one shuts it down.
 
 use crate::support::build::{self, Mpi};
 use crate::support::process::{Ended, run};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use skip::{Need, skip};
 
-/// The longest time for starting and for shutting down.
+/// Time limit for starting and for shutting down.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Between two looks.
+/// Polling interval.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Configurations of a Slurm that is not ours.
+/// Configuration files of a Slurm that is not ours.
 const CONFIGURATIONS: [&str; 4] = [
     "/etc/slurm/slurm.conf",
     "/etc/slurm-llnl/slurm.conf",
@@ -28,11 +28,12 @@ const CONFIGURATIONS: [&str; 4] = [
     "/opt/slurm/etc/slurm.conf",
 ];
 
-/// Programs that are needed, and the folders of daemons besides the folders of `PATH`.
+/// Programs that are needed, and the folders of daemons besides those of `PATH`.
 const PROGRAMS: [&str; 7] = ["munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel"];
 const DAEMONS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
-/// A cluster that runs. Its keeper, `cluster.sh`, ends it when our end of a pipe is closed: also if the tests are killed.
+/// A running cluster. Its keeper, `cluster.sh`, ends it when our end of a pipe is closed, also if the tests
+/// are killed.
 pub(crate) struct Cluster {
     keeper: Child,
     directory: PathBuf,
@@ -40,7 +41,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster; `None`, and says so, if there can be none here.
+    /// The cluster; `None`, with a message, if there can be none here.
     pub(crate) fn shared(test: &str) -> Option<Arc<Cluster>> {
         static CLUSTER: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mpi = build::mpi(test)?;
@@ -62,15 +63,16 @@ impl Cluster {
     }
 
     fn start(mpi: &'static Mpi) -> Cluster {
-        // Sockets have short names, and Munge wants a directory that nobody else can write to.
+        // Socket paths are short, and Munge requires a directory that only its user can write to.
         let directory = tempfile::Builder::new().prefix("replay-slurm-").tempdir().unwrap().keep();
         let directory = directory.canonicalize().unwrap();
-        // Nobody else gets these ports in the meantime, hopefully; otherwise the cluster does not start.
+        // If another program takes these ports in the meantime, the cluster does not start.
         let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let ports = ports.map(|listener| listener.local_addr().unwrap().port().to_string());
         let mut keeper = Command::new(project("tests/slurm/cluster.sh"));
         clean(&mut keeper);
-        // In a group of its own, so that Ctrl-C ends the tests and not the one who cleans up after them.
+        // A process group of its own, so that Ctrl-C ends the tests and not the keeper, which cleans up after
+        // them.
         keeper.arg(&directory).args(ports).stdin(Stdio::piped()).process_group(0);
         let cluster = Cluster { keeper: keeper.spawn().unwrap(), directory, mpi };
         let begin = Instant::now();
@@ -91,7 +93,7 @@ impl Cluster {
         self.directory.join("tmp")
     }
 
-    /// A command of Slurm's.
+    /// A command of Slurm.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         clean(&mut command);
@@ -101,7 +103,7 @@ impl Cluster {
         command
     }
 
-    /// Runs a command of Slurm's.
+    /// Runs a command of Slurm.
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Ended {
         run(self.command(program).args(arguments), &self.directory)
     }
@@ -113,7 +115,7 @@ impl Cluster {
     }
 }
 
-/// Why there can be no cluster here.
+/// Reason why there can be no cluster here.
 fn obstacle() -> Option<String> {
     if let Some(path) = CONFIGURATIONS.iter().find(|path| Path::new(path).exists()) {
         return Some(format!("{path} configures a Slurm on this machine"));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest time for a job: its time limit and the time to analyse, far more than any needs.
+/// Time limit for a job: its own limit and the time to analyze, far more than any needs.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A job that was submitted; it is cancelled when this is dropped before its end.
@@ -23,9 +23,9 @@ pub(crate) struct Job {
 /// The end of a job.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Slurm's word for it.
+    /// Slurm's job state.
     pub(crate) state: String,
-    /// The script's exit status, and the signal that has ended it.
+    /// Exit status of the script, and the signal that ended it.
     pub(crate) status: (u32, u32),
     /// Its output.
     pub(crate) output: String,
@@ -37,8 +37,8 @@ pub(crate) fn folder(test: &str) -> PathBuf {
 }
 
 impl Job {
-    /// Submits a script from a folder of the job's own, with options of sbatch. Replay's programs are found, behind those
-    /// in the folder's `bin`.
+    /// Submits a script from a folder of the job's own, with options of sbatch. Its `PATH` has the folder's
+    /// `bin`, then Replay's programs.
     pub(crate) fn submit(
         cluster: &Arc<Cluster>,
         folder: &Path,
@@ -57,9 +57,9 @@ impl Job {
         command
             .env("PATH", env::join_paths(folders).unwrap())
             .env("SLURM_MPI_TYPE", cluster.mpi_type())
-            // Processors are claimed that are not there.
+            // More processors are claimed than there are.
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
-            // Programs that are killed leave files there, which go with the cluster.
+            // Killed programs leave files there, which are removed with the cluster.
             .env("OMPI_MCA_btl_vader_backing_directory", cluster.temporary())
             .env("OMPI_MCA_orte_tmpdir_base", cluster.temporary())
             .env("TMPDIR", cluster.temporary())
@@ -73,29 +73,29 @@ impl Job {
         Job { cluster: Arc::clone(cluster), folder: folder.to_owned(), name: name.to_owned(), id }
     }
 
-    /// The directory of its recording, after so many restarts.
+    /// The directory of its recording after this number of restarts.
     pub(crate) fn recording(&self, restarts: u32) -> PathBuf {
         self.folder.join(format!("replay_{}_{}_{restarts}", self.name, self.id))
     }
 
-    /// Its output until now.
+    /// Its output so far.
     pub(crate) fn output(&self) -> String {
         fs::read_to_string(self.folder.join(format!("{}-{}.out", self.name, self.id))).unwrap_or_default()
     }
 
-    /// Waits until it has printed a line so many times.
+    /// Waits until it has printed a line this number of times.
     pub(crate) fn wait_for(&self, line: &str, times: usize) {
         self.wait_until(line, |job| job.output().lines().filter(|it| *it == line).count() >= times);
     }
 
-    /// Runs a command of Slurm's about the job, or about a step of it.
+    /// Runs a command of Slurm about the job, or about a step of it.
     pub(crate) fn control(&self, program: &str, arguments: &[&str], step: &str) {
         let job = format!("{}{step}", self.id);
         let arguments: Vec<&str> = arguments.iter().copied().chain([job.as_str()]).collect();
         self.cluster.run(program, &arguments).expect_success();
     }
 
-    /// Has a job that was requeued start again without the time that Slurm waits otherwise.
+    /// Starts a requeued job again without Slurm's delay.
     pub(crate) fn start_again(&self) {
         self.wait_until("requeued", |job| job.said("JobState").is_some_and(|state| state == "PENDING"));
         let job = format!("JobId={}", self.id);
@@ -141,7 +141,7 @@ impl Drop for Job {
     }
 }
 
-/// Fails the test unless an archive is complete, with so many messages, and was analysed.
+/// Fails the test unless an archive is complete, with this number of messages, and was analyzed.
 #[track_caller]
 pub(crate) fn expect_complete(recording: &Path, messages: u64) {
     let path = recording.display();

@@ -1,5 +1,5 @@
-//! Job scripts in a real Slurm: a cluster of one node that the tests start for themselves, if Slurm's programs are there and
-//! no Slurm is configured on this machine. Without, tests say so and pass.
+//! Job scripts in a real Slurm: the tests start a cluster of one node, if Slurm's programs are installed and
+//! no Slurm is configured on this machine. Otherwise tests say so and pass.
 
 mod cluster; // the cluster, shut down whatever happens
 mod job; // a job and what it leaves

@@ -1,4 +1,4 @@
-//! The scripts of `jobscripts/`, looked at.
+//! Form of the scripts of `jobscripts/`.
 
 use crate::support::project;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ fn scripts_are_clean_for_shellcheck() {
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }
 
-/// Users copy one script, so it must stand alone, be read at a glance, and run as it is.
+/// Users copy one script, so it must stand alone, be readable at a glance, and run unchanged.
 #[test]
 fn scripts_are_short_and_executable_with_a_comment_for_each_directive() {
     use std::os::unix::fs::PermissionsExt;

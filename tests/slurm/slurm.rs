@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Messages of each of the two ranks, and what rank 0 prints when they are through.
+/// Messages of each of the two ranks, and the line that rank 0 prints after them.
 const MESSAGES: u64 = 500;
 const LINE: &str = "500 messages";
 
-/// The script with the program of the user, who changes this one line.
+/// The script with the user's program, which is the one line that users change.
 fn script(program: &str) -> String {
     let script = fs::read_to_string(project("jobscripts/slurm-record-analyze.sh")).unwrap();
     let lines: Vec<&str> = script.lines().filter(|line| line.starts_with("PROGRAM=")).collect();
@@ -20,7 +20,7 @@ fn script(program: &str) -> String {
     script.replace(line, &format!("PROGRAM=({program})"))
 }
 
-/// Submits the script for a program of `tests/programs`, which is named by its source file.
+/// Submits the script for a program of `tests/programs`, given by its source file.
 fn submit(test: &str, source: &str, arguments: &str, options: &[&str]) -> Option<Job> {
     let cluster = Cluster::shared(test)?;
     let program = build::program(cluster.mpi, source)?;
@@ -29,7 +29,7 @@ fn submit(test: &str, source: &str, arguments: &str, options: &[&str]) -> Option
 }
 
 fn submit_any(cluster: &Arc<Cluster>, test: &str, program: &str, options: &[&str]) -> Job {
-    // Not the limit of the script, of which the signal would come at once.
+    // Longer than the limit of the script, whose signal would come at once.
     let options: Vec<&str> = ["--time=00:30:00"].into_iter().chain(options.iter().copied()).collect();
     Job::submit(cluster, &folder(test), test, &script(program), &options)
 }
@@ -64,7 +64,7 @@ fn analysis_that_fails_is_the_status_of_the_job() {
     let Some(cluster) = Cluster::shared(test) else { return };
     let Some(program) = build::program(cluster.mpi, "endings/exit_codes.c") else { return };
     let folder = folder(test);
-    // In the place of the analyzer.
+    // Replaces the analyzer.
     let stub = folder.join("bin/replay-analyze");
     fs::create_dir(folder.join("bin")).unwrap();
     fs::write(&stub, "#!/bin/sh\nexit 2\n").unwrap();
@@ -87,7 +87,7 @@ fn program_that_does_not_exist_is_told_and_is_the_status_of_the_job() {
     assert!(ended.output.contains("/nowhere/program: cannot start"), "{}", ended.output);
 }
 
-/// The limit is two minutes and the signal comes one minute before, or up to half a minute earlier.
+/// The limit is two minutes, and the signal comes one minute before, or up to half a minute earlier.
 #[test]
 fn program_that_the_time_limit_cuts_is_completed_and_analysed_before_the_limit() {
     let limit = ["--time=2", "--signal=TERM@60"];
@@ -99,7 +99,7 @@ fn program_that_the_time_limit_cuts_is_completed_and_analysed_before_the_limit()
     expect_analysed(&recording);
 }
 
-/// As long as launchers live, they complete the archive; without them, the script does.
+/// As long as launchers live, they complete the archive; otherwise the script does.
 #[test]
 fn recording_whose_launchers_were_killed_is_completed_by_the_script() {
     let Some(job) = submit("killed", "endings/sleep_forever.c", &MESSAGES.to_string(), &[]) else { return };
@@ -131,7 +131,7 @@ fn requeued_job_leaves_two_complete_archives() {
     expect_analysed(&recordings[1]);
 }
 
-/// The block of the README behind these words.
+/// The code block of the README after a line that ends with these words.
 fn block<'r>(readme: &'r str, words: &str) -> Vec<&'r str> {
     let mut lines = readme.lines().skip_while(|line| !line.ends_with(words)).skip(2);
     lines.by_ref().map_while(|line| line.strip_prefix("    ")).collect()
@@ -145,7 +145,7 @@ fn job_script_of_the_readme_analyses_an_archive() {
     let readme = fs::read_to_string(project("README.md")).unwrap();
     let script = block(&readme, "As a batch job with Slurm:").join("\n") + "\n";
     assert!(script.contains("srun --mpi=pmix replay-analyze exp.dir"), "{script}");
-    // As the README says it.
+    // As the README says.
     let script = script.replace("--mpi=pmix", &format!("--mpi={}", cluster.mpi_type()));
     copy(&project("tests/archives/barrier.4"), &folder.join("exp.dir"));
     let job = Job::submit(&cluster, &folder, test, &script, &["--ntasks=2", "--output=%x-%j.out"]);

@@ -1,6 +1,6 @@
 //! Random numbers that depend on the seed only.
 
-/// Marsaglia's xorshift.
+/// Marsaglia's xorshift generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -20,12 +20,12 @@ impl Random {
         (self.next() >> 16) as usize % bound
     }
 
-    /// Whether something happens that does so in so many of a hundred cases.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of some.
+    /// A random element.
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }

@@ -1,12 +1,12 @@
-//! Ends the test run when something hangs, for a hanging test would say nothing.
+//! Watchdog: aborts the test run when something hangs, since a hanging test would report nothing.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-/// How long one analysis of a small archive may take. It takes milliseconds; the rest is for busy machines.
+/// Time limit of the analysis of a small archive. It takes milliseconds; the rest is for busy machines.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// What runs, and since when.
+/// The running work, with its start.
 type Running = Mutex<Option<(Instant, String)>>;
 
 /// Watches one thread of a test.
@@ -20,7 +20,7 @@ impl Watch {
         Watch(running)
     }
 
-    /// Does some work; a process that does not finish it in time is aborted, with `what` on standard error.
+    /// Does some work; if it exceeds the limit, the process is aborted, with `what` on standard error.
     pub(crate) fn run<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         *self.0.lock().unwrap() = Some((Instant::now(), what.to_owned()));
         let done = work();

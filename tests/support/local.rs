@@ -1,4 +1,5 @@
-//! Metrics of a location that depend on nothing but its own process: what other ranks keep when a file is damaged.
+//! Local metrics: those of a location that depend only on its own process, which other ranks keep when a file
+//! is damaged.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,11 @@ use patterns::{PATTERNS, Source};
 
 use super::report::{Named, Table};
 
-/// A receive counts by the length that its sender tells; only the number of all is the receiver's own.
+/// The sender's length decides how a receive counts; only the total number is the receiver's own.
 const RECEIVES: [&str; 2] = ["syncs_recv", "comms_recv"];
 const RECEIVED_BYTES: &str = "bytes_rcvd";
 
-/// The root that a report of several programs has, or one of which a rank does not name its program.
+/// Root of a report of several programs, or of one in which a rank does not name its program.
 const PROGRAM: &str = "PROGRAM/";
 
 /// The severities of the local metrics by location; the receives with and without data together.
@@ -43,7 +44,7 @@ fn names() -> Vec<&'static str> {
         .chain([RECEIVED_BYTES])
         .collect();
     let mut is_local = vec![false; metrics.len()];
-    // Children stand behind their parents, and sums are of direct children.
+    // Children are behind their parents, and sums are of direct children.
     for (at, metric) in metrics.iter().enumerate().rev() {
         is_local[at] = match metric.source {
             Source::Measured => !of_others.contains(&metric.id),

@@ -1,6 +1,6 @@
-//! Many analyses under one launcher: starting MPI takes longer than analysing a small trace.
+//! Many analyses under one launcher: starting MPI takes longer than analyzing a small trace.
 //!
-//! The launcher starts this test program again, which then runs nothing but the test below.
+//! The launcher starts this test program again, which then runs only the test below.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use replay::Options;
 
 use super::run;
 
-/// Names the file that lists the analyses.
+/// Variable with the path of the list of analyses.
 const LIST: &str = "REPLAY_MANY";
 
-/// The name of the test that works the list off.
+/// Name of the test that works off the list.
 const TEST: &str = "support::many::analyses_of_the_list";
 
-/// Analyses in so many processes, one after the other. Each needs its report named.
+/// Runs analyses with several processes, one after the other. Each needs its report named.
 pub(crate) fn analyze(launcher: &Path, processes: usize, analyses: &[Options], list: &Path) {
     let lines: Vec<String> = analyses.iter().map(line).collect();
     std::fs::write(list, lines.concat()).unwrap();

@@ -1,4 +1,4 @@
-//! What tests share: fresh directories, commands with a deadline, readable traces, and reports as tables.
+//! Test support: fresh directories, commands with a deadline, readable traces, and reports as tables.
 
 pub(crate) mod chance;
 pub(crate) mod deadline;
@@ -25,8 +25,8 @@ use replay::exchange::Solo;
 use replay::progress::Progress;
 use replay::{Options, Outcome, Semantics};
 
-/// Two ranks with all that the reader has to understand: messages, requests, a collective operation, mapping tables, and
-/// a clock of its own.
+/// Two ranks with all that the reader has to handle: messages, requests, a collective operation, mapping
+/// tables, and a clock of its own.
 pub(crate) const SMALL: &str = "
 program prog
 rank 0
@@ -40,13 +40,13 @@ rank 1 mapped clock 0 5 clock 100 9
 /// Both semantics, the default last.
 pub(crate) const SEMANTICS: [Semantics; 2] = [Semantics::Reference, Semantics::Corrected];
 
-/// A directory that disappears with the value.
+/// A directory that is removed on drop.
 pub(crate) fn fresh() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("replay-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// A directory for many files: in memory, if there is much room. Archives and reports are brought to disk when they are
-/// complete, which takes longer than the analysis of a small trace.
+/// A directory for many files: in memory, if there is enough. Archives and reports are synced when they are
+/// complete, which on a disk takes longer than the analysis of a small trace.
 pub(crate) fn in_memory() -> tempfile::TempDir {
     const MUCH: u64 = 1 << 20; // kilobytes
     let available = || {
@@ -88,7 +88,7 @@ pub(crate) fn golden() -> Vec<PathBuf> {
     found
 }
 
-/// The last part of a path, without its extension where that is `.trace`.
+/// The last part of a path, without the extension `.trace`.
 pub(crate) fn name(path: &Path) -> String {
     let name = path.file_name().unwrap().to_string_lossy();
     name.strip_suffix(".trace").unwrap_or(&name).to_owned()
@@ -112,7 +112,7 @@ pub(crate) fn written(report: &Path) -> [Vec<u8>; 2] {
     [report.to_owned(), report.with_extension("stat")].map(|path| std::fs::read(path).unwrap())
 }
 
-/// Analyses in this process, with one worker.
+/// Analyzes in this process, with one worker.
 pub(crate) fn analyze(
     experiment: &Path,
     report: &Path,
@@ -121,7 +121,7 @@ pub(crate) fn analyze(
     replay::analyze(&options(experiment, report, semantics), &mut Solo, &mut Progress::silent())
 }
 
-/// The options for a report in a place of its own, with one thread.
+/// Options for a named report, with one thread.
 pub(crate) fn options(experiment: &Path, report: &Path, semantics: Semantics) -> Options {
     Options { report: Some(report.to_owned()), semantics, ..Options::new(experiment) }
 }

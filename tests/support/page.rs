@@ -1,10 +1,11 @@
-//! Parts of the documentation that tests write: they are what the program does, and cannot grow old.
+//! Generated parts of the documentation: tests compare them with the program, so they cannot become outdated.
 
 use std::fs;
 
 use super::project;
 
-/// Fails unless the page has this text between the comments that name `writer`; with `REPLAY_WRITE_DOCS=1` it gets it.
+/// Fails unless the page has this text between the comments that name `writer`; with `REPLAY_WRITE_DOCS=1`
+/// writes it.
 pub(crate) fn is_written(page: &str, writer: &str, text: &str) {
     let begin = format!("<!-- Written by {writer}: REPLAY_WRITE_DOCS=1 cargo test -->\n");
     let end = format!("<!-- End of what {writer} writes -->\n");

@@ -1,4 +1,5 @@
-//! Reads the script of a trace, and what an analysis has to find in it. `tests/golden/README.md` is the manual.
+//! Parser of scripts: a trace with the expected results of its analysis. `tests/golden/README.md` is the
+//! manual.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,24 +9,24 @@ use model::{Paradigm, RegionRole, attributes};
 use replay::Semantics;
 
 use super::regions::{by_name, operation, properties};
-use super::trace::{Context, Kind, Members, Message, Step, Stream, Trace};
+use super::trace::{Context, Members, Message, Step, Stream, StreamKind, Trace};
 
-/// A severity by (metric, call path, location).
+/// A severity's metric, call path and location.
 pub(crate) type Key = (String, String, usize);
 
-/// A script with its expectations.
+/// A script: a trace with its expectations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) trace: Trace,
-    /// Analysed with corrected clocks.
+    /// Whether clocks are corrected.
     pub(crate) corrects_clocks: bool,
-    /// Ticks or counts.
+    /// Expected severities, in ticks or counts.
     expected: Vec<(Vec<Semantics>, Key, i64)>,
     findings: Vec<(Vec<Semantics>, String, u64)>,
     statistics: Vec<(Vec<Semantics>, String)>,
-    /// Semantics in which findings do not matter.
+    /// Semantics in which findings are not compared.
     any_findings: Vec<Semantics>,
-    /// The metrics of which all severities are listed.
+    /// The metrics whose severities are all listed.
     pub(crate) metrics: BTreeSet<String>,
 }
 
@@ -54,13 +55,13 @@ impl Case {
         of_these.map(|(_, key, value)| (key.clone(), *value)).collect()
     }
 
-    /// All lines of the statistics; none if they do not matter.
+    /// The expected lines of the statistics; none if they are not compared.
     pub(crate) fn statistics(&self, semantics: Semantics) -> Vec<&str> {
         let of_these = self.statistics.iter().filter(|(these, _)| these.contains(&semantics));
         of_these.map(|(_, line)| line.as_str()).collect()
     }
 
-    /// All findings with their counts; `None` if they do not matter.
+    /// The expected findings with their counts; `None` if they are not compared.
     pub(crate) fn findings(&self, semantics: Semantics) -> Option<BTreeMap<String, u64>> {
         if self.any_findings.contains(&semantics) {
             return None;
@@ -73,11 +74,11 @@ impl Case {
 #[derive(Default)]
 struct Parser {
     case: Case,
-    /// The time of the event before.
+    /// Time of the previous event.
     now: u64,
 }
 
-/// The words of a line or statement, taken from the left.
+/// The remaining words of a line or statement.
 struct Words<'a> {
     rest: &'a str,
 }
@@ -207,8 +208,8 @@ impl Parser {
             match word {
                 "thread" => stream.thread = words.number("thread")?,
                 "id" => stream.id = Some(words.number("id")?),
-                "gpu" => (stream.thread, stream.kind) = (words.number("gpu")?, Kind::Accelerator),
-                "metric" => (stream.thread, stream.kind) = (words.number("metric")?, Kind::Metric),
+                "gpu" => (stream.thread, stream.kind) = (words.number("gpu")?, StreamKind::Accelerator),
+                "metric" => (stream.thread, stream.kind) = (words.number("metric")?, StreamKind::Metric),
                 "program" => stream.program = Some(words.word("program")?.into()),
                 "clock" => stream.clock.push((words.number("time")?, words.number("offset")?)),
                 "mapped" => stream.mapped = true,
@@ -242,7 +243,7 @@ impl Parser {
         Ok(())
     }
 
-    /// An event, with its time unless that is the time of the event before.
+    /// An event, with its time unless that is the time of the previous event.
     fn statement(&mut self, statement: &str) -> Result<(), String> {
         let mut words = Words { rest: statement };
         let mut word = words.word("event")?;
@@ -252,10 +253,10 @@ impl Parser {
         }
         let step = match word {
             "with" => {
-                let (told, event) = words.rest().split_once(':').ok_or("no colon")?;
-                let told = attributes(&mut Words { rest: told })?;
+                let (known, event) = words.rest().split_once(':').ok_or("no colon")?;
+                let known = attributes(&mut Words { rest: known })?;
                 let mut words = Words { rest: event };
-                Step::Told(Box::new(step(words.word("event")?, &mut words)?), told)
+                Step::WithAttributes(Box::new(step(words.word("event")?, &mut words)?), known)
             }
             word => step(word, &mut words)?,
         };
@@ -297,9 +298,9 @@ impl Parser {
     }
 }
 
-/// What an event says beyond its fields.
+/// Attributes of an event.
 fn attributes(words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String> {
-    let mut told = Vec::new();
+    let mut known = Vec::new();
     while let Some(word) = words.next() {
         let name = match word {
             "unrecorded" => attributes::UNRECORDED,
@@ -309,9 +310,9 @@ fn attributes(words: &mut Words<'_>) -> Result<Vec<(&'static str, u64)>, String>
             _ => return Err(format!("unknown attribute {word}")),
         };
         let has_value = matches!(word, "unrecorded" | "posted");
-        told.push((name, if has_value { words.number("value")? } else { 1 }));
+        known.push((name, if has_value { words.number("value")? } else { 1 }));
     }
-    Ok(told)
+    Ok(known)
 }
 
 fn semantics(word: &str) -> Result<Vec<Semantics>, String> {
@@ -323,7 +324,7 @@ fn semantics(word: &str) -> Result<Vec<Semantics>, String> {
     }
 }
 
-/// What an event says; everything behind its first word is in `words`.
+/// Parses an event; `words` holds everything behind its first word.
 fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
     let region = |words: &mut Words<'_>| match words.rest() {
         "" => Err("region is missing".to_owned()),
@@ -420,10 +421,10 @@ fn step(word: &str, words: &mut Words<'_>) -> Result<Step, String> {
     })
 }
 
-/// Bytes of a message that says nothing about them.
+/// Default length of a message in bytes.
 const BYTES: u64 = 8;
 
-/// The other side and the properties of a message, and the number that `key` names.
+/// Peer and properties of a message, and the number that `key` names.
 fn message(words: &mut Words<'_>, key: Option<&str>) -> Result<(Message, u64), String> {
     let peer = words.number("rank")?;
     let known: Vec<&str> = ["tag", "bytes", "comm"].into_iter().chain(key).collect();

@@ -1,5 +1,6 @@
-//! What the recorder makes of a program if recording pauses now and then: its rules, over again and as plainly as possible,
-//! applied to the trace of a run that was recorded as a whole. Of single-threaded processes without matched probes.
+//! Simulation of pauses in recording: the recorder's rules, written down again as plainly as possible,
+//! applied to the trace of a run that was recorded completely. For single-threaded processes without matched
+//! probes.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +9,32 @@ use model::attributes::{COUNTED, DISORDERED, POSTED, UNRECORDED};
 use super::random::Random;
 use super::trace::{Message, Step, Stream, Trace};
 
-/// First code of operations that create or destroy handles: they are not counted.
+/// First code of operations that create or destroy handles: these are not counted.
 const HANDLES: u8 = 17;
 
-/// Messages by direction, communicator, rank and tag; or collective operations by communicator.
+/// A channel: direction, communicator, rank and tag of messages; or the communicator of collective
+/// operations.
 type Channel = (&'static str, String, u32, u32);
 
-/// What is known of a channel.
+/// Counters of a channel.
 #[derive(Default)]
-struct Count {
+struct ChannelCount {
     missing: u64,
-    told: u64,
-    /// When the latest missing receive was posted, and the latest recorded one.
+    announced: u64,
+    /// Posting time of the latest missing receive, and of the latest recorded one.
     last_missing: Option<u64>,
     last_recorded: Option<u64>,
 }
 
-impl Count {
-    fn tell(&mut self) -> Option<(&'static str, u64)> {
-        let is_new = self.missing != self.told;
-        self.told = self.missing;
+impl ChannelCount {
+    fn announce(&mut self) -> Option<(&'static str, u64)> {
+        let is_new = self.missing != self.announced;
+        self.announced = self.missing;
         is_new.then_some((UNRECORDED, self.missing))
     }
 }
 
-/// A request under way.
+/// An active request.
 struct Request {
     begin: u64,
     is_recorded: bool,
@@ -41,17 +43,17 @@ struct Request {
 
 struct Recorder<'a> {
     random: &'a mut Random,
-    /// How often it pauses or goes on, in a hundred calls.
+    /// Percentage of calls at which recording pauses or continues.
     switches: usize,
     out: Vec<(u64, Step)>,
     is_on: bool,
-    /// Open regions, and those that were when recording paused.
+    /// Open regions, and those that were open when recording paused.
     open: Vec<String>,
     paused: Vec<String>,
-    /// Since when a call of MPI is open, and how many regions were then.
+    /// Start of the open MPI call, and the number of open regions at that time.
     call: Option<(u64, usize)>,
     requests: BTreeMap<u64, Request>,
-    counts: BTreeMap<Channel, Count>,
+    counts: BTreeMap<Channel, ChannelCount>,
 }
 
 /// The trace of the same run with pauses in it.
@@ -69,7 +71,7 @@ pub(crate) fn with_pauses(trace: &Trace, random: &mut Random, switches: usize) -
             counts: BTreeMap::new(),
         };
         stream.events.iter().for_each(|(time, step)| recorder.step(*time, step));
-        // The end of a program belongs to any trace.
+        // The end of the program is part of every trace.
         if let Some((time, _)) = stream.events.last().filter(|_| !recorder.is_on) {
             recorder.switch(*time);
         }
@@ -80,8 +82,9 @@ pub(crate) fn with_pauses(trace: &Trace, random: &mut Random, switches: usize) -
 }
 
 impl Recorder<'_> {
-    fn put(&mut self, time: u64, step: Step, told: Vec<(&'static str, u64)>) {
-        let step = if told.is_empty() { step } else { Step::Told(Box::new(step), told) };
+    fn put(&mut self, time: u64, step: Step, attributes: Vec<(&'static str, u64)>) {
+        let step =
+            if attributes.is_empty() { step } else { Step::WithAttributes(Box::new(step), attributes) };
         self.out.push((time, step));
     }
 
@@ -101,7 +104,7 @@ impl Recorder<'_> {
         }
     }
 
-    fn count(&mut self, channel: Channel) -> &mut Count {
+    fn count(&mut self, channel: Channel) -> &mut ChannelCount {
         self.counts.entry(channel).or_default()
     }
 
@@ -161,8 +164,8 @@ impl Recorder<'_> {
                 let is_on = self.is_on;
                 let count = self.count(("in", communicator.clone(), 0, 0));
                 if is_on {
-                    let told = count.tell();
-                    self.put(time, step.clone(), told.into_iter().collect());
+                    let attributes = count.announce();
+                    self.put(time, step.clone(), attributes.into_iter().collect());
                 } else {
                     count.missing += 1;
                 }
@@ -171,7 +174,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// What happens only while recording is on.
+    /// Records an event if recording is on.
     fn pass(&mut self, time: u64, step: &Step) {
         if self.is_on {
             self.out.push((time, step.clone()));
@@ -182,8 +185,8 @@ impl Recorder<'_> {
         let is_on = self.is_on;
         let count = self.count(("to", message.communicator.clone(), message.peer, message.tag));
         if is_on {
-            let told = count.tell();
-            self.put(time, step.clone(), told.into_iter().collect());
+            let attributes = count.announce();
+            self.put(time, step.clone(), attributes.into_iter().collect());
         } else {
             count.missing += 1;
         }
@@ -192,23 +195,23 @@ impl Recorder<'_> {
     fn receive(&mut self, time: u64, step: &Step, message: &Message, posted: u64, is_posted: bool) {
         let is_on = self.is_on;
         let count = self.count(("from", message.communicator.clone(), message.peer, message.tag));
-        let mut told = Vec::new();
+        let mut attributes = Vec::new();
         if is_on || is_posted {
             count.last_recorded = count.last_recorded.max(Some(posted));
-            told.extend(count.tell());
+            attributes.extend(count.announce());
             if count.last_missing >= Some(posted) {
-                told.push((DISORDERED, 1));
+                attributes.push((DISORDERED, 1));
             }
         } else if count.last_recorded >= Some(posted) {
-            told.push((DISORDERED, 1));
+            attributes.push((DISORDERED, 1));
         } else {
             count.missing += 1;
             count.last_missing = count.last_missing.max(Some(posted));
             return;
         }
         if !is_posted {
-            told.push((POSTED, posted));
+            attributes.push((POSTED, posted));
         }
-        self.put(time, step.clone(), told);
+        self.put(time, step.clone(), attributes);
     }
 }

@@ -1,28 +1,28 @@
-//! Random traces, the same in every run: small programs that obey MPI's rules and none of the reference's quirks.
+//! Random traces, reproducible: small programs that obey MPI's rules and avoid the reference's quirks.
 //!
-//! Operations are drawn one after the other for the whole program, so that what is sent is received and nobody
-//! deadlocks. Half of the traces have clocks that agree; in the others every rank goes at its own pace, so that messages
-//! arrive before they were sent.
+//! Operations are drawn one after the other for the whole program, so that every message is received and
+//! there is no deadlock. Half of the traces have clocks that agree; in the others every rank has a clock of
+//! its own, so that messages can arrive before they were sent.
 
 pub(crate) use super::chance::Random;
 use super::random_team::{Locks, team};
 use super::regions::operation;
 use super::trace::{Members, Message, Step, Stream, Trace};
 
-/// A request that is under way.
+/// An active request.
 #[derive(Clone)]
 struct Pending {
     request: u64,
-    /// The message that it will receive; `None` for a send.
+    /// The message that it receives; `None` for a send.
     receives: Option<Message>,
 }
 
-/// A process while its events are made.
+/// A process under construction.
 struct Process {
     stream: Stream,
     /// Other threads, in teams with the main thread.
     workers: Vec<Stream>,
-    /// How often each lock was acquired so far.
+    /// Number of acquisitions of each lock.
     locks: Locks,
     now: u64,
     depth: usize,
@@ -40,10 +40,10 @@ struct Generator {
     processes: Vec<Process>,
     /// Name and members of each communicator, the world first.
     communicators: Vec<(String, Vec<usize>)>,
-    /// Clocks agree.
+    /// Whether clocks agree.
     is_synchronous: bool,
     requests: u64,
-    /// Threads lock mutexes of POSIX threads, too.
+    /// Whether threads lock POSIX mutexes, too.
     has_mutexes: bool,
 }
 
@@ -140,12 +140,12 @@ impl Generator {
         }
     }
 
-    /// Time passes on a rank.
+    /// Advances the time of a rank.
     fn pause(&mut self, rank: usize, at_least: u64) {
         self.processes[rank].now += at_least + self.random.below(20) as u64;
     }
 
-    /// A rank is not earlier than another one, if clocks agree.
+    /// Makes a rank not earlier than a time, if clocks agree.
     fn wait_for(&mut self, rank: usize, time: u64) {
         if self.is_synchronous {
             self.processes[rank].now = self.processes[rank].now.max(time);
@@ -192,7 +192,8 @@ impl Generator {
         self.requests
     }
 
-    /// Two ranks with a communicator: its name, and for each its number and its rank in the communicator.
+    /// Draws a communicator and two of its ranks: its name, and for each the process and its rank in the
+    /// communicator.
     fn pair(&mut self) -> Option<(String, [(usize, u32); 2])> {
         let (name, members) = &self.communicators[self.random.below(self.communicators.len())];
         if members.len() < 2 {
@@ -208,7 +209,7 @@ impl Generator {
         let (tag, bytes) = (self.random.below(3) as u32, self.random.pick(&[0, 8, 100_000]));
         let message = |peer: u32| Message { peer, tag, bytes, communicator: communicator.clone() };
         let (sent, received) = (message(to.1), message(from.1));
-        // A blocking receive must not overtake one that is posted on its channel.
+        // A blocking receive must not overtake a posted one on its channel.
         let is_posted = self.processes[to.0].pending.iter().any(|it| it.receives.as_ref() == Some(&received))
             || self.processes[to.0].pending.iter().any(|it| {
                 it.receives.as_ref().is_some_and(|other| {
@@ -251,7 +252,7 @@ impl Generator {
         }
     }
 
-    /// Two messages on different tags are received in the other order.
+    /// Two messages with different tags, received in the opposite order.
     fn overtake(&mut self) {
         let Some((communicator, [from, to])) = self.pair() else { return };
         let message = |peer, tag| Message { peer, tag, bytes: 8, communicator: communicator.clone() };
@@ -268,7 +269,7 @@ impl Generator {
         }
     }
 
-    /// A rank completes some of its requests. Receives of one channel complete in the order of their posting.
+    /// A rank completes some of its requests. Receives of one channel complete in the order of posting.
     fn complete(&mut self, rank: usize) {
         let all = std::mem::take(&mut self.processes[rank].pending);
         let call = self.random.pick(&[
@@ -307,7 +308,7 @@ impl Generator {
             .collect();
         if !steps.is_empty() {
             if self.is_synchronous {
-                // All that will arrive was sent before the latest time of all.
+                // All messages that will arrive were sent before the latest time of all ranks.
                 let latest = self.processes.iter().map(|process| process.now).max().unwrap_or(0);
                 self.enter(rank, call);
                 self.wait_for(rank, latest);

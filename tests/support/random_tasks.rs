@@ -1,19 +1,19 @@
-//! Random teams of threads that run tasks while they are in a barrier: as OpenMP allows, or anything at all.
+//! Random teams of threads that run tasks in a barrier: as OpenMP allows, or in any order.
 
 use super::random::Random;
 use super::trace::{Step, Stream, Trace};
 
-/// Tasks that a thread may run.
+/// Number of tasks that a thread may run.
 const TASKS: u32 = 6;
 
-/// Threads of a team.
+/// Number of threads of a team.
 const THREADS: u32 = 3;
 
-/// A thread while its events are made.
+/// A thread under construction.
 struct Member {
     stream: Stream,
     now: u64,
-    /// The task that it runs, and what it suspended; each with the regions that are open in it.
+    /// The running task, and the suspended ones; each with its open regions.
     runs: Option<Task>,
     suspended: Vec<Task>,
 }
@@ -23,7 +23,7 @@ struct Task {
     open: Vec<&'static str>,
 }
 
-/// The random trace with this number. An odd one has events in any order.
+/// The random trace with this number. If `is_odd`, its events are in any order.
 pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
     let mut random = Random::new(seed);
     let mut trace = Trace { program: Some("prog".into()), ..Trace::default() };
@@ -31,7 +31,7 @@ pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
         let mut members: Vec<Member> = (0..THREADS).map(|thread| Member::new(rank, thread)).collect();
         members[0].then(&mut random, Step::Enter("main".into()));
         members[0].then(&mut random, Step::Fork);
-        // Clocks of threads agree: tasks are created before any is run.
+        // Clocks of threads agree: tasks are created before any of them runs.
         for thread in 0..THREADS {
             for number in 1..=TASKS {
                 members[0].then(&mut random, Step::TaskCreate(thread, number));
@@ -42,7 +42,7 @@ pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
             member.now = forked;
             member.then(&mut random, Step::TeamBegin);
             member.then(&mut random, Step::Enter("!$omp parallel".into()));
-            // Some are so late that the others wait for them, tasks or not.
+            // Some are so late that the others wait for them, with or without tasks.
             member.now += random.below(300) as u64;
             member.then(&mut random, Step::Enter("!$omp implicit barrier".into()));
             match is_odd {
@@ -71,7 +71,7 @@ impl Member {
         Member { stream, now: 0, runs: None, suspended: Vec::new() }
     }
 
-    /// Something happens a little later.
+    /// Adds an event a little later.
     fn then(&mut self, random: &mut Random, step: Step) {
         self.now += random.below(5) as u64;
         self.stream.at(self.now, step);
@@ -90,7 +90,7 @@ impl Member {
         }
     }
 
-    /// Suspends what it runs for a task, a new one or one that it has suspended; or for none.
+    /// Suspends the running task for another one, new or suspended; or for none.
     fn switch(&mut self, random: &mut Random, to: Option<Task>) {
         self.suspended.extend(self.runs.take());
         let number = to.as_ref().map_or(0, |task| task.number);
@@ -104,14 +104,14 @@ impl Member {
         }
         if let Some(Task { number, .. }) = self.runs.take() {
             self.then(random, Step::TaskComplete(self.stream.thread, number));
-            // Recorders say what the thread goes on with, but not at once.
+            // Recorders write the switch to the next task, but not at once.
             self.now += random.below(3) as u64;
             let next = self.suspended.pop();
             self.switch(random, next);
         }
     }
 
-    /// All of its tasks, in turns.
+    /// Runs all of its tasks, alternating.
     fn run_tasks(&mut self, random: &mut Random) {
         for number in 1..=TASKS {
             self.switch(random, Some(Task { number, open: Vec::new() }));
@@ -142,7 +142,7 @@ impl Member {
         }
     }
 
-    /// Whatever comes, of any thread's tasks.
+    /// Random switches among tasks of any thread.
     fn do_anything(&mut self, random: &mut Random) {
         for _ in 0..random.below(60) {
             let (creator, number) = (random.below(3) as u32, random.below(4) as u32);

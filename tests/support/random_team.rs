@@ -1,24 +1,25 @@
-//! A random team of threads: barriers and locks between fork and join. The threads of a process have one clock.
+//! A random team of threads: barriers and locks between fork and join. The threads of a process have one
+//! clock.
 
 use model::Paradigm;
 
 use super::random::Random;
 use super::trace::{Step, Stream};
 
-/// How often each kind of lock was acquired, and when it was released last.
+/// Number of acquisitions of each kind of lock, and the time of its last release.
 #[derive(Default)]
 pub(super) struct Locks([(u32, u64); KINDS]);
 
 const KINDS: usize = 4;
 
-/// A thread while its events are made.
+/// A thread under construction.
 struct Member<'s> {
     stream: &'s mut Stream,
     now: u64,
 }
 
 impl Member<'_> {
-    /// Something happens a little later.
+    /// Adds an event a little later.
     fn then(&mut self, random: &mut Random, step: Step) {
         self.now += random.below(12) as u64;
         self.stream.at(self.now, step);
@@ -29,7 +30,7 @@ impl Member<'_> {
     }
 }
 
-/// The main thread forks two or three threads at `now`; answers when they have joined.
+/// The main thread forks two or three threads at `now`; returns the time of the join.
 pub(super) fn team(
     random: &mut Random,
     locks: &mut Locks,
@@ -74,7 +75,8 @@ fn barrier(random: &mut Random, members: &mut [Member<'_>], region: &str) {
     }
 }
 
-/// Every member gets a lock once: of a critical section, a lock of OpenMP, a mutex, or the mutex of a condition.
+/// Every member acquires a lock once: of a critical section, an OpenMP lock, a mutex, or the mutex of a
+/// condition.
 fn lock(random: &mut Random, members: &mut [Member<'_>], state: &mut (u32, u64), kind: usize) {
     const CALLS: [&str; KINDS] =
         ["!$omp critical", "omp_set_lock", "pthread_mutex_lock", "pthread_cond_wait"];

@@ -1,8 +1,8 @@
-//! What Score-P says about a region, by the region's name: paradigm, role, source file.
+//! Properties that Score-P gives to regions by name: paradigm, role, source file.
 
 use model::{Paradigm, RegionRole};
 
-/// What a definition of a region holds beside its name.
+/// Fields of a region definition besides its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Properties {
     pub(crate) paradigm: Paradigm,
@@ -33,7 +33,7 @@ pub(crate) fn properties(name: &str) -> Properties {
     }
 }
 
-/// Collective calls have the same role whether they block or not.
+/// Role of an MPI call: collective calls have the same role whether they block or not.
 fn mpi_role(call: &str) -> RegionRole {
     // MPI_Isend, MPI_Improbe, MPI_Iallreduce, but not MPI_Init.
     let blocking = call.strip_prefix('I').filter(|rest| *rest != "nit").map(capitalised);
@@ -62,7 +62,7 @@ fn capitalised(word: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// OTF2's number of a collective operation, by the name that reports use.
+/// Collective operation by the name in reports.
 pub(crate) fn operation(name: &str) -> Option<model::CollectiveOp> {
     (0..=22)
         .map(model::CollectiveOp)

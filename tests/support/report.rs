@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cubex::{CnodeId, LocationId, MetricId, Report};
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     /// All metrics: name, unit, position of the parent.
@@ -13,13 +13,13 @@ pub(crate) struct Table {
     /// The names along each call path.
     pub(crate) paths: Vec<String>,
     pub(crate) locations: usize,
-    /// Values that are not zero by metric, call path and location; exclusive along the call path.
+    /// Non-zero values by metric, call path and location; exclusive along the call tree.
     pub(crate) values: BTreeMap<(usize, usize, usize), f64>,
     /// Attributes of the report.
     pub(crate) attributes: BTreeMap<String, String>,
 }
 
-/// Severities by the names of metric and call path, and location; call paths of one name are added up.
+/// Severities by the names of metric and call path, and location; call paths of one name are summed.
 pub(crate) type Named = BTreeMap<(String, String, usize), f64>;
 
 impl Table {
@@ -54,7 +54,7 @@ impl Table {
         table
     }
 
-    /// The position of a metric.
+    /// Position of a metric.
     pub(crate) fn metric(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|metric| metric.0 == name)
     }
@@ -70,7 +70,7 @@ impl Table {
         (0..self.paths.len()).map(|path| self.value(metric, path, location)).sum()
     }
 
-    /// Takes the values of a metric away from those of another one.
+    /// Subtracts the values of a metric from those of another one.
     pub(crate) fn subtract(&mut self, from: &str, metric: &str) {
         let (Some(from), Some(metric)) = (self.metric(from), self.metric(metric)) else { return };
         let of_metric = self.values.range((metric, 0, 0)..(metric + 1, 0, 0));
@@ -103,8 +103,8 @@ impl Table {
     }
 }
 
-/// Severities in lines of metric, call path, location, value with tabs between them; `#` and a metric for each that is
-/// known.
+/// Reference values: lines of metric, call path, location, value, separated by tabs; `#` and a metric for
+/// each that is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reference {
     metrics: BTreeSet<String>,
@@ -134,8 +134,7 @@ impl Reference {
         reference
     }
 
-    /// What differs from `report`. Counts and bytes must be
-    /// equal; seconds may differ by 2 ns and a millionth.
+    /// Differences from `report`. Counts and bytes must be equal; seconds may differ by 2 ns and a millionth.
     pub(crate) fn differences(&self, report: &Table) -> Vec<String> {
         let ours = report.named();
         let mut differences = Vec::new();

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use skip::{Need, skip};
 
-/// How long a child may run. Far more than any needs, so that only a hang reaches it.
+/// Time limit of a child process. Far more than any needs, so that only a hang reaches it.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What a child left behind.
+/// Result of a child process.
 #[derive(Clone, Debug)]
 pub(crate) struct Finished {
     /// The exit status; `None` if a signal ended it.
@@ -56,8 +56,7 @@ pub(crate) fn analyze<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -
     run(&mut analyzer(arguments))
 }
 
-/// Removes what a launcher around the tests may have left, which would make the child believe that it was launched, and what
-/// would make it say more.
+/// Removes variables of a launcher around the tests, which would make the child believe that it was launched.
 pub(crate) fn alone(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -72,7 +71,7 @@ pub(crate) fn run(command: &mut Command) -> Finished {
     run_within(command, DEADLINE)
 }
 
-/// Runs a command to its end, which must come within some time.
+/// Runs a command to its end, within a time limit.
 pub(crate) fn run_within(command: &mut Command, deadline: Duration) -> Finished {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -102,7 +101,8 @@ pub(crate) fn run_within(command: &mut Command, deadline: Duration) -> Finished 
     Finished { status: status.code(), signal: status.signal(), stdout, stderr }
 }
 
-/// The MPI launcher, if there is one and the program under test can use it; otherwise says what is skipped.
+/// The MPI launcher, if there is one and the program under test can use it; otherwise reports what is
+/// skipped.
 pub(crate) fn mpirun(test: &str) -> Option<&'static Path> {
     static LAUNCHER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = LAUNCHER.get_or_init(|| {
@@ -146,7 +146,7 @@ pub(crate) fn launched<S: AsRef<OsStr>>(
     launched
 }
 
-/// Runs `replay-analyze` in so many processes.
+/// Runs `replay-analyze` in several processes.
 pub(crate) fn analyze_with<S: AsRef<OsStr>>(
     launcher: &Path,
     processes: usize,

@@ -1,8 +1,8 @@
-//! Statistics beside a report, as numbers and lines.
+//! Parser of the statistics beside a report.
 
 use std::path::Path;
 
-/// What the file says of a pattern.
+/// Statistics of a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     pub(crate) name: String,

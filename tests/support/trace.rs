@@ -1,4 +1,4 @@
-//! A trace as its script says it: processes, threads, and what each of them did when.
+//! A trace as its script describes it: processes, threads, and their events.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::regions::Properties;
 pub(crate) struct Trace {
     /// Ticks per second.
     pub(crate) resolution: u64,
-    /// The clock's reading at the trace's begin; times of the script count from there.
+    /// Reading of the clock at the start of the trace; times of the script count from there.
     pub(crate) offset: u64,
     pub(crate) big_endian: bool,
-    /// The program that every process runs, unless its stream says otherwise.
+    /// Program of all processes, unless a stream has its own.
     pub(crate) program: Option<String>,
-    /// The definitions do not count events.
+    /// Whether the definitions lack the numbers of events.
     pub(crate) uncounted: bool,
     /// Communicators beside `world` and `self`.
     pub(crate) communicators: Vec<(String, Members)>,
-    /// Regions that are not what their name says.
+    /// Regions with other properties than their names suggest.
     pub(crate) regions: BTreeMap<String, Properties>,
     /// Calling contexts; parents come first.
     pub(crate) contexts: Vec<Context>,
@@ -43,7 +43,7 @@ impl Default for Trace {
     }
 }
 
-/// Who takes part in a communicator; ranks are those of `world`.
+/// The members of a communicator, as ranks of `world`.
 #[derive(Clone, Debug)]
 pub(crate) enum Members {
     Ranks(Vec<u64>),
@@ -60,9 +60,9 @@ pub(crate) struct Context {
     pub(crate) line: Option<u32>,
 }
 
-/// What a stream of events belongs to.
+/// Kind of a stream of events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum StreamKind {
     Thread,
     Accelerator,
     Metric,
@@ -74,18 +74,18 @@ pub(crate) struct Stream {
     pub(crate) rank: u32,
     /// The thread's number in its team.
     pub(crate) thread: u32,
-    /// The number by which the archive knows it in its process, if that is not the thread's.
+    /// Number of the location within its process in the archive, if that is not the thread's.
     pub(crate) id: Option<u32>,
-    pub(crate) kind: Kind,
-    /// Another program than the trace's.
+    pub(crate) kind: StreamKind,
+    /// Program, if it is not the trace's.
     pub(crate) program: Option<String>,
-    /// Clock comparisons: local time and what the global clock was ahead.
+    /// Clock offsets: local time, and by how much the global clock was ahead.
     pub(crate) clock: Vec<(u64, i64)>,
-    /// Its events use numbers of its own, and mapping tables say what they mean.
+    /// Whether its events use local references, with mapping tables.
     pub(crate) mapped: bool,
-    /// Its event file is deleted after writing.
+    /// Whether its event file is deleted after writing.
     pub(crate) missing: bool,
-    /// So many bytes are cut off the end of its event file.
+    /// Number of bytes cut off the end of its event file.
     pub(crate) cut: u64,
     pub(crate) events: Vec<(u64, Step)>,
 }
@@ -97,7 +97,7 @@ impl Stream {
             rank,
             thread: 0,
             id: None,
-            kind: Kind::Thread,
+            kind: StreamKind::Thread,
             program: None,
             clock: Vec::new(),
             mapped: false,
@@ -107,7 +107,7 @@ impl Stream {
         }
     }
 
-    /// The number by which the archive knows the location, made as Score-P does.
+    /// Reference of the location, composed as in Score-P.
     pub(crate) fn reference(&self) -> u64 {
         u64::from(self.id.unwrap_or(self.thread)) << 32 | u64::from(self.rank)
     }
@@ -118,7 +118,7 @@ impl Stream {
     }
 }
 
-/// A message as one side sees it.
+/// A message from the perspective of one side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) peer: u32,
@@ -173,7 +173,8 @@ pub(crate) enum Step {
     Join,
     TeamBegin,
     TeamEnd,
-    /// Of the task that a thread of the team created as its so-many-th; 0 is what a thread does by itself.
+    /// Task events: the thread of the team that created the task, and its number there; 0 is the thread's
+    /// implicit task.
     TaskCreate(u32, u32),
     TaskSwitch(u32, u32),
     TaskComplete(u32, u32),
@@ -195,6 +196,6 @@ pub(crate) enum Step {
     ContextLeave(String),
     Sample(String, u32),
     Metric(u64),
-    /// An event that says more, by the names of attributes; times are as those of events.
-    Told(Box<Step>, Vec<(&'static str, u64)>),
+    /// An event with attributes by name; times are as those of events.
+    WithAttributes(Box<Step>, Vec<(&'static str, u64)>),
 }

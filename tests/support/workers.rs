@@ -1,4 +1,4 @@
-//! Several processes of an analysis as threads of the test: what an exchange has to do, without MPI.
+//! Several processes of an analysis as threads of the test: an exchange without MPI.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,32 +8,32 @@ use replay::exchange::Batch;
 use replay::progress::Progress;
 use replay::{Error, Exchange, Options, Semantics, solvers};
 
-/// What a worker tells another one: a batch, or that it has failed.
-type Parcel = Option<Batch>;
+/// A message of a collective exchange: a batch, or `None` for failure.
+type Delivery = Option<Batch>;
 
-/// Words that were posted, and by whom.
-type Letter = (usize, Batch);
+/// A posted batch, with its sender.
+type PostedBatch = (usize, Batch);
 
-/// What stands for one process.
-struct Process {
+/// A simulated process.
+struct ThreadProcess {
     number: usize,
-    to: Vec<Sender<Parcel>>,
-    from: Vec<Receiver<Parcel>>,
-    boxes: Vec<Sender<Letter>>,
-    letters: Receiver<Letter>,
+    to: Vec<Sender<Delivery>>,
+    from: Vec<Receiver<Delivery>>,
+    boxes: Vec<Sender<PostedBatch>>,
+    letters: Receiver<PostedBatch>,
 }
 
-impl Process {
-    fn swap(&mut self, outgoing: Vec<Parcel>) -> Vec<Parcel> {
+impl ThreadProcess {
+    fn swap(&mut self, outgoing: Vec<Delivery>) -> Vec<Delivery> {
         for (to, parcel) in self.to.iter().zip(outgoing) {
-            // Who has gone away has failed, and is heard below.
+            // A process that is gone has failed, which the receiving below detects.
             let _ = to.send(parcel);
         }
         self.from.iter().map(|from| from.recv().unwrap_or(None)).collect()
     }
 }
 
-impl Exchange for Process {
+impl Exchange for ThreadProcess {
     fn worker(&self) -> usize {
         self.number
     }
@@ -65,11 +65,11 @@ impl Exchange for Process {
     }
 }
 
-/// What a worker may bring together of the others: nothing, so that each tells the others step by step; that of a few; and
-/// everything.
+/// Limits of the data that a worker may gather from others: nothing, so that they go step by step; that of a
+/// few; and everything.
 pub(crate) const TOGETHER: [u64; 3] = [0, 4 << 10, solvers::TOGETHER];
 
-/// Analyses with so many processes of so many threads; answers what each process says, in their order.
+/// Analyzes with several processes of several threads; returns the result of each process, in their order.
 pub(crate) fn analyze(
     experiment: &Path,
     report: &Path,
@@ -80,7 +80,7 @@ pub(crate) fn analyze(
     analyze_with(&Options { threads, ..super::options(experiment, report, semantics) }, processes)
 }
 
-/// The same three times, with as much [brought together](TOGETHER) each time; `check` looks at the report.
+/// Analyzes three times, with each of the [limits](TOGETHER); `check` reads the report.
 ///
 /// # Panics
 /// If there is no report.
@@ -93,7 +93,7 @@ pub(crate) fn analyze_each(options: &Options, processes: usize, mut check: impl 
     }
 }
 
-/// Analyses with so many processes; answers what each of them says, in their order.
+/// Analyzes with several processes; returns the result of each, in their order.
 pub(crate) fn analyze_with(options: &Options, processes: usize) -> Vec<Result<replay::Outcome, Error>> {
     let (mut to, mut from): (Vec<Vec<_>>, Vec<Vec<_>>) =
         (0..processes).map(|_| (Vec::new(), Vec::new())).unzip();
@@ -114,7 +114,7 @@ pub(crate) fn analyze_with(options: &Options, processes: usize) -> Vec<Result<re
             .map(|(number, ((to, from), letters))| {
                 let boxes = boxes.clone();
                 scope.spawn(move || {
-                    let mut process = Process { number, to, from, boxes, letters };
+                    let mut process = ThreadProcess { number, to, from, boxes, letters };
                     replay::analyze(options, &mut process, &mut Progress::silent())
                 })
             })

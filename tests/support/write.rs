@@ -1,4 +1,4 @@
-//! Writes a trace as an OTF2 archive, with the definitions that Score-P makes.
+//! Writer of a trace as an OTF2 archive, with the definitions that Score-P writes.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,19 +10,19 @@ use otf2::{
 };
 
 use super::regions::properties;
-use super::trace::{Kind, Members, Message, Step, Stream, Trace};
+use super::trace::{Members, Message, Step, Stream, StreamKind, Trace};
 
 const WORLD: u32 = 0;
 const SELF: u32 = 1;
-/// The team of rank 0; those of the others follow the communicators of the script.
+/// The team of rank 0; those of other ranks follow the communicators of the script.
 const TEAM: u32 = 2;
 
-/// Attributes of events, by number from 7 on: only traces define them that have them.
+/// Attributes of events, with references from 7 on; defined only in traces that use them.
 const ATTRIBUTES: [&str; 4] =
     [attributes::UNRECORDED, attributes::POSTED, attributes::DISORDERED, attributes::COUNTED];
 const FIRST_ATTRIBUTE: u32 = 7;
 
-/// An event with its time and what it says beyond its fields.
+/// An event with its time and its attributes.
 type Written = (u64, Event<'static>, Vec<Attribute>);
 
 /// The anchor of archives that tests write.
@@ -73,7 +73,7 @@ fn define(archive: &mut ArchiveWriter, definition: Definition<'_>) {
     archive.define(definition).unwrap();
 }
 
-/// Numbers of what events refer to.
+/// References of the definitions, by name.
 #[derive(Default)]
 struct Names {
     strings: Vec<String>,
@@ -105,7 +105,7 @@ impl Names {
         number
     }
 
-    /// Numbers everything that the trace names.
+    /// Assigns references to everything that the trace names.
     fn collect(&mut self, trace: &Trace) {
         self.string("");
         self.communicators.extend([("world".into(), WORLD), ("self".into(), SELF)]);
@@ -120,7 +120,7 @@ impl Names {
             for (_, step) in &stream.events {
                 match step {
                     Step::Enter(name) | Step::LeaveRegion(name) => _ = self.region(name),
-                    Step::Told(..) => ATTRIBUTES.iter().for_each(|name| _ = self.string(name)),
+                    Step::WithAttributes(..) => ATTRIBUTES.iter().for_each(|name| _ = self.string(name)),
                     _ => {}
                 }
             }
@@ -185,7 +185,7 @@ impl Names {
         let mut groups = processes(trace);
         for (stream, events) in trace.streams.iter().zip(streams) {
             let mut group = stream.rank;
-            if stream.kind == Kind::Accelerator {
+            if stream.kind == StreamKind::Accelerator {
                 define(
                     archive,
                     Definition::LocationGroup {
@@ -200,10 +200,10 @@ impl Names {
                 groups += 1;
             }
             let (name, location_type) = match (stream.kind, stream.thread) {
-                (Kind::Thread, 0) => ("master thread", LocationType::CPU_THREAD),
-                (Kind::Thread, _) => ("worker thread", LocationType::CPU_THREAD),
-                (Kind::Accelerator, _) => ("stream", LocationType::ACCELERATOR_STREAM),
-                (Kind::Metric, _) => ("values", LocationType::METRIC),
+                (StreamKind::Thread, 0) => ("master thread", LocationType::CPU_THREAD),
+                (StreamKind::Thread, _) => ("worker thread", LocationType::CPU_THREAD),
+                (StreamKind::Accelerator, _) => ("stream", LocationType::ACCELERATOR_STREAM),
+                (StreamKind::Metric, _) => ("values", LocationType::METRIC),
             };
             define(
                 archive,
@@ -310,14 +310,15 @@ impl Names {
             groups - 1
         };
         let ranks: Vec<u64> = (0..processes(trace)).map(u64::from).collect();
-        let mut threads: Vec<&Stream> = trace.streams.iter().filter(|s| s.kind == Kind::Thread).collect();
+        let mut threads: Vec<&Stream> =
+            trace.streams.iter().filter(|s| s.kind == StreamKind::Thread).collect();
         threads.sort_by_key(|stream| (stream.rank, stream.reference()));
         let references: Vec<u64> = threads.iter().map(|stream| stream.reference()).collect();
         group(archive, GroupType::COMM_LOCATIONS, Paradigm::MPI, &ranks);
         let world = group(archive, GroupType::COMM_GROUP, Paradigm::MPI, &ranks);
         let alone = group(archive, GroupType::COMM_SELF, Paradigm::MPI, &[]);
         group(archive, GroupType::COMM_LOCATIONS, Paradigm::OPENMP, &references);
-        // A team has its members in the order of their thread numbers.
+        // The members of a team are in the order of their thread numbers.
         let mut numbers: Vec<(u32, u32, u64)> =
             (0..).zip(&threads).map(|(at, stream)| (stream.rank, stream.thread, at)).collect();
         numbers.sort_unstable();
@@ -356,7 +357,7 @@ impl Names {
         define_teams(archive, others);
     }
 
-    /// Mapping tables and clock comparisons of a location.
+    /// Writes the mapping tables and clock offsets of a location.
     fn define_locally(&self, archive: &ArchiveWriter, trace: &Trace, stream: &Stream) {
         let mut local = archive.local_definitions(stream.reference()).unwrap();
         if stream.mapped {
@@ -374,7 +375,7 @@ impl Names {
         local.finish().unwrap();
     }
 
-    /// The kinds of references that a mapped stream counts backwards, with how many there are.
+    /// The kinds of references that a mapped stream numbers backwards, with the number of definitions.
     fn mapped(&self, trace: &Trace) -> Vec<(MappingType, u32)> {
         let communicators =
             team_of(trace, processes(trace).max(1) - 1).max(TEAM + trace.communicators.len() as u32) + 1;
@@ -389,7 +390,7 @@ impl Names {
         .collect()
     }
 
-    /// The events of a stream with numbers for names, the program around them.
+    /// The events of a stream with references for names, within the events of the program.
     fn events(&self, trace: &Trace, stream: &Stream) -> Vec<Written> {
         let mapped = self.mapped(trace);
         let local = |kind: MappingType, global: u32| match mapped.iter().find(|it| it.0 == kind) {
@@ -408,7 +409,7 @@ impl Names {
         };
         let mut stack: Vec<&str> = Vec::new();
         let mut events = Vec::new();
-        let is_main = stream.kind == Kind::Thread && stream.thread == 0;
+        let is_main = stream.kind == StreamKind::Thread && stream.thread == 0;
         let program = stream.program.as_ref().or(trace.program.as_ref()).filter(|_| is_main);
         let times = stream.events.first().zip(stream.events.last()).map(|(a, b)| (a.0, b.0));
         if let (Some(program), Some((first, _))) = (program, times) {
@@ -417,8 +418,8 @@ impl Names {
             events.push((first, event, Vec::new()));
         }
         for (time, step) in &stream.events {
-            let (step, told) = match step {
-                Step::Told(step, told) => (&**step, told.as_slice()),
+            let (step, attributes) = match step {
+                Step::WithAttributes(step, attributes) => (&**step, attributes.as_slice()),
                 step => (step, &[][..]),
             };
             let event = match step {
@@ -449,12 +450,16 @@ impl Names {
                 Step::Flush { until } => Event::BufferFlush { stop_time: Timestamp(trace.offset + until) },
                 _ => communication(step, &comm).or_else(|| threading(step, &comm)).expect("every step"),
             };
-            events.push((*time, event, told.iter().map(|told| attribute(trace, told)).collect()));
+            events.push((
+                *time,
+                event,
+                attributes.iter().map(|attributes| attribute(trace, attributes)).collect(),
+            ));
         }
         if let (Some(_), Some((_, last))) = (program, times) {
             events.push((last, Event::ProgramEnd { exit_status: 0 }, Vec::new()));
         }
-        events.into_iter().map(|(time, event, told)| (trace.offset + time, event, told)).collect()
+        events.into_iter().map(|(time, event, attributes)| (trace.offset + time, event, attributes)).collect()
     }
 }
 

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::oracle::Place;
+use crate::oracle::EventRef;
 
 use super::Causes;
 use super::points::Next;
 use super::time_map::TimeMap;
 
 impl Causes<'_> {
-    /// What lies on the critical path, by location. Where it comes to a stretch on several ways, that is on
-    /// it once, up to the last event from which it comes.
+    /// The time maps of the critical path, by location. Where several branches reach one period of a
+    /// location, it is counted once, up to the last event from which the path reaches it.
     pub(super) fn critical_path(&self) -> Vec<TimeMap> {
-        // By location and position of the stop: the end of the stretch.
-        let mut stretches: BTreeMap<(usize, Option<usize>), Place> = BTreeMap::new();
-        let mut open: Vec<Place> = self.last_event().into_iter().collect();
+        // End of the period, by location and position of the stop.
+        let mut stretches: BTreeMap<(usize, Option<usize>), EventRef> = BTreeMap::new();
+        let mut open: Vec<EventRef> = self.last_event().into_iter().collect();
         while let Some(end) = open.pop() {
             let stop = self.points.before(end).find(|point| point.is_stop());
             let key = (end.location, stop.map(|stop| stop.place.at));
@@ -37,9 +37,9 @@ impl Causes<'_> {
     }
 
     /// account(x, end)
-    fn account(&self, location: usize, stop: Option<usize>, end: Place, path: &mut TimeMap) {
+    fn account(&self, location: usize, stop: Option<usize>, end: EventRef, path: &mut TimeMap) {
         let mut map = self.runtimes(stop, end);
-        let stop = stop.and_then(|at| self.points.at(Place { at, ..self.end(location) }));
+        let stop = stop.and_then(|at| self.points.at(EventRef { at, ..self.end(location) }));
         if let Some(stop) = stop
             && let Some(ticks) = map.get_mut(self.analysis.path(stop.place))
         {
@@ -50,16 +50,16 @@ impl Causes<'_> {
         }
     }
 
-    /// Where the path ends: at the last who enters MPI_Finalize; if that is not complete, with the last event
-    /// of all.
-    fn last_event(&self) -> Option<Place> {
-        let finalize = self.analysis.meetings.iter().find(|meeting| meeting.class == "finalize");
+    /// End of the path: the last location to enter MPI_Finalize; if that is not complete, the last event of
+    /// all.
+    fn last_event(&self) -> Option<EventRef> {
+        let finalize = self.analysis.collective_instances.iter().find(|meeting| meeting.class == "finalize");
         if let Some(finalize) = finalize {
             return Some(finalize.blamed);
         }
         let locations = (0..self.locations()).rev();
         let ends = locations.filter_map(|at| Some((self.analysis.locations[at].end?, at)));
-        // Of equals the first location.
+        // The first location among equals.
         ends.max_by_key(|it| it.0).map(|(_, location)| self.end(location))
     }
 }

@@ -1,29 +1,29 @@
-//! Delays: who has made whom wait, by which excess work, and which earlier waiting has passed it on
+//! Delays: excess work that made another location wait, and earlier waiting that propagated the wait
 //! (specification 9).
 
-use crate::oracle::Place;
+use crate::oracle::EventRef;
 use crate::oracle::messages::Late;
 
 use super::points::{Point, late_receivers};
 use super::time_map::{TimeMap, difference, sum};
 use super::{Causes, Found};
 
-/// One location makes another one wait.
+/// A delay: one location makes another one wait.
 #[derive(Clone, Debug)]
 pub(super) struct Delay {
-    /// What it is called in the metrics of costs.
+    /// Class of the delay, in the names of metrics.
     pub(super) class: &'static str,
-    /// The event that waits; none of idle threads.
-    pub(super) waiting: Option<Place>,
+    /// The event that waits; none for idle threads.
+    pub(super) waiting: Option<EventRef>,
     /// The event that it waits for.
-    pub(super) causing: Place,
-    /// d: what the causing location did more.
+    pub(super) causing: EventRef,
+    /// d: the excess of the causing location.
     pub(super) excess: TimeMap,
-    /// The waiting of the causing location since both have synchronised.
+    /// The waiting time of the causing location since the last synchronisation of both.
     pub(super) waited: i64,
-    /// The share of the wait in each tick of both.
+    /// The share of the wait in each tick of excess or waiting.
     pub(super) scale: f64,
-    /// The positions of the points of the causing location whose waiting has passed it on.
+    /// Positions of the waiting points of the causing location that propagated the wait.
     pub(super) reach: Vec<usize>,
 }
 
@@ -38,12 +38,12 @@ impl Delay {
     }
 }
 
-/// A quotient, or 0 where there is nothing to divide by.
+/// A quotient, or 0 if the divisor is 0.
 pub(super) fn ratio(of: i64, by: i64) -> f64 {
     if by > 0 { of as f64 / by as f64 } else { 0.0 }
 }
 
-/// The positions of those points that wait.
+/// The positions of the points with waiting time.
 pub(super) fn waiting<'a>(points: impl IntoIterator<Item = &'a Point>) -> Vec<usize> {
     points.into_iter().filter(|point| point.wait > 0).map(|point| point.place.at).collect()
 }
@@ -60,8 +60,14 @@ impl Causes<'_> {
         late.chain(others).flatten().collect()
     }
 
-    fn of_message(&self, class: &'static str, waiting: Place, causing: Place, wait: i64) -> Option<Delay> {
-        // Q23: an event that waits itself is no cause.
+    fn of_message(
+        &self,
+        class: &'static str,
+        waiting: EventRef,
+        causing: EventRef,
+        wait: i64,
+    ) -> Option<Delay> {
+        // Q23: an event that waits itself is not a cause.
         self.points.at(causing).filter(|point| point.wait == 0)?;
         let past = self.points.previous(waiting, self.analysis.process(causing));
         let since = self.points.previous(causing, self.analysis.process(waiting));
@@ -72,7 +78,7 @@ impl Causes<'_> {
         Some(Delay { class, waiting: Some(waiting), causing, excess, waited, scale, reach })
     }
 
-    /// What delays cost that is not passed on.
+    /// Adds the short-term costs of delays.
     pub(super) fn short_term(&self, delays: &[Delay], found: &mut Found) {
         for delay in delays {
             for (path, &ticks) in &delay.excess {

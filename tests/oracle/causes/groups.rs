@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay::Semantics;
 
-use crate::oracle::Place;
-use crate::oracle::collectives::{Meeting, Partner};
+use crate::oracle::EventRef;
+use crate::oracle::collectives::{CollectiveInstance, Partner};
 
 use super::Causes;
 use super::delays::{Delay, ratio, waiting};
 use super::points::Point;
 use super::time_map::{difference, sum};
 
-/// Where the blamed member has last synchronised with all others, and with some of them since.
+/// Last synchronisation of the blamed member with all others, and later ones with some of them.
 struct Past<'a> {
     base: Option<&'a Point>,
     /// By process.
@@ -20,14 +20,14 @@ struct Past<'a> {
 }
 
 impl Causes<'_> {
-    /// The delays of all operations in which somebody waits and somebody else is blamed.
+    /// The delays of all operations with a waiting and a blamed member.
     pub(super) fn of_groups(&self) -> Vec<Delay> {
-        let has_costs = |meeting: &&Meeting| !matches!(meeting.class, "init" | "finalize");
-        let meetings = self.analysis.meetings.iter().filter(has_costs);
-        meetings.flat_map(|meeting| self.of_group(meeting)).collect()
+        let has_costs = |meeting: &&CollectiveInstance| !matches!(meeting.class, "init" | "finalize");
+        let collective_instances = self.analysis.collective_instances.iter().filter(has_costs);
+        collective_instances.flat_map(|meeting| self.of_group(meeting)).collect()
     }
 
-    fn of_group(&self, meeting: &Meeting) -> Vec<Delay> {
+    fn of_group(&self, meeting: &CollectiveInstance) -> Vec<Delay> {
         let blamed = meeting.blamed;
         let past = self.group_previous(blamed, &meeting.members);
         let is_waiting = |partner: &&Partner| partner.wait > 0 && partner.place != blamed;
@@ -51,8 +51,8 @@ impl Causes<'_> {
         meeting.partners.iter().filter(is_waiting).map(delay).collect()
     }
 
-    /// groupprev(e, comm, me). Whoever is never met belongs to the begin of the trace.
-    fn group_previous(&self, event: Place, members: &[usize]) -> Past<'_> {
+    /// groupprev(e, comm, me). Members never met belong to the start of the trace.
+    fn group_previous(&self, event: EventRef, members: &[usize]) -> Past<'_> {
         let me = self.analysis.process(event);
         let mut rest: BTreeSet<usize> = members.iter().copied().filter(|&process| process != me).collect();
         let is_pair = self.operations.gaps.len() == 2 && members.len() == 2;
@@ -61,7 +61,7 @@ impl Causes<'_> {
             if rest.is_empty() {
                 return past;
             }
-            // Q19: a point that knows a single rank does not count as one that knows all others.
+            // Q19: a point with a single rank does not count as one with all others.
             let is_one = is_pair && point.ranks.len() == 1 && self.analysis.semantics == Semantics::Reference;
             past.base = Some(point);
             if point.ranks.is_superset(&rest) && !is_one {
@@ -78,8 +78,9 @@ impl Causes<'_> {
         past
     }
 
-    /// The waiting of the blamed member that what a process has waited is passed on to (9.3, step 5).
-    fn reach(&self, past: &Past<'_>, process: usize, blamed: Place) -> Vec<usize> {
+    /// Positions of the blamed member's points that propagate the waiting of a process (specification 9.3,
+    /// step 5).
+    fn reach(&self, past: &Past<'_>, process: usize, blamed: EventRef) -> Vec<usize> {
         let all = self.points.between(past.base, blamed);
         let Some(own) = past.intermediate.get(&process).map(|point| point.place.at) else {
             return waiting(all);

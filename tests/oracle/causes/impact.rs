@@ -1,4 +1,4 @@
-//! What the critical path means for all locations (specification 8.2 to 8.4).
+//! Impact of the critical path on all locations (specification 8.2 to 8.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,10 @@ use replay::Semantics;
 use super::time_map::TimeMap;
 use super::{Causes, Found};
 
-/// Shares of what the path has more than locations, by call path.
+/// Shares of the excess of the path over locations, by call path.
 type Shares = BTreeMap<String, f64>;
 
-/// Q13: the reference divides by anything, and what is not a number spoils the sum. Corrected, there is no
-/// share then.
+/// Q13: the reference divides by zero, and a NaN spoils the sum. Corrected, the share is 0 then.
 fn add_shares(shares: &mut Shares, excess: &TimeMap, lacking: i64, semantics: Semantics) {
     let sum: i64 = excess.values().sum();
     if sum == 0 && semantics == Semantics::Corrected {
@@ -35,7 +34,7 @@ impl Causes<'_> {
         let paths: BTreeSet<&String> = global.keys().chain(work.iter().flat_map(BTreeMap::keys)).collect();
         let (mut all, mut foreign) = (Shares::new(), Shares::new());
         for (location, work) in work.iter().enumerate() {
-            // Threads without events count in the reference.
+            // The reference counts threads without events.
             if self.analysis.locations[location].end.is_none() && semantics == Semantics::Corrected {
                 continue;
             }
@@ -73,7 +72,7 @@ impl Causes<'_> {
         }
     }
 
-    /// τ: the whole time of a location without its waiting.
+    /// τ: the time of a location without its waiting.
     fn work(&self, location: usize) -> TimeMap {
         let mut map = self.runtimes(None, self.end(location));
         let waits = self.waits(&self.points.of(location));

@@ -1,15 +1,15 @@
-//! Root causes, from the definitions of specification 7 to 10.
+//! Root causes, from the definitions of the specification (specification 7 to 10).
 //!
-//! | file | what it does |
+//! | file | content |
 //! |---|---|
 //! | `points` | events at which locations have synchronised with others (specification 7.1) |
-//! | `time_map` | what a location did between two events (specification 7.2, 7.3) |
-//! | `delays` | who made whom wait, by what, and what that passes on: messages (specification 9.1, 9.2) |
-//! | `groups` | the same of collective operations (specification 9.3) |
-//! | `teams` | the same of threads (specification 9.5, 9.6) |
-//! | `propagation` | costs in the long term, indirect and propagating waiting (specification 9, 10) |
-//! | `critical_path` | which way the critical path takes (specification 8.1) |
-//! | `impact` | what it means for all locations (specification 8.2 to 8.4) |
+//! | `time_map` | time of a location between two events, by call path (specification 7.2, 7.3) |
+//! | `delays` | delays before messages, and their short-term costs (specification 9.1, 9.2) |
+//! | `groups` | delays before collective operations (specification 9.3) |
+//! | `teams` | delays among threads (specification 9.5, 9.6) |
+//! | `propagation` | long-term costs, indirect and propagating waiting (specification 9, 10) |
+//! | `critical_path` | the critical path (specification 8.1) |
+//! | `impact` | its impact on all locations (specification 8.2 to 8.4) |
 //!
 //! Costs are doubles, summed up event by event.
 
@@ -24,16 +24,16 @@ mod time_map;
 
 use super::operations::Operations;
 use super::read::Spent;
-use super::{Analysis, Costs, Place, Severities};
+use super::{Analysis, Costs, EventRef, Severities};
 
 use points::Points;
 
-/// The root causes that are found.
+/// Results of the search for root causes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     pub(super) severities: Severities,
     pub(super) costs: Costs,
-    /// Costs depend on themselves.
+    /// Whether costs depend on themselves.
     pub(super) is_circular: bool,
 }
 
@@ -43,7 +43,7 @@ impl Found {
     }
 }
 
-/// What all parts ask.
+/// Shared data of all parts.
 struct Causes<'a> {
     analysis: &'a Analysis,
     operations: &'a Operations,
@@ -58,12 +58,12 @@ impl Causes<'_> {
     }
 
     /// The end of a location, behind all of its events.
-    fn end(&self, location: usize) -> Place {
-        Place { location, call: 0, time: 0, order: 0, at: usize::MAX }
+    fn end(&self, location: usize) -> EventRef {
+        EventRef { location, call: 0, time: 0, order: 0, at: usize::MAX }
     }
 }
 
-/// Finds the root causes of everything that waits.
+/// Finds the root causes of all waiting.
 pub(super) fn find(analysis: &Analysis, operations: &Operations, processes: usize) -> Found {
     let points = Points::new(analysis, operations, processes);
     let spent = time_map::spent(&analysis.locations, &points);

@@ -7,31 +7,31 @@ use replay::Semantics;
 use crate::oracle::messages::Late;
 use crate::oracle::operations::Operations;
 use crate::oracle::read::Role;
-use crate::oracle::{Analysis, Place};
+use crate::oracle::{Analysis, EventRef};
 
-/// Where the critical path goes on, seen backwards.
+/// Continuation of the critical path before a point, seen backwards.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
-    /// It goes through the point.
+    /// On the same location, past the point.
     Through,
-    /// It begins here.
+    /// None: the path starts here.
     Start,
     /// If the point waits, at the event that it waits for.
-    At(Place),
+    At(EventRef),
     /// At threads of the same team.
-    Team(Vec<Place>),
+    Team(Vec<EventRef>),
 }
 
-/// What is known of an event at which a location has synchronised.
+/// A synchronisation point of a location.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    pub(super) place: Place,
+    pub(super) place: EventRef,
     pub(super) wait: i64,
     pub(super) total: i64,
     pub(super) completion: i64,
-    /// The processes it has synchronised with.
+    /// The processes that it synchronised with.
     pub(super) ranks: BTreeSet<usize>,
-    /// It is in the list of OpenMP, as a point of this team.
+    /// The team, if it is in OpenMP's list of points.
     pub(super) team: Option<usize>,
     pub(super) next: Next,
 }
@@ -51,12 +51,12 @@ impl Point {
 pub(super) struct Points(Vec<BTreeMap<usize, Point>>);
 
 impl Points {
-    /// All points. Wait states come first: the first point at an event wins (Q23).
+    /// Collects all points. Wait states come first: the first point at an event wins (Q23).
     pub(super) fn new(analysis: &Analysis, operations: &Operations, processes: usize) -> Points {
         let mut points = Points(vec![BTreeMap::new(); analysis.locations.len()]);
         points.late_senders(analysis, operations);
         points.late_receivers(analysis, operations);
-        points.meetings(analysis, processes);
+        points.collective_instances(analysis, processes);
         points.parallel_regions(analysis);
         points.thread_barriers(analysis);
         points.causes_of_late_messages(analysis, operations);
@@ -67,7 +67,7 @@ impl Points {
         self.0[point.place.location].entry(point.place.at).or_insert(point);
     }
 
-    pub(super) fn at(&self, event: Place) -> Option<&Point> {
+    pub(super) fn at(&self, event: EventRef) -> Option<&Point> {
         self.0[event.location].get(&event.at)
     }
 
@@ -76,18 +76,18 @@ impl Points {
         self.0[location].values().collect()
     }
 
-    /// The points before an event, the last one first.
-    pub(super) fn before(&self, event: Place) -> impl Iterator<Item = &Point> {
+    /// The points before an event, the latest first.
+    pub(super) fn before(&self, event: EventRef) -> impl Iterator<Item = &Point> {
         self.0[event.location].range(..event.at).rev().map(|(_, point)| point)
     }
 
     /// prev(e, q)
-    pub(super) fn previous(&self, event: Place, process: usize) -> Option<&Point> {
+    pub(super) fn previous(&self, event: EventRef, process: usize) -> Option<&Point> {
         self.before(event).find(|point| point.ranks.contains(&process))
     }
 
-    /// between(a, e); without `a`, from the begin on.
-    pub(super) fn between(&self, since: Option<&Point>, event: Place) -> Vec<&Point> {
+    /// between(a, e); without `a`, from the start of the trace.
+    pub(super) fn between(&self, since: Option<&Point>, event: EventRef) -> Vec<&Point> {
         self.before(event)
             .take_while(|point| since.is_none_or(|since| point.place.at > since.place.at))
             .collect()
@@ -129,7 +129,7 @@ impl Points {
 
     /// The events that late messages were waited for, unless they wait themselves.
     fn causes_of_late_messages(&mut self, analysis: &Analysis, operations: &Operations) {
-        let cause = |cause: Place, waiting: Place| Point {
+        let cause = |cause: EventRef, waiting: EventRef| Point {
             place: cause,
             wait: 0,
             total: analysis.length(cause),
@@ -146,8 +146,8 @@ impl Points {
         }
     }
 
-    fn meetings(&mut self, analysis: &Analysis, processes: usize) {
-        for meeting in &analysis.meetings {
+    fn collective_instances(&mut self, analysis: &Analysis, processes: usize) {
+        for meeting in &analysis.collective_instances {
             for partner in &meeting.partners {
                 self.add(Point {
                     place: partner.place,
@@ -168,13 +168,13 @@ impl Points {
         }
     }
 
-    /// The path comes from the master only.
+    /// The path continues at the master only.
     fn parallel_regions(&mut self, analysis: &Analysis) {
         for visits in parallel_regions(analysis) {
-            let enter = |place: &Place| analysis.enter(*place);
+            let enter = |place: &EventRef| analysis.enter(*place);
             let earliest = visits.iter().map(|(place, _)| enter(place)).min().unwrap();
-            let is_master = |place: &Place| analysis.locations[place.location].thread == 0;
-            let masters: Vec<Place> = visits.iter().map(|(place, _)| *place).filter(is_master).collect();
+            let is_master = |place: &EventRef| analysis.locations[place.location].thread == 0;
+            let masters: Vec<EventRef> = visits.iter().map(|(place, _)| *place).filter(is_master).collect();
             for &(place, fork) in &visits {
                 self.add(Point {
                     place,
@@ -189,12 +189,13 @@ impl Points {
         }
     }
 
-    /// The path comes from everyone who did not wait (Q12).
+    /// The path continues at all threads that did not wait (Q12).
     fn thread_barriers(&mut self, analysis: &Analysis) {
         for visits in analysis.barriers() {
             let latest = analysis.latest_enter(&visits);
             let ahead = visits.iter().filter(|visit| analysis.idle_at_barrier(visit, latest) == 0);
-            let ahead: Vec<Place> = ahead.map(|visit| analysis.end_of(visit.location, visit.call)).collect();
+            let ahead: Vec<EventRef> =
+                ahead.map(|visit| analysis.end_of(visit.location, visit.call)).collect();
             for visit in &visits {
                 let place = analysis.end_of(visit.location, visit.call);
                 self.add(Point {
@@ -211,8 +212,8 @@ impl Points {
     }
 }
 
-/// What sends wait for late receivers: c, req(r), and how long.
-pub(super) fn late_receivers(analysis: &Analysis, operations: &Operations) -> Vec<(Place, Place, i64)> {
+/// Waits of sends for late receivers: c, req(r), and the waiting time.
+pub(super) fn late_receivers(analysis: &Analysis, operations: &Operations) -> Vec<(EventRef, EventRef, i64)> {
     let late = analysis.late_receivers.iter();
     let events = late.map(|late| {
         let c = operations.sends[late.send].completion.expect("a send that waits completes");
@@ -221,13 +222,13 @@ pub(super) fn late_receivers(analysis: &Analysis, operations: &Operations) -> Ve
     events.collect()
 }
 
-/// The parallel regions of all teams: where each thread enters, and when its team was forked.
-fn parallel_regions(analysis: &Analysis) -> Vec<Vec<(Place, i64)>> {
-    let mut teams: BTreeMap<_, Vec<(Place, i64)>> = BTreeMap::new();
+/// The parallel regions of all teams: the enter event of each thread, and the time of the team's fork.
+fn parallel_regions(analysis: &Analysis) -> Vec<Vec<(EventRef, i64)>> {
+    let mut teams: BTreeMap<_, Vec<(EventRef, i64)>> = BTreeMap::new();
     for (location, it) in analysis.locations.iter().enumerate() {
         for (call, visit) in it.calls.iter().enumerate().filter(|(_, call)| call.role == Role::Parallel) {
             if let Some(fork) = visit.fork {
-                let place = Place { location, call, time: visit.enter, order: 0, at: visit.entered_at };
+                let place = EventRef { location, call, time: visit.enter, order: 0, at: visit.entered_at };
                 teams.entry((it.process, visit.team)).or_default().push((place, fork));
             }
         }

@@ -1,9 +1,9 @@
-//! What waiting costs that has made others wait: costs in the long term (specification 9), indirect and
-//! propagating waiting (specification 10).
+//! Propagation of waiting: long-term costs (specification 9), indirect and propagating waiting (specification
+//! 10).
 
 use std::collections::BTreeMap;
 
-use crate::oracle::Place;
+use crate::oracle::EventRef;
 
 use super::delays::Delay;
 use super::{Causes, Found};
@@ -11,17 +11,16 @@ use super::{Causes, Found};
 /// cost[k] of an event, by class.
 type Cost = BTreeMap<&'static str, f64>;
 
-/// Costs of points that wait, by location and position.
-struct Memory<'a> {
+/// Costs of waiting points, by location and position, computed on demand.
+struct CostCache<'a> {
     delays: &'a [Delay],
-    /// None as long as it is asked for.
+    /// `None` while the cost is being computed.
     known: BTreeMap<(usize, usize), Option<Cost>>,
     is_circular: bool,
 }
 
-impl Memory<'_> {
-    /// What a tick of each class costs that a delay has caused, of what the waiting costs that it causes in
-    /// turn.
+impl CostCache<'_> {
+    /// Long-term cost per tick of a delay, by class: that of the waiting that it causes.
     fn passed_on(&mut self, causes: &Causes<'_>, delay: &Delay) -> Cost {
         let (Some(waiting), denominator) = (delay.waiting, delay.denominator()) else { return Cost::new() };
         let mut costs = self.cost(causes, waiting);
@@ -34,8 +33,8 @@ impl Memory<'_> {
         costs
     }
 
-    /// What the waiting at an event costs in the long term.
-    fn cost(&mut self, causes: &Causes<'_>, event: Place) -> Cost {
+    /// Long-term cost of the waiting at an event.
+    fn cost(&mut self, causes: &Causes<'_>, event: EventRef) -> Cost {
         let key = (event.location, event.at);
         match self.known.get(&key) {
             Some(Some(cost)) => return cost.clone(),
@@ -63,7 +62,7 @@ impl Memory<'_> {
 
 impl Causes<'_> {
     pub(super) fn long_term(&self, delays: &[Delay], found: &mut Found) {
-        let mut memory = Memory { delays, known: BTreeMap::new(), is_circular: false };
+        let mut memory = CostCache { delays, known: BTreeMap::new(), is_circular: false };
         for delay in delays {
             for (class, share) in memory.passed_on(self, delay) {
                 for (path, &ticks) in &delay.excess {
@@ -75,7 +74,7 @@ impl Causes<'_> {
         found.is_circular = memory.is_circular;
     }
 
-    /// Waiting for messages that is caused by waiting.
+    /// Waiting for messages that is caused by other waiting.
     pub(super) fn indirect(&self, delays: &[Delay], found: &mut Found) {
         for delay in delays.iter().filter(|delay| delay.is_of_message()) {
             let waiting = delay.waiting.expect("an event that waits for a message");
@@ -85,7 +84,8 @@ impl Causes<'_> {
         }
     }
 
-    /// Waiting for messages that causes waiting for messages: the largest share that one delay passes on.
+    /// Waiting for messages that causes further waiting for messages: the largest share that one delay
+    /// propagates.
     pub(super) fn propagating(&self, delays: &[Delay], found: &mut Found) {
         for waiting in delays.iter().filter(|delay| delay.is_of_message()) {
             let event = waiting.waiting.expect("an event that waits for a message");

@@ -1,15 +1,15 @@
 //! Delays among the threads of a process (specification 9.5 and 9.6).
 
-use crate::oracle::Place;
+use crate::oracle::EventRef;
 use crate::oracle::barriers::Visit;
-use crate::oracle::read::{Call, Kind, Location, Role};
+use crate::oracle::read::{Call, EventKind, Location, Role};
 
 use super::Causes;
 use super::delays::{Delay, ratio, waiting};
 use super::time_map::{difference, sum};
 
 impl Causes<'_> {
-    /// Specification 9.5: the last thread makes the others of its team wait, with tasks or without.
+    /// Specification 9.5: the last thread makes the others of its team wait, with or without tasks.
     pub(super) fn of_barriers(&self) -> Vec<Delay> {
         self.analysis.barriers().iter().flat_map(|visits| self.of_barrier(visits)).collect()
     }
@@ -53,14 +53,14 @@ impl Causes<'_> {
         let others = locations.iter().filter(is_worker).count();
         let calls = locations[main].calls.iter().enumerate();
         let regions = calls.filter(|(_, call)| call.role == Role::Parallel && call.fork.is_some());
-        let enter = |(number, call): (usize, &Call)| Place {
+        let enter = |(number, call): (usize, &Call)| EventRef {
             location: main,
             call: number,
             time: call.enter,
             order: 0,
             at: call.entered_at,
         };
-        let mut ends: Vec<Place> = regions.map(enter).collect();
+        let mut ends: Vec<EventRef> = regions.map(enter).collect();
         if others == 0 || ends.is_empty() {
             return Vec::new();
         }
@@ -68,12 +68,11 @@ impl Causes<'_> {
         ends.into_iter().filter_map(|end| self.alone(end, others)).collect()
     }
 
-    /// What the main thread does alone before an event; `None` where it has not joined its team again.
-    fn alone(&self, end: Place, others: usize) -> Option<Delay> {
+    /// The time map of the main thread alone before an event; `None` before its first join.
+    fn alone(&self, end: EventRef, others: usize) -> Option<Delay> {
         let since = self.points.before(end).find(|point| point.team.is_some());
-        let happenings = self.analysis.locations[end.location].happenings.iter().enumerate();
-        let mut joins =
-            happenings.filter(|(_, happening)| matches!(happening.kind, Kind::Joined)).map(|(at, _)| at);
+        let events = self.analysis.locations[end.location].events.iter().enumerate();
+        let mut joins = events.filter(|(_, event)| matches!(event.kind, EventKind::Joined)).map(|(at, _)| at);
         let join = match since {
             Some(since) => Some(joins.find(|&at| at >= since.place.at)?),
             None => None,

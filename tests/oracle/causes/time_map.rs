@@ -1,8 +1,8 @@
-//! Time maps: what a location did between two events, by call path (specification 7.2 and 7.3).
+//! Time maps: time of a location between two events, by call path (specification 7.2 and 7.3).
 
 use std::collections::BTreeMap;
 
-use crate::oracle::Place;
+use crate::oracle::EventRef;
 use crate::oracle::read::{Location, Role, Spent};
 
 use super::Causes;
@@ -11,20 +11,19 @@ use super::points::{Point, Points};
 /// Ticks by call path.
 pub(super) type TimeMap = BTreeMap<String, i64>;
 
-/// What one map has more than another one.
+/// Excess of one map over another one.
 pub(super) fn difference(of: &TimeMap, without: &TimeMap) -> TimeMap {
     let more = of.iter().map(|(path, ticks)| (path.clone(), ticks - without.get(path).unwrap_or(&0)));
     more.filter(|(_, ticks)| *ticks > 0).collect()
 }
 
-/// All of a map.
+/// Sum of a map.
 pub(super) fn sum(map: &TimeMap) -> i64 {
     map.values().sum()
 }
 
-/// The exclusive time of all locations. What a worker does from its last barrier in a team on, until it
-/// begins in the next one, is thrown away; after a team without any barrier it is not (docs/differences.md,
-/// root causes).
+/// The exclusive time of all locations. The time of a worker from its last barrier in a team until it starts
+/// in the next one is dropped; after a team without any barrier it is not (docs/differences.md, root causes).
 pub(super) fn spent<'a>(locations: &'a [Location], points: &Points) -> Vec<Vec<&'a Spent>> {
     let of_location = |(at, location): (usize, &'a Location)| {
         let points = points.of(at);
@@ -42,8 +41,8 @@ pub(super) fn spent<'a>(locations: &'a [Location], points: &Points) -> Vec<Vec<&
 }
 
 impl Causes<'_> {
-    /// runtimes(a, e), with positions; everything from the begin without `since`.
-    pub(super) fn runtimes(&self, since: Option<usize>, event: Place) -> TimeMap {
+    /// runtimes(a, e), with positions; without `since`, from the start of the trace.
+    pub(super) fn runtimes(&self, since: Option<usize>, event: EventRef) -> TimeMap {
         let mut map = TimeMap::new();
         for spent in &self.spent[event.location] {
             if since.is_none_or(|since| spent.at > since) && spent.at <= event.at {
@@ -62,13 +61,13 @@ impl Causes<'_> {
         map
     }
 
-    /// The waiting between a point and an event.
-    pub(super) fn waited(&self, since: Option<&Point>, event: Place) -> i64 {
+    /// The waiting time between a point and an event.
+    pub(super) fn waited(&self, since: Option<&Point>, event: EventRef) -> i64 {
         sum(&self.waits(&self.points.between(since, event)))
     }
 
     /// prune(a, e)
-    pub(super) fn prune(&self, since: Option<&Point>, event: Place) -> TimeMap {
+    pub(super) fn prune(&self, since: Option<&Point>, event: EventRef) -> TimeMap {
         let all = self.runtimes(since.map(|since| since.place.at), event);
         let mut map = difference(&all, &self.waits(&self.points.between(since, event)));
         if let Some(since) = since {

@@ -5,7 +5,7 @@ use crate::support::trace::{Message, Step};
 use super::{Arrived, Generator, Open, Pattern, Persistent, Request, State};
 
 impl Generator {
-    /// A message arrives: the first receive that takes it has it.
+    /// A message arrives: the first receive that matches takes it.
     pub(super) fn arrive(&mut self, to: usize, arrived: Arrived) {
         let process = &mut self.processes[to];
         let takes = |it: &&mut Request| matches!(&it.state, State::Posted(p) if p.takes(&arrived.message));
@@ -15,14 +15,14 @@ impl Generator {
         }
     }
 
-    /// The first message that a receive takes, if one is there.
+    /// Takes the first arrived message that matches a receive, if any.
     fn take(&mut self, rank: usize, pattern: &Pattern) -> Option<Arrived> {
         let arrived = &mut self.processes[rank].arrived;
         let at = arrived.iter().position(|it| pattern.takes(&it.message))?;
         Some(arrived.remove(at))
     }
 
-    /// A receive that some message takes that has arrived; it may be another one of the same kind.
+    /// The envelope of an arrived message, possibly with wildcards.
     fn pattern_of_arrived(&mut self, rank: usize) -> Option<Pattern> {
         let arrived = &self.processes[rank].arrived;
         if arrived.is_empty() {
@@ -36,14 +36,14 @@ impl Generator {
         })
     }
 
-    /// A receive for something that may come one day.
+    /// An envelope of a message that may arrive later.
     fn pattern(&mut self, rank: usize, thread: usize) -> Pattern {
         let (communicator, _, _, source) = self.pair(rank);
         let tag = self.tag(thread);
         Pattern { communicator, source: self.or_any(source), tag: self.or_any(tag) }
     }
 
-    /// A source or tag, or a wildcard.
+    /// Replaces a source or tag by a wildcard at random.
     fn or_any(&mut self, number: u32) -> Option<u32> {
         let is_any = self.random.chance(30);
         self.has_wildcards |= is_any;
@@ -110,7 +110,7 @@ impl Generator {
         self.leave(rank, thread);
     }
 
-    /// Makes or starts persistent requests.
+    /// Creates or starts persistent requests.
     pub(super) fn persistent(&mut self, rank: usize, thread: usize) {
         if self.processes[rank].inactive.is_empty() || self.random.chance(20) {
             let number = self.number();
@@ -146,7 +146,7 @@ impl Generator {
         }
     }
 
-    /// Receives one of the messages that are there, unless others have taken all of them meanwhile.
+    /// Receives an arrived message, unless other receives have taken all of them meanwhile.
     fn receive(&mut self, rank: usize, thread: usize) {
         let pattern = self.pattern_of_arrived(rank);
         let Some(arrived) = pattern.and_then(|pattern| self.take(rank, &pattern)) else { return };
@@ -166,7 +166,7 @@ impl Generator {
         self.leave(rank, thread);
     }
 
-    /// Claims a message, or receives one that is claimed.
+    /// Claims a message by a matched probe, or receives a claimed one.
     pub(super) fn probe(&mut self, rank: usize, thread: usize) {
         if !self.processes[rank].claimed.is_empty() && self.random.chance(60) {
             return self.receive_claimed(rank, thread);
@@ -200,7 +200,7 @@ impl Generator {
         self.leave(rank, thread);
     }
 
-    /// Cancels a receive that has no message, or a send that nobody has received.
+    /// Cancels a receive without message, or a send that has not been received.
     pub(super) fn cancel(&mut self, rank: usize, thread: usize) {
         let candidates: Vec<usize> =
             (0..self.processes[rank].requests.len()).filter(|&at| self.is_cancellable(rank, at)).collect();
@@ -231,10 +231,10 @@ impl Generator {
         }
     }
 
-    /// A persistent request can be started again.
+    /// Makes a persistent request inactive, so that it can be started again.
     fn put_away(&mut self, rank: usize, request: Request) {
         if let Some(persistent) = request.persistent {
-            // A send that was received late must not be taken for the next one.
+            // A send that was received late must not be confused with the next one.
             let is_pending = |it: &Arrived| it.sender == Some((rank, request.number));
             for process in &mut self.processes {
                 process.arrived.iter_mut().filter(|it| is_pending(it)).for_each(|it| it.sender = None);
@@ -243,7 +243,7 @@ impl Generator {
         }
     }
 
-    /// Requests that may complete now.
+    /// The requests that may complete now.
     fn completable(&self, rank: usize) -> Vec<u64> {
         let all = self.processes[rank].requests.iter();
         all.filter(|it| !matches!(it.state, State::Posted(_))).map(|it| it.number).collect()
@@ -272,7 +272,7 @@ impl Generator {
         self.go_on(rank, thread, Open::Complete(call));
     }
 
-    /// Completes some requests in any order. Tests say which ones they found under way.
+    /// Completes some requests in any order. Tests record those that they found incomplete.
     fn complete(&mut self, rank: usize, thread: usize, call: &str) {
         let mut now = self.completable(rank);
         for at in (1..now.len()).rev() {
@@ -308,7 +308,7 @@ impl Generator {
         }
     }
 
-    /// The rest of a call.
+    /// Writes the rest of an entered call.
     pub(super) fn continue_call(&mut self, rank: usize, thread: usize) {
         match self.processes[rank].threads[thread].open.take() {
             Some(Open::Receive) => self.receive(rank, thread),

@@ -1,4 +1,4 @@
-//! How programs end: they come to an end, or hang because some processes wait for each other.
+//! End of random programs: finalization, or a deadlock of some processes.
 
 use crate::support::trace::{Message, Step};
 
@@ -20,7 +20,7 @@ impl Generator {
         }
     }
 
-    /// Some processes in any order that will wait for each other; mostly none.
+    /// Some processes, in any order, that will wait for each other; mostly none.
     fn circle(&mut self) -> Vec<usize> {
         let mut ranks: Vec<usize> = (0..self.processes.len()).collect();
         if ranks.len() < 2 || !self.random.chance(20) {
@@ -33,7 +33,8 @@ impl Generator {
         ranks
     }
 
-    /// The last that a process does is to wait until another one receives something; now and then it may get on.
+    /// Lets a process wait until another one receives a message, as its last call; now and then it may
+    /// continue.
     fn send_in_vain(&mut self, rank: usize, to: usize) {
         let message =
             |peer: usize| Message { peer: peer as u32, tag: 9, bytes: 8, communicator: "world".into() };
@@ -86,7 +87,7 @@ impl Generator {
         }
     }
 
-    /// Comes to an end.
+    /// Ends a process.
     fn wind_up(&mut self, rank: usize, has_finalize: bool) {
         self.tidy(rank);
         for thread in 0..self.processes[rank].threads.len() {

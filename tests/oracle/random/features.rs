@@ -1,10 +1,10 @@
-//! What occurs in a random trace, so that a test can tell that everything that MPI allows does in some.
+//! Features of random traces: a test checks that everything that MPI allows occurs in some.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::trace::{Members, Message, Step, Stream, Trace};
 
-/// Everything that has to occur.
+/// Features that have to occur.
 pub(crate) const FEATURES: [&str; 16] = [
     "receives completed in another order than posted",
     "matched probe",
@@ -24,7 +24,7 @@ pub(crate) const FEATURES: [&str; 16] = [
     "deadlock",
 ];
 
-/// The features of a trace. Wildcards and deadlocks do not show in single events.
+/// The features of a trace. Wildcards and deadlocks are not visible in single events.
 pub(crate) fn features(trace: &Trace, has_wildcards: bool, is_hung: bool) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     if has_wildcards {
@@ -95,12 +95,12 @@ fn of_communicator(trace: &Trace, name: &str) -> Option<&'static str> {
     })
 }
 
-/// What the requests of a process show, in the order of time.
+/// The features of a process's requests, in the order of time.
 fn of_requests<'a>(steps: impl Iterator<Item = &'a Step>) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
-    // Requests under way: when posted, or none of a send.
+    // Active requests, with the position of posting; none for a send.
     let mut requests: BTreeMap<u64, Option<usize>> = BTreeMap::new();
-    // By communicator, source and tag: when the receives were posted that are complete.
+    // Positions of posting of the completed receives, by communicator, source and tag.
     let mut complete: BTreeMap<(&str, u32, u32), Vec<usize>> = BTreeMap::new();
     for (at, step) in steps.enumerate() {
         match step {

@@ -8,7 +8,7 @@ use crate::support::trace::{Members, Step};
 
 use super::Generator;
 
-/// Some members in any order.
+/// Some members, in any order.
 fn some(random: &mut Random, ranks: usize) -> Vec<u64> {
     let mut members: Vec<u64> = (0..ranks as u64).collect();
     for at in (1..ranks).rev() {
@@ -39,7 +39,7 @@ fn position(members: &[u64], rank: usize) -> Option<usize> {
 }
 
 impl Generator {
-    /// A communicator of this process with somebody in it: its name, the process, the ranks of both.
+    /// Draws a communicator of this process and a partner in it: its name, the process, the ranks of both.
     pub(super) fn pair(&mut self, rank: usize) -> (String, usize, u32, u32) {
         if self.random.chance(8) {
             return ("self".into(), rank, 0, 0);
@@ -61,7 +61,7 @@ impl Generator {
         ("world".into(), to, rank as u32, to as u32)
     }
 
-    /// All members of a communicator do the same.
+    /// All members of a communicator call the same operation.
     pub(super) fn collective(&mut self) {
         const CALLS: [&str; 18] = [
             "Barrier",

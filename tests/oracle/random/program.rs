@@ -1,4 +1,4 @@
-//! What happens next, and the frame around it: start, threads, functions, the recorder.
+//! Main loop of random programs: choice of the next action, start, threads, functions, the recorder.
 
 use crate::support::trace::{Message, Step};
 
@@ -56,20 +56,20 @@ impl Generator {
         }
     }
 
-    /// Time passes on a process.
+    /// Advances the time of a process.
     pub(super) fn pass(&mut self, rank: usize, at_least: u64) {
         let longest = self.random.pick(&[1, 8, 30]);
         self.processes[rank].now += at_least + self.random.below(longest) as u64;
     }
 
-    /// A process is not earlier than this, if clocks agree.
+    /// Makes a process not earlier than a time, if clocks agree.
     pub(super) fn wait_for(&mut self, rank: usize, time: u64) {
         if self.is_synchronous {
             self.processes[rank].now = self.processes[rank].now.max(time);
         }
     }
 
-    /// Something happens now. It is recorded, unless the recorder is off.
+    /// Adds an event now, unless the recorder is off.
     pub(super) fn step(&mut self, rank: usize, thread: usize, step: Step) {
         let process = &mut self.processes[rank];
         if !process.is_off {
@@ -82,14 +82,14 @@ impl Generator {
         self.step(rank, thread, Step::Enter(region.into()));
     }
 
-    /// Leaves a call, sometimes after something else was in it.
+    /// Leaves a call, sometimes after other events in it.
     pub(super) fn leave(&mut self, rank: usize, thread: usize) {
         self.inside(rank, thread);
         self.pass(rank, 0);
         self.step(rank, thread, Step::Leave);
     }
 
-    /// What is recorded inside of calls of MPI now and then.
+    /// Adds events that are recorded inside MPI calls now and then.
     pub(super) fn inside(&mut self, rank: usize, thread: usize) {
         match self.random.below(30) {
             0 => self.flush(rank, thread),
@@ -135,7 +135,7 @@ impl Generator {
         self.processes[rank].threads[thread].depth -= 1;
     }
 
-    /// Finishes what all threads have begun.
+    /// Finishes the entered calls of all threads.
     pub(super) fn settle(&mut self, rank: usize) {
         for thread in 0..self.processes[rank].threads.len() {
             while self.processes[rank].threads[thread].open.is_some() {
@@ -172,7 +172,7 @@ impl Generator {
         self.processes[rank].has_forked = true;
     }
 
-    /// The threads of a team wait for each other.
+    /// Lets the threads of a team wait for each other.
     fn barrier(&mut self, rank: usize, region: &str) {
         for thread in 0..self.processes[rank].threads.len() {
             self.pass(rank, 2);
@@ -204,7 +204,7 @@ impl Generator {
         self.processes[rank].is_parallel = false;
     }
 
-    /// The recorder is switched off or on. What happens in between is lost; sometimes nothing does.
+    /// Switches the recorder off or on. Events in between are lost; sometimes there are none.
     pub(super) fn switch_recorder(&mut self, rank: usize) {
         self.settle(rank);
         if !self.processes[rank].is_off {
@@ -220,7 +220,7 @@ impl Generator {
         self.step(rank, 0, Step::Recording(true));
     }
 
-    /// A call goes on at once, or when its thread is next. Without recorder always at once.
+    /// Continues a call at once, or when it is the thread's turn. Always at once while the recorder is off.
     pub(super) fn go_on(&mut self, rank: usize, thread: usize, open: Open) {
         let is_off = self.processes[rank].is_off;
         self.processes[rank].threads[thread].open = Some(open);
@@ -229,7 +229,7 @@ impl Generator {
         }
     }
 
-    /// A tag of this thread.
+    /// Draws a tag for this thread.
     pub(super) fn tag(&mut self, thread: usize) -> u32 {
         let tag = self.random.below(3);
         (if self.has_own_tags { 3 * thread + tag } else { tag }) as u32
@@ -240,7 +240,7 @@ impl Generator {
         self.numbers
     }
 
-    /// A message from a process: to whom, and how both sides see it.
+    /// Draws a message of a process: receiver, and the message from the perspective of both sides.
     pub(super) fn message(&mut self, rank: usize, thread: usize) -> (usize, Message, Message) {
         let (communicator, to, source, destination) = self.pair(rank);
         let (tag, mut bytes) = (self.tag(thread), self.random.pick(&[0, 8, 8, 100_000]));

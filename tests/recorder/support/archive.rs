@@ -1,4 +1,4 @@
-//! What is in an archive, and whether others read it.
+//! Contents of an archive, and acceptance by other readers.
 
 use super::laws;
 use crate::lines;
@@ -12,7 +12,7 @@ use std::process::Command;
 /// The anchor file of a recording.
 const ANCHOR: &str = "traces.otf2";
 
-/// What there is to say against an archive: the law that it breaks, or the complaint of `otf2-print`, if that is there.
+/// Why an archive is invalid: the law that it breaks, or the error of `otf2-print`, if that is installed.
 pub(crate) fn refusal(experiment: &Path) -> Option<String> {
     if let Some(law) = laws::broken(experiment) {
         return Some(law);
@@ -26,7 +26,8 @@ pub(crate) fn refusal(experiment: &Path) -> Option<String> {
     (!is_accepted).then(|| format!("otf2-print: {}: {errors}", output.status))
 }
 
-/// Where OTF2's Python bindings read something else than we do; `None` if nowhere, or if they are not there.
+/// The first difference between OTF2's Python bindings and our reader; `None` if there is none, or no
+/// bindings.
 pub(crate) fn difference(experiment: &Path) -> Option<String> {
     let own = match Archive::open(experiment).and_then(|archive| lines::own_lines(&archive)) {
         Ok(own) => own,
@@ -36,8 +37,8 @@ pub(crate) fn difference(experiment: &Path) -> Option<String> {
     lines::difference(&own, &reference)
 }
 
-/// How many records of each kind an archive has, by their names in OTF2; `calls` are MPI functions entered. The making and
-/// freeing of handles, which OTF2 also calls collective operations, counts for itself.
+/// Number of records of each kind in an archive, by their names in OTF2; `calls` are enters of MPI functions.
+/// Creation and release of handles, which OTF2 also calls collective operations, are counted separately.
 pub(crate) fn counts(experiment: &Path) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     let mut calls = 0;
@@ -56,7 +57,7 @@ fn is_about_handles(event: &Event<'_>) -> bool {
     matches!(event, Event::MpiCollectiveEnd { collective_op, .. } if operations.contains(collective_op))
 }
 
-/// All call paths of an archive, in order: functions, each with the file and line of the call in it, if that is known.
+/// All call paths of an archive, in order: functions, each with file and line of the call in it, if known.
 pub(crate) fn paths(experiment: &Path) -> Vec<String> {
     let mut paths =
         named_contexts(&Archive::open(experiment).and_then(|archive| archive.definitions()).unwrap());
@@ -76,7 +77,8 @@ fn named_contexts(definitions: &Definitions) -> Vec<String> {
     paths
 }
 
-/// How many samples each call path of an archive has; paths as by [`paths`], and an empty one for samples outside of all.
+/// Number of samples on each call path of an archive; paths as by [`paths`], and an empty one for samples
+/// outside of all.
 pub(crate) fn samples(experiment: &Path) -> BTreeMap<String, u64> {
     let archive = Archive::open(experiment).unwrap();
     let definitions = archive.definitions().unwrap();
@@ -110,19 +112,19 @@ pub(crate) fn samples(experiment: &Path) -> BTreeMap<String, u64> {
     samples
 }
 
-/// How many communicators an archive defines.
+/// Number of communicators that an archive defines.
 pub(crate) fn communicators(experiment: &Path) -> usize {
     definitions(experiment, |definition| {
         matches!(definition, Definition::Comm { .. } | Definition::InterComm { .. })
     })
 }
 
-/// How many locations an archive has.
+/// Number of locations of an archive.
 pub(crate) fn locations(experiment: &Path) -> usize {
     definitions(experiment, |definition| matches!(definition, Definition::Location { .. }))
 }
 
-/// How many of its definitions are of this kind.
+/// Number of its definitions of this kind.
 fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -> usize {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
@@ -134,7 +136,7 @@ fn definitions(experiment: &Path, is_wanted: impl Fn(&Definition<'_>) -> bool) -
     count
 }
 
-/// How often each region is entered, by its name.
+/// Visits of each region by its name.
 pub(crate) fn visits(experiment: &Path) -> BTreeMap<String, u64> {
     let mut visits = BTreeMap::new();
     each_event(experiment, |_, event, region| {
@@ -145,28 +147,28 @@ pub(crate) fn visits(experiment: &Path) -> BTreeMap<String, u64> {
     visits
 }
 
-/// What archives of one recording have in common, whatever their records.
+/// Invariants of the archives of one recording, whatever their kind of records.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct Invariants {
     /// Events other than those of regions and calling contexts, by location, each with its time.
     pub(crate) records: Vec<String>,
-    /// By location and name, how often a region of MPI, or one that tells of itself, is entered, and how many ticks that took.
+    /// Visits and time in ticks of each region of MPI, or with events of its own, by location and name.
     pub(crate) regions: BTreeMap<(u64, String), (u64, u64)>,
 }
 
-/// Reads it.
-pub(crate) fn account(experiment: &Path) -> Account {
-    let mut account = Account::default();
+/// Collects the invariants.
+pub(crate) fn invariants(experiment: &Path) -> Invariants {
+    let mut invariants = Invariants::default();
     let mut stack = Vec::new();
     each_event(experiment, |at, event, region| {
         let is_entered = matches!(event, Event::CallingContextEnter { .. } | Event::Enter { .. });
         match region {
-            Some(region) if !region.tells_of_itself => {}
+            Some(region) if !region.has_own_events => {}
             Some(region) if is_entered => stack.push((region.name.clone(), at.time)),
             Some(region) => {
                 let (name, begin) = stack.pop().unwrap();
                 assert_eq!(name, region.name);
-                let (visits, ticks) = account.regions.entry((at.location, name)).or_insert((0, 0));
+                let (visits, ticks) = invariants.regions.entry((at.location, name)).or_insert((0, 0));
                 (*visits, *ticks) = (*visits + 1, *ticks + at.time - begin);
             }
             None if matches!(event, Event::CallingContextSample { .. }) => {}
@@ -177,31 +179,34 @@ pub(crate) fn account(experiment: &Path) -> Account {
                     Event::ProgramBegin { .. } => "ProgramBegin".into(),
                     event => format!("{event:?}"),
                 };
-                account.records.push(format!("{} {} {event} {attributes:?}", at.location, at.time));
+                invariants.records.push(format!("{} {} {event} {attributes:?}", at.location, at.time));
             }
         }
     });
     assert!(stack.is_empty(), "{stack:?} are not left");
-    account
+    invariants
 }
 
 /// A region that is entered or left.
 pub(crate) struct Region {
     pub(crate) name: String,
     pub(crate) is_mpi: bool,
-    /// Whether it is entered and left at its own times; the others are only known from the stack.
-    pub(crate) tells_of_itself: bool,
+    /// Whether it has enter and leave events at its own times; the others are known from call stacks only.
+    pub(crate) has_own_events: bool,
 }
 
-/// Where an event is, and what it has beyond its fields.
-pub(crate) struct At<'a> {
+/// Context of an event: location, time and attributes.
+pub(crate) struct EventContext<'a> {
     pub(crate) location: u64,
     pub(crate) time: u64,
     pub(crate) attributes: Attributes<'a>,
 }
 
 /// Calls `see` for each event, with the region that it enters or leaves.
-pub(crate) fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'_>, Option<&Region>)) {
+pub(crate) fn each_event(
+    experiment: &Path,
+    mut see: impl FnMut(EventContext<'_>, &Event<'_>, Option<&Region>),
+) {
     let archive = Archive::open(experiment).unwrap();
     let file = archive.definition_file().unwrap();
     let mut definitions = archive.definition_records(&file);
@@ -215,8 +220,8 @@ pub(crate) fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'
             }
             Definition::Region { reference, name, paradigm, .. } => {
                 let (name, is_mpi) = (strings[&name].clone(), paradigm == Paradigm::MPI);
-                let tells_of_itself = [Paradigm::MPI, Paradigm::USER, Paradigm::COMPILER].contains(&paradigm);
-                regions.insert(reference, Region { name, is_mpi, tells_of_itself });
+                let has_own_events = [Paradigm::MPI, Paradigm::USER, Paradigm::COMPILER].contains(&paradigm);
+                regions.insert(reference, Region { name, is_mpi, has_own_events });
             }
             Definition::CallingContext { reference, region, .. } => {
                 contexts.insert(reference, region);
@@ -236,14 +241,14 @@ pub(crate) fn each_event(experiment: &Path, mut see: impl FnMut(At<'_>, &Event<'
                 Event::Enter { ref region } | Event::Leave { ref region } => Some(region),
                 _ => None,
             };
-            let at = At { location, time: record.time, attributes: record.attributes };
+            let at = EventContext { location, time: record.time, attributes: record.attributes };
             see(at, &event, region.and_then(|region| regions.get(region)));
         }
     }
 }
 
-/// Fails the test unless an archive has what its program has promised: lines such as `MpiSend 12` for records, and
-/// `communicators 3` for those besides the world and self.
+/// Fails the test unless an archive has the records that its program has promised: lines such as `MpiSend 12`
+/// for records, and `communicators 3` for those besides the world and self.
 #[track_caller]
 pub(crate) fn expect_promised(experiment: &Path, stdout: &str) {
     let counts = counts(experiment);
@@ -257,7 +262,7 @@ pub(crate) fn expect_promised(experiment: &Path, stdout: &str) {
     assert!(made.is_none_or(|made| communicators(experiment) == made + 2), "{made:?} communicators");
 }
 
-/// The kind and the number of records in a line that is a promise.
+/// Kind and number of records in a line that is a promise.
 fn promise(line: &str) -> Option<(&str, u64)> {
     let (kind, count) = line.split_once(' ')?;
     let is_kind =

@@ -1,4 +1,5 @@
-//! What is found or built once: the MPI, `replay-record` with the recorder beside it, and the programs to record.
+//! Installations and builds, each found or made once: the MPI, `replay-record` and the recorder, the programs
+//! to record.
 
 use super::turns::Turn;
 use super::{place, project};
@@ -10,16 +11,16 @@ use std::sync::{Mutex, OnceLock};
 
 use skip::{Need, skip};
 
-/// The MPI that is tested.
+/// The MPI library under test.
 #[derive(Debug)]
 pub(crate) struct Mpi {
     /// Its mpirun.
     pub(crate) launcher: PathBuf,
-    /// Whether it is Open MPI, or else MPICH or one of its kind.
+    /// Whether it is Open MPI, otherwise MPICH or a derivative.
     pub(crate) is_open_mpi: bool,
 }
 
-/// The MPI, if there is one; otherwise says what is skipped.
+/// The MPI, if there is one; otherwise reports what is skipped.
 pub(crate) fn mpi(test: &str) -> Option<&'static Mpi> {
     static MPI: OnceLock<Result<Mpi, String>> = OnceLock::new();
     match MPI.get_or_init(find_mpi) {
@@ -55,25 +56,26 @@ fn compiler() -> OsString {
     std::env::var_os("MPICC").filter(|name| !name.is_empty()).unwrap_or_else(|| "mpicc".into())
 }
 
-/// The path of `replay-record`, which stands beside the recorder.
+/// Path of `replay-record`, which is beside the recorder.
 pub(crate) fn launcher() -> &'static Path {
     static LAUNCHER: OnceLock<PathBuf> = OnceLock::new();
     LAUNCHER.get_or_init(|| {
-        // Cargo's directory is not locked any more while tests run. The profile is that of the tests, so that what has
-        // been built for them is not built again.
+        // Cargo's directory is not locked any more while tests run. The profile is that of the tests, so that
+        // what was built for them is not built again.
         let target = target();
         cargo(&["build", "--profile", "test", "-p", "recorder", "-p", "launcher"], &target);
         target.join("debug/replay-record")
     })
 }
 
-/// The recorder that is to be linked into programs.
+/// The recorder as a static library.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        // Nobody measures anything meanwhile.
+        // No other test may measure times meanwhile.
         let _turn = Turn::alone();
-        // As make static-library does, but built faster. One object, as of a release: of several a linker takes some.
+        // As make static-library does, but faster. One object, as in a release: linkers take only some of
+        // several.
         let profile = ["debug=false", "incremental=false", "package.recorder.codegen-units=1"];
         let profile = profile.map(|setting| format!("profile.dev.{setting}"));
         let options = profile.iter().flat_map(|setting| ["--config", setting]);
@@ -84,12 +86,12 @@ fn library() -> &'static Path {
     })
 }
 
-/// Cargo's directory.
+/// Cargo's target directory.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().into()
 }
 
-/// Has cargo build something into a directory.
+/// Builds something with cargo into a directory.
 fn cargo(arguments: &[&str], target: &Path) {
     let output = Command::new(env!("CARGO"))
         .args(arguments)
@@ -101,8 +103,8 @@ fn cargo(arguments: &[&str], target: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The command that runs a program of `tests/programs`, which is named by its source file; `None`, and says so, if it
-/// cannot be built here or needs another MPI.
+/// The command that runs a program of `tests/programs`, given by its source file; `None`, with a message, if
+/// it cannot be built here or needs another MPI.
 pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     let Some((name, ending)) = source.rsplit_once('.') else { panic!("{source} is no source file") };
     if ending == "py" {
@@ -125,7 +127,7 @@ pub(crate) fn program(mpi: &Mpi, source: &str) -> Option<Vec<OsString>> {
     None
 }
 
-/// Builds all programs of a language; answers why that cannot be done here.
+/// Builds all programs of a language; returns the reason if that is impossible here.
 fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
     let wrapper = match language {
         "c" => "mpicc",
@@ -139,7 +141,7 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
         None if language == "c" => compiler,
         None => return Some(format!("it is not known which {wrapper} belongs to {compiler}")),
     };
-    // The wrapper may be there without a compiler behind it.
+    // The wrapper may be installed without a compiler.
     if !Command::new(&compiler).arg("--version").output().is_ok_and(|output| output.status.success()) {
         return Some(format!("there is no {compiler}"));
     }
@@ -154,8 +156,8 @@ fn build(mpi: &Mpi, language: &str, folder: &Path) -> Option<String> {
     None
 }
 
-/// The command that runs a program in C of `tests/programs`, compiled with these options; `None`, and says so, if it cannot be
-/// built here.
+/// The command that runs a C program of `tests/programs`, compiled with these options; `None`, with a
+/// message, if it cannot be built here.
 pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<OsString>> {
     static BUILT: Mutex<BTreeMap<(String, String), PathBuf>> = Mutex::new(BTreeMap::new());
     if !Command::new(compiler()).arg("--version").output().is_ok_and(|output| output.status.success()) {
@@ -178,7 +180,7 @@ pub(crate) fn program_with(mpi: &Mpi, source: &str, flags: &str) -> Option<Vec<O
     Some(vec![program.clone().into()])
 }
 
-/// What of a program with a recorder in it is linked statically.
+/// Statically linked parts of a program with a recorder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Linkage {
     /// The recorder.
@@ -189,11 +191,11 @@ pub(crate) enum Linkage {
     Everything,
 }
 
-/// All of them.
+/// All kinds of linkage.
 pub(crate) const LINKAGES: [Linkage; 3] = [Linkage::Recorder, Linkage::Mpi, Linkage::Everything];
 
-/// The command that runs a program in C of `tests/programs` with a recorder in it; `None`, and says so, if it cannot be
-/// linked in this way here or needs another MPI.
+/// The command that runs a C program of `tests/programs` with a linked recorder; `None`, with a message, if
+/// it cannot be linked in this way here or needs another MPI.
 pub(crate) fn linked(mpi: &Mpi, source: &str, linkage: Linkage) -> Option<Vec<OsString>> {
     static LINKED: Mutex<BTreeMap<(String, Linkage), Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
     let library = library();
@@ -210,7 +212,8 @@ pub(crate) fn linked(mpi: &Mpi, source: &str, linkage: Linkage) -> Option<Vec<Os
 }
 
 fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<PathBuf, String> {
-    /// hwloc refers to functions of libudev, which nobody has as a static library. It does without if there is no context.
+    /// hwloc refers to functions of libudev, which is not available as a static library. It does without if
+    /// there is no context.
     const UDEV: &str = "
         void *udev_new(void) { return 0; }
         void *udev_unref(void *context) { return context; }
@@ -225,7 +228,8 @@ fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<Pat
     std::fs::create_dir_all(&folder).unwrap();
     let udev = folder.join("udev.c");
     std::fs::write(&udev, UDEV).unwrap();
-    // What Debian's MPICH stands on. Of the libraries of UCX some parts announce themselves when the program starts.
+    // Dependencies of Debian's MPICH. Some parts of the libraries of UCX register themselves at program
+    // start.
     let (flags, libraries) = match linkage {
         Linkage::Recorder => ("-g -O2", String::new()),
         Linkage::Mpi => ("-g -O2", "-l:libmpich.a -lhwloc -lucp -lucs -Wl,--as-needed".into()),
@@ -243,7 +247,7 @@ fn link(mpi: &Mpi, source: &str, linkage: Linkage, library: &Path) -> Result<Pat
             .output()
             .unwrap()
     };
-    // What fails without the recorder is not its fault.
+    // A failure without the recorder is not its fault.
     let bare = build(libraries.clone());
     let errors = String::from_utf8_lossy(&bare.stderr);
     if !bare.status.success() {
@@ -273,7 +277,8 @@ fn sources(language: &str) -> Vec<String> {
     found
 }
 
-/// A Python with mpi4py for this MPI whose functions can be told, if there is one; otherwise says what is skipped.
+/// A Python with mpi4py for this MPI whose functions can be identified, if there is one; otherwise reports
+/// what is skipped.
 fn python(source: &str) -> Option<PathBuf> {
     let python = std::env::var_os("REPLAY_MPI4PY").filter(|name| !name.is_empty());
     let python = PathBuf::from(python.unwrap_or_else(|| "python3".into()));

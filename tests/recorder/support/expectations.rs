@@ -1,7 +1,7 @@
-//! The table `tests/programs/expectations.txt`, and the comments in sources that it speaks of.
+//! The table `tests/programs/expectations.txt`, and the comments in sources that it refers to.
 
 use super::project;
-use super::report::Place;
+use super::report::SourceLine;
 use std::path::Path;
 
 /// A line of the table.
@@ -11,11 +11,11 @@ pub(crate) struct Expectation {
     pub(crate) ranks: u32,
     pub(crate) arguments: Vec<String>,
     pub(crate) metric: String,
-    /// The end of the call path that waits.
+    /// End of the call path that waits.
     pub(crate) wait: String,
     pub(crate) waiting: Vec<usize>,
     pub(crate) factor: f64,
-    /// The end of the call path that makes the others wait.
+    /// End of the call path of the delay.
     pub(crate) delay: String,
     pub(crate) delaying: usize,
 }
@@ -49,14 +49,14 @@ fn expectation(line: &str) -> Option<Expectation> {
 }
 
 impl Expectation {
-    /// Where the program has the comment `HERE: <what>`.
-    pub(crate) fn here(&self, what: &str) -> Place {
+    /// File and line of the comment `HERE: <what>` in the program.
+    pub(crate) fn here(&self, what: &str) -> SourceLine {
         here(&self.program, what)
     }
 }
 
-/// Where a program has the comment `HERE: <what>`.
-pub(crate) fn here(program: &str, what: &str) -> Place {
+/// File and line of the comment `HERE: <what>` in a program.
+pub(crate) fn here(program: &str, what: &str) -> SourceLine {
     let path = project("tests/programs").join(program);
     let text = std::fs::read_to_string(&path).unwrap();
     let comment = format!("HERE: {what}");

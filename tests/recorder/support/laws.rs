@@ -1,5 +1,6 @@
-//! What every archive of ours keeps, whatever was recorded: times do not decrease, the program has its region, distances fit
-//! the calling contexts, and records without calling contexts are nested. Tests of the launcher use this file, too.
+//! Laws of every recorded archive: times do not decrease, the program has its region, distances fit the
+//! calling contexts, and records without calling contexts are nested. Tests of the launcher use this file,
+//! too.
 
 use model::{Definitions, Paradigm, RegionRole};
 use otf2::{Archive, Definition, Error, Event, MappingType, Mappings, UNDEFINED};
@@ -45,7 +46,7 @@ fn first_broken(experiment: &Path) -> Result<Option<String>, Error> {
     unused_definitions(&archive)
 }
 
-/// Without calling contexts there is nothing that only they need.
+/// Without calling contexts there are no definitions that only they need.
 fn unused_definitions(archive: &Archive) -> Result<Option<String>, Error> {
     let file = archive.definition_file()?;
     let mut records = archive.definition_records(&file);
@@ -62,13 +63,13 @@ fn unused_definitions(archive: &Archive) -> Result<Option<String>, Error> {
     Ok(needless.filter(|_| !has_contexts))
 }
 
-/// A location on the way through its events.
+/// State of a location while its events are read.
 struct Thread<'a> {
     definitions: &'a Definitions,
     mappings: Mappings,
-    /// The calling contexts on its path, the outermost first.
+    /// The calling contexts on its path, outermost first.
     path: Vec<usize>,
-    /// Regions that were entered and not left, where there are no calling contexts.
+    /// Open regions, where there are no calling contexts.
     regions: Vec<u32>,
 }
 
@@ -115,7 +116,7 @@ impl Thread<'_> {
         }
     }
 
-    /// As Scalasca looks for it.
+    /// The program region, by the criteria of Scalasca.
     fn program(&self, name: &str, command: &str) -> Option<String> {
         let is_it = |region: &model::Region| {
             (region.role, region.paradigm) == (RegionRole::ARTIFICIAL, Paradigm::MEASUREMENT_SYSTEM)
@@ -125,7 +126,7 @@ impl Thread<'_> {
         (!is_there).then(|| format!("no region of {command}"))
     }
 
-    /// The contexts on the path of one, the outermost first.
+    /// The contexts on the path of a context, outermost first.
     fn path_of(&self, local: u32) -> Result<Vec<usize>, String> {
         let global = self.mappings.global(MappingType::CallingContext, local);
         if global == UNDEFINED {
@@ -143,7 +144,8 @@ impl Thread<'_> {
         Ok(path)
     }
 
-    /// OTF2: 0, nothing has changed; 1, nothing is new; k + 1, the innermost k contexts are new. What is entered is new.
+    /// Checks an unwind distance. OTF2: 0, nothing has changed; 1, nothing is new; k + 1, the innermost k
+    /// contexts are new. An entered context is new.
     fn change(&mut self, local: u32, distance: u32, enters: bool) -> Option<String> {
         let path = match self.path_of(local) {
             Ok(path) => path,

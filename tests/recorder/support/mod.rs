@@ -1,5 +1,5 @@
-//! What these tests share: the MPI, the recorder and the programs, each found or built once; runs of programs, bare and
-//! recorded, that cannot hang; and what is read of archives and reports.
+//! Test support: the MPI, the recorder and the programs, each found or built once; runs of programs, bare and
+//! recorded, with a deadline; and readers of archives and reports.
 
 pub(crate) mod archive;
 pub(crate) mod build;
@@ -18,21 +18,21 @@ pub(crate) fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Where everything of these tests is made.
+/// Folder for all files of these tests.
 pub(crate) fn place() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorder")
 }
 
-/// An empty folder. It stays, so that one can look at what a test has made.
+/// An empty folder. It is kept, so that the files of a test can be inspected.
 pub(crate) fn fresh(name: &str) -> PathBuf {
     let folder = place().join(name);
-    // It is there if the tests have run before.
+    // It exists if the tests have run before.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// Copies a folder with what is in it.
+/// Copies a folder recursively.
 pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -1,5 +1,5 @@
-//! Runs of commands, of which nothing is left when they end: everything that a command has started carries a variable of
-//! its own in its environment, whoever its parent is by now.
+//! Runs of commands, of which no process is left at the end: all processes that a command has started have a
+//! variable in their environment that identifies the run, whatever their parent is by now.
 
 use super::laws;
 use std::ffi::OsStr;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long a command may run. Far more than any needs, so that only a hang reaches it.
+/// Time limit of a command. Far more than any needs, so that only a hang reaches it.
 const DEADLINE: Duration = Duration::from_secs(240);
 
-/// The variable that tells which run a process belongs to.
+/// Variable that identifies the run of a process.
 const MARK: &str = "REPLAY_TEST_RUN";
 
-/// What a command left behind.
+/// Result of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -34,14 +34,14 @@ impl Ended {
     }
 }
 
-/// A command that runs; it and all that it has started are killed when this is dropped.
+/// A running command; it and all that it has started are killed on drop.
 #[derive(Debug)]
 pub(crate) struct Running {
     what: String,
     child: Child,
     mark: String,
     output: [PathBuf; 2],
-    /// Where it leaves archives: an option or a variable of `replay-record` says so.
+    /// Paths of its archives: an option or a variable of `replay-record` names them.
     experiments: Vec<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ impl Process {
         let _ = Pid::from_raw(self.id).map(|id| kill_process(id, signal));
     }
 
-    /// The most memory that it has had until now, in bytes; `None` if it has ended.
+    /// Its peak memory so far, in bytes; `None` if it has ended.
     pub(crate) fn peak(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -67,7 +67,7 @@ impl Process {
     }
 }
 
-/// Runs a command to its end; what it prints goes through files in `folder`.
+/// Runs a command to its end; its output goes to files in `folder`.
 pub(crate) fn run(command: &mut Command, folder: &Path) -> Ended {
     Running::start(command, folder).wait()
 }
@@ -95,7 +95,7 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// What it has printed until now.
+    /// Its output so far.
     pub(crate) fn stdout(&self) -> String {
         read(&self.output[0])
     }
@@ -105,7 +105,7 @@ impl Running {
         self.wait_for("a line", |running| running.stdout().contains('\n'));
     }
 
-    /// Waits for something that must come before the end of the command.
+    /// Waits for a condition that must become true before the end of the command.
     fn wait_for(&mut self, what: &str, is_there: impl Fn(&Running) -> bool) {
         let begin = Instant::now();
         while !is_there(self) {
@@ -116,7 +116,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end. Archives that are complete by then must keep the laws.
+    /// Waits for the end. Archives that are complete by then must obey the laws.
     #[track_caller]
     pub(crate) fn wait(mut self) -> Ended {
         let begin = Instant::now();
@@ -142,7 +142,7 @@ impl Running {
         ids.filter_map(|id: i32| process(id, &mark)).collect()
     }
 
-    /// Waits until nothing of it runs any more.
+    /// Waits until no process of the run is left.
     pub(crate) fn wait_for_all(&self) {
         let begin = Instant::now();
         while !self.processes().is_empty() {
@@ -165,7 +165,8 @@ impl Drop for Running {
     }
 }
 
-/// The experiments that a command has to do with; a second one, of processes that the first ones start, has a number.
+/// The archives that a command writes or finishes; a second one, of processes that the first ones start, has
+/// a number.
 fn experiments(command: &Command) -> Vec<PathBuf> {
     let words: Vec<&OsStr> = command.get_args().collect();
     let options = words.windows(2).filter(|words| words[0] == "-o" || words[0] == "--finish");

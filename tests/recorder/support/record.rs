@@ -1,4 +1,4 @@
-//! Programs under MPI, bare and recorded.
+//! Runs of programs under MPI, bare and recorded.
 
 use super::build::{self, Mpi};
 use super::fresh;
@@ -8,24 +8,24 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How to start a recording.
+/// Invocation of a recording.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Invocation {
     /// `replay-record mpirun ./app`
     InFront,
     /// `mpirun replay-record ./app`
     Behind,
 }
 
-/// Both ways.
-pub(crate) const WAYS: [Way; 2] = [Way::InFront, Way::Behind];
+/// Both invocations.
+pub(crate) const INVOCATIONS: [Invocation; 2] = [Invocation::InFront, Invocation::Behind];
 
-/// A program with so many ranks, in a folder of its own.
+/// A program with a number of ranks, in a folder of its own.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) mpi: &'static Mpi,
     pub(crate) folder: PathBuf,
-    /// Where the recording is.
+    /// Path of the recording.
     pub(crate) experiment: PathBuf,
     ranks: u32,
     program: Vec<OsString>,
@@ -34,7 +34,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// A program of `tests/programs`; `None`, and says so, if it cannot be run here.
+    /// A program of `tests/programs`; `None`, with a message, if it cannot be run here.
     pub(crate) fn new(test: &str, source: &str, ranks: u32, arguments: &[&str]) -> Option<Subject> {
         let mpi = build::mpi(test)?;
         let mut program = build::program(mpi, source)?;
@@ -45,26 +45,26 @@ impl Subject {
     /// Any program.
     pub(crate) fn any(test: &str, ranks: u32, program: Vec<OsString>) -> Option<Subject> {
         let mpi = build::mpi(test)?;
-        // Before anybody measures anything.
+        // Built before any test measures times.
         build::launcher();
         let folder = fresh(test);
         let (experiment, variables, options) = (folder.join("recording"), Vec::new(), Vec::new());
         Some(Subject { mpi, folder, experiment, ranks, program, variables, options })
     }
 
-    /// With a variable in its environment.
+    /// Adds a variable to its environment.
     pub(crate) fn with(mut self, name: &'static str, value: &'static str) -> Subject {
         self.variables.push((name, value));
         self
     }
 
-    /// With an option of `replay-record`.
+    /// Adds an option of `replay-record`.
     pub(crate) fn option(mut self, option: &'static str) -> Subject {
         self.options.push(option);
         self
     }
 
-    /// With a shell that starts it by this script, which gets the program as its arguments.
+    /// Starts it by a shell with this script, which gets the program as its arguments.
     pub(crate) fn behind_shell(mut self, script: &str) -> Subject {
         let shell = ["sh", "-c", script, "sh"].map(Into::into);
         self.program = shell.into_iter().chain(self.program).collect();
@@ -78,12 +78,12 @@ impl Subject {
     }
 
     /// Runs it with the recorder.
-    pub(crate) fn run_recorded(&self, way: Way) -> Ended {
+    pub(crate) fn run_recorded(&self, way: Invocation) -> Ended {
         let _turn = Turn::alone();
         run(&mut self.recorded(way), &self.folder)
     }
 
-    /// Runs it with the recorder and nobody who completes the archive.
+    /// Runs it with the recorder, but without a launcher that completes the archive.
     pub(crate) fn run_uncompleted(&self) -> Ended {
         let _turn = Turn::alone();
         let library = build::launcher().with_file_name("libreplay_recorder.so");
@@ -106,13 +106,13 @@ impl Subject {
     }
 
     /// The command with the recorder.
-    pub(crate) fn recorded(&self, way: Way) -> Command {
+    pub(crate) fn recorded(&self, way: Invocation) -> Command {
         let mut recorder: Vec<OsString> =
             vec![build::launcher().into(), "-o".into(), self.experiment.clone().into()];
         recorder.extend(self.options.iter().map(Into::into));
         let words = match way {
-            Way::InFront => [recorder, self.mpirun(), self.program.clone()],
-            Way::Behind => [self.mpirun(), recorder, self.program.clone()],
+            Invocation::InFront => [recorder, self.mpirun(), self.program.clone()],
+            Invocation::Behind => [self.mpirun(), recorder, self.program.clone()],
         };
         self.command(words.concat())
     }
@@ -130,8 +130,8 @@ impl Subject {
     }
 }
 
-/// An environment with what MPI needs on one machine with few processors, and nothing that a launcher around the tests
-/// has left.
+/// Sets an environment with what MPI needs on one machine with few processors, without variables of a
+/// launcher around the tests.
 pub(crate) fn clean(command: &mut Command) {
     let foreign = ["OMPI_COMM_", "OMPI_UNIVERSE", "PMIX_", "PMI_", "SLURM_", "LD_PRELOAD", "REPLAY_"];
     for (name, _) in std::env::vars_os() {
@@ -139,7 +139,7 @@ pub(crate) fn clean(command: &mut Command) {
             command.env_remove(&name);
         }
     }
-    // As tools/environment.sh has it; a one-sided component of Debian's Open MPI does not work without a network.
+    // As in tools/environment.sh; a one-sided component of Debian's Open MPI does not work without a network.
     let needed = [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -163,7 +163,7 @@ pub(crate) fn finish(experiment: &Path, folder: &Path) -> Ended {
     finish_with(experiment, &[], folder)
 }
 
-/// The same with more options.
+/// Completes a recording with further options.
 pub(crate) fn finish_with(experiment: &Path, options: &[&str], folder: &Path) -> Ended {
     let mut command = Command::new(build::launcher());
     clean(&mut command);

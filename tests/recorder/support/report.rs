@@ -1,4 +1,4 @@
-//! Reports: severities by metric, call path and rank, and where call paths are in the sources.
+//! Reports: severities by metric, call path and rank, and source locations of call paths.
 
 use cubex::{CnodeId, LocationId, MetricId, Report, Severities};
 use replay::findings::{Class, Finding};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 /// A report and the names of its call paths.
 #[derive(Debug)]
-pub(crate) struct Findings {
+pub(crate) struct NamedReport {
     report: Report,
-    /// The names along each call path, without what they are members of, template arguments and parameters.
+    /// The names along each call path, without enclosing scopes, template arguments and parameters.
     paths: Vec<String>,
 }
 
-/// A place in a source file: its name without folders, and the line.
-pub(crate) type Place = (String, u32);
+/// A source location: file name without folders, and line.
+pub(crate) type SourceLine = (String, u32);
 
-impl Findings {
+impl NamedReport {
     /// Reads the report of an analysis.
-    pub(crate) fn read(experiment: &Path) -> Findings {
+    pub(crate) fn read(experiment: &Path) -> NamedReport {
         let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
         let cube = report.cube();
         let mut paths: Vec<String> = Vec::new();
@@ -26,22 +26,22 @@ impl Findings {
             let parent = cnode.parent.map_or("", |parent| paths[parent.0].as_str());
             paths.push(format!("{parent}/{}", simple(&cube.regions[cnode.region.0].name)));
         }
-        Findings { report, paths }
+        NamedReport { report, paths }
     }
 
-    /// How many locations there are: one a rank, for programs without threads.
+    /// Number of locations: one per rank, for programs without threads.
     pub(crate) fn locations(&self) -> usize {
         self.report.cube().locations.len()
     }
 
-    /// The call paths that end like this, at this line if it is given.
-    pub(crate) fn paths(&self, end: &str, place: &Place) -> Vec<CnodeId> {
+    /// The call paths that end with these names, at this source location.
+    pub(crate) fn paths(&self, end: &str, place: &SourceLine) -> Vec<CnodeId> {
         let all = (0..self.paths.len()).map(CnodeId);
         all.filter(|&path| is_end(end, &self.paths[path.0]) && self.place(path).as_ref() == Some(place))
             .collect()
     }
 
-    /// The call paths of which this holds.
+    /// The call paths that satisfy a condition.
     pub(crate) fn select(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<CnodeId> {
         (0..self.paths.len()).filter(|&path| is_wanted(&self.paths[path])).map(CnodeId).collect()
     }
@@ -51,28 +51,28 @@ impl Findings {
         self.select(|path| format!("{path}/").contains(&format!("/{region}/")))
     }
 
-    /// All call paths with the last function of this one and where they are, for messages.
+    /// All call paths with the same last function and their source locations, for messages.
     pub(crate) fn alike(&self, end: &str) -> Vec<String> {
         let last = end.rsplit('/').next().unwrap_or(end);
         let all = (0..self.paths.len()).filter(|&path| is_end(last, &self.paths[path]));
         all.map(|path| format!("{} {:?}", self.paths[path], self.place(CnodeId(path)))).collect()
     }
 
-    /// From where a call path's last function is called: a line of its caller.
-    fn place(&self, path: CnodeId) -> Option<Place> {
+    /// Source location of the call of a call path's last function: a line of its caller.
+    fn place(&self, path: CnodeId) -> Option<SourceLine> {
         let cube = self.report.cube();
         let caller = &cube.cnodes[cube.cnodes[path.0].parent?.0];
         Some((caller.module.rsplit('/').next()?.to_owned(), caller.line?))
     }
 
-    /// A metric's value at these call paths and this location, without what is called from there.
+    /// A metric's exclusive value at these call paths and this location.
     pub(crate) fn value(&self, metric: &str, paths: &[CnodeId], location: usize) -> f64 {
         let severities = self.severities(metric);
         paths.iter().map(|&path| severities.exclusive(path, LocationId(location))).sum()
     }
 
-    /// All values other than 0, by metric, names along the call path, and location: call sites in other lines of one function
-    /// are one call path.
+    /// All non-zero values, by metric, names along the call path, and location: call sites on other lines of
+    /// one function are one call path.
     pub(crate) fn by_names(&self) -> BTreeMap<(String, String, usize), f64> {
         let cube = self.report.cube();
         let mut values = BTreeMap::new();
@@ -97,7 +97,7 @@ impl Findings {
     }
 }
 
-/// A function's name without what it is a member of, template arguments and parameters.
+/// A function's name without enclosing scopes, template arguments and parameters.
 pub(crate) fn simple(name: &str) -> String {
     let mut plain = String::new();
     let mut depth = 0;
@@ -121,7 +121,7 @@ pub(crate) fn is_end(end: &str, path: &str) -> bool {
     })
 }
 
-/// What the analysis of a recording has found odd, how much it matters, and how often it is there.
+/// Findings of the analysis of a recording: name, class and count.
 pub(crate) fn findings(experiment: &Path) -> Vec<(String, Class, u64)> {
     let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
     let attributes = report.cube().attributes.iter();

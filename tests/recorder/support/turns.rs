@@ -1,9 +1,9 @@
-//! Who may use the processors: ranks that wait are busy, and times are measured.
+//! Limit of concurrent programs: waiting ranks keep processors busy, and times are measured.
 
 use super::build::Mpi;
 use std::sync::{Condvar, Mutex};
 
-/// How many programs may run at a time.
+/// Number of programs that may run at a time.
 const ALL: usize = 2;
 
 static FREE: (Mutex<usize>, Condvar) = (Mutex::new(ALL), Condvar::new());
@@ -13,7 +13,7 @@ static FREE: (Mutex<usize>, Condvar) = (Mutex::new(ALL), Condvar::new());
 pub(crate) struct Turn(usize);
 
 impl Turn {
-    /// Beside another program, if the MPI lets ranks yield that wait.
+    /// Beside another program, if waiting ranks of the MPI yield.
     pub(crate) fn shared(mpi: &Mpi) -> Turn {
         if mpi.is_open_mpi { Turn::take(1) } else { Turn::alone() }
     }
@@ -25,7 +25,7 @@ impl Turn {
 
     fn take(share: usize) -> Turn {
         let (free, changed) = &FREE;
-        // A test that has failed meanwhile has left the number as it must be.
+        // A test that has failed meanwhile has left the number in a valid state.
         let free = free.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut free =
             changed.wait_while(free, |free| *free < share).unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,11 +1,11 @@
-//! Tests that are skipped, because this machine lacks what they need: said, and refused where it must not be.
+//! Skipped tests: what a machine lacks is reported, and is a failure where it must not be missing.
 //!
-//! `REPLAY_REQUIRE=mpi,otf2-print,python` names what a machine is supposed to have: a test that is skipped for want of
-//! that fails. `.ci/run` sets it.
+//! `REPLAY_REQUIRE=mpi,otf2-print,python` names what a machine is supposed to have: skipping a test because
+//! that is missing fails it. `.ci/run` sets it.
 
 use std::fmt::Display;
 
-/// Kinds of things that tests need.
+/// Prerequisite of tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// An MPI library with its launcher and compilers.
@@ -21,7 +21,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Its name in `REPLAY_REQUIRE`.
+    /// Name in `REPLAY_REQUIRE`.
     pub const fn name(self) -> &'static str {
         match self {
             Need::Mpi => "mpi",
@@ -37,7 +37,7 @@ impl Need {
     }
 }
 
-/// Says that something is not tested, and why.
+/// Reports that a test is skipped, and why.
 ///
 /// # Panics
 /// If `REPLAY_REQUIRE` names what is missing.

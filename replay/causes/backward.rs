@@ -1,10 +1,10 @@
-//! Costs in the long term and the critical path: what goes backwards through time, from location to location
-//! (specification 8.1 and 9).
+//! Backward replay: long-term costs and the critical path, from location to location (specification 8.1 and
+//! 9).
 //!
-//! Waiting that was caused by waiting is charged to what caused the first of it. So a cause has to know what its waiting
-//! costs in turn, and that is known once everything later is. Each location goes backwards until such a cost is missing.
-//! [`solvers`](crate::solvers) has brought together what is needed of the locations; if that is more than one worker can take,
-//! [`relay`](crate::relay) carries costs between workers.
+//! Waiting that was caused by waiting is charged to the first cause. So a cause needs the costs of its
+//! waiting, and these are known once everything later is. Each location goes backwards until such a cost is
+//! missing. [`solvers`](crate::solvers) gathers the necessary data of the locations; if that is more than one
+//! worker can hold, [`relay`](crate::relay) carries costs between workers.
 
 use model::Ticks;
 use rustc_hash::FxHashSet;
@@ -29,61 +29,61 @@ use crate::solvers::Group;
 use crate::tools::Tools;
 use crate::wire::{self, Halves, Wire};
 
-/// Marks a message about the critical path; others begin with a worker.
+/// Marks a message about the critical path; others start with a worker.
 const PATH: u64 = 1 << 63;
 
-/// A location on its way back.
+/// State of a location in the backward replay.
 #[derive(Clone, Debug)]
 struct Way {
-    /// The graph that it is in.
+    /// Index of its graph.
     graph: usize,
-    /// What it has to do next, and the end of that.
+    /// Range of its remaining items.
     next: usize,
     end: usize,
-    /// Costs by tick of waiting, by class, of all causes that reach the current position; in fixed point.
+    /// Costs per tick of waiting, by class, of all causes that reach the current position; in fixed point.
     weights: [i128; Class::COUNT],
 }
 
-/// What a worker tells another one.
+/// Message between workers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Message {
-    /// What a cause's waiting costs, by class; forwards, which shares of a wait the culprits have.
+    /// Costs of a cause's waiting, by class; in the forward direction, the culprits' shares of a wait.
     Costs(NodeId, Costs),
-    /// The critical path goes on before this event.
+    /// The critical path continues before this event.
     Path(JournalSpot),
 }
 
-/// What is known at its owner once all have come back.
+/// Results for the owner of the locations.
 #[derive(Debug, Default)]
 pub(super) struct Returned {
-    /// What a tick of each cause costs in the long term, if it does.
+    /// Long-term costs per tick of each cause, if any.
     costs: Batch,
-    /// Where the critical path has been.
+    /// Stretches of the critical path.
     pub(super) path: Vec<Stretch>,
-    /// Where the critical path has been more than once.
+    /// Events that the critical path has reached more than once.
     again: Vec<JournalSpot>,
 }
 
-/// The locations of a group of workers on their way back.
+/// Backward replay of the locations of a group of workers.
 pub(super) struct Backward<'a> {
     tools: &'a Tools<'a>,
     group: &'a Group<Graph>,
     numbers: Numbers,
-    /// Meetings that the critical path has come to: the graph, and the number there.
+    /// Team meetings that the critical path has reached: index of the graph, and number there.
     met: FxHashSet<(usize, u32)>,
-    /// Where the critical path ends, if that is here and nobody has gone back from there yet.
+    /// End of the critical path, if it is here and the path has not been started yet.
     last: Option<JournalSpot>,
     ways: Vec<Way>,
     path: CriticalPath,
-    /// Where the critical path has been more than once.
+    /// Events that the critical path has reached more than once.
     again: Vec<JournalSpot>,
-    /// Locations that can go on.
+    /// Locations that can continue.
     ready: Vec<usize>,
-    /// What waiting costs, by cause, from when that has come until it is over.
+    /// Costs of waiting by cause, from their arrival until they are not needed any more.
     arrived: Kept<Costs>,
-    /// What causes cost in the long term, by graph.
+    /// Long-term costs per tick of causes, by graph.
     costs: Vec<Batch>,
-    /// Causes that did not get their costs.
+    /// Causes that were released without their costs.
     released: FxHashSet<u32>,
     findings: &'a mut Findings,
 }
@@ -95,7 +95,7 @@ impl std::fmt::Debug for Backward<'_> {
 }
 
 impl<'a> Backward<'a> {
-    /// All locations at their end.
+    /// Starts with all locations at their end.
     pub(super) fn new(
         tools: &'a Tools<'a>,
         group: &'a Group<Graph>,
@@ -126,7 +126,7 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// What a location has to do next.
+    /// The next item of a location.
     fn next(&self, at: usize) -> Option<Item> {
         let Way { graph, next, end, .. } = self.ways[at];
         (next < end).then(|| self.group.parts[graph].items.list[next])
@@ -144,14 +144,14 @@ impl<'a> Backward<'a> {
             && !self.released.contains(&cause)
     }
 
-    /// A cause begins to reach wait states.
+    /// Starts the extent of a cause.
     fn begin(&mut self, at: usize, number: u32) {
         let graph = self.ways[at].graph;
         let (place, cause) = (self.numbers.cause(graph, number), self.cause(graph, number));
         let costs = self.arrived.remove(place).map(|costs| cause.long_term(costs));
         if let Some(costs) = costs {
             Numbered { number, costs }.put(&mut self.costs[graph]);
-            // It will end.
+            // Kept for the end of the extent.
             if cause.reach == Extent::End {
                 self.arrived.insert(place, costs);
             }
@@ -161,14 +161,14 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// A cause reaches no further.
+    /// Ends the extent of a cause.
     fn end(&mut self, at: usize, number: u32) {
         let graph = self.ways[at].graph;
         let costs = self.arrived.remove(self.numbers.cause(graph, number));
         self.weigh(at, self.cause(graph, number), costs, i128::saturating_sub);
     }
 
-    /// What a tick of a cause costs becomes a part of what a tick of waiting costs, or is none any more.
+    /// Adds or subtracts the costs per tick of a cause to those per tick of waiting.
     fn weigh(
         &mut self,
         at: usize,
@@ -190,8 +190,8 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// A wait state tells its cause what it costs.
-    fn wait(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
+    /// Sends the costs of a wait state to its cause.
+    fn wait(&mut self, at: usize, number: u32, send: &mut impl FnMut(usize, Message)) {
         let Way { graph, weights, .. } = self.ways[at];
         let wait = &self.group.parts[graph].waits[number as usize];
         let ticks = wait.ticks as f64;
@@ -200,12 +200,12 @@ impl<'a> Backward<'a> {
         match self.group.has(wait.cause.worker as usize) {
             Some(graph) => self.arrive(graph, wait.cause.number, costs),
             None => {
-                tell(self.group.solvers.of(wait.cause.worker as usize), Message::Costs(wait.cause, costs))
+                send(self.group.solvers.of(wait.cause.worker as usize), Message::Costs(wait.cause, costs))
             }
         }
     }
 
-    /// What the waiting of a cause costs has come.
+    /// Handles the costs of a cause's waiting.
     fn arrive(&mut self, graph: usize, number: u32, costs: Costs) {
         let cause = self.numbers.cause(graph, number);
         if self.released.contains(&cause) {
@@ -218,14 +218,14 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// The critical path goes backwards from an event, as long as it stays with the locations here. In a team it may
-    /// be at several threads at once (Q12).
-    fn follow(&mut self, spot: JournalSpot, tell: &mut impl FnMut(usize, Message)) {
+    /// Follows the critical path backwards from an event, as long as it stays at the locations here. In a
+    /// team it may be at several threads at once (Q12).
+    fn follow(&mut self, spot: JournalSpot, send: &mut impl FnMut(usize, Message)) {
         let mut spots = vec![spot];
         while let Some(spot) = spots.pop() {
             let worker = self.tools.owner_of(spot.location);
             if !self.group.workers.contains(&worker) {
-                tell(self.group.solvers.of(worker), Message::Path(spot));
+                send(self.group.solvers.of(worker), Message::Path(spot));
                 continue;
             }
             let at = self.group.at(spot.location);
@@ -247,8 +247,8 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Once everything has come to its end: gives back to each worker what is known of its locations. Answers what this worker
-    /// gets, and which causes here did not get their costs.
+    /// Sends the results to the owner of each location, after the end of the replay. Returns the results for
+    /// this worker, and the causes here that did not get their costs.
     ///
     /// # Errors
     /// If a worker failed.
@@ -273,13 +273,13 @@ impl<'a> Backward<'a> {
 }
 
 impl Returned {
-    /// The causes with what a tick of each costs in the long term.
+    /// The causes with their long-term costs per tick.
     pub(super) fn costs(&self) -> impl Iterator<Item = (u32, Costs)> {
         wire::all(&self.costs).map(|Numbered { number, costs }| (number, costs))
     }
 
-    /// The critical path comes to a place again only where clocks are wrong, unless threads of a team come to one point on several
-    /// ways.
+    /// Reports places that the critical path reaches again: that happens only if clocks are wrong, unless
+    /// threads of a team reach one point on several branches.
     pub(super) fn report_cycles(
         &self,
         tools: &Tools<'_>,
@@ -303,7 +303,7 @@ impl Returned {
     }
 }
 
-/// When that was caused for which an event waits; 0 if it does not wait.
+/// Time of the cause for which an event waits; 0 if it does not wait.
 fn time_of_cause(lines: &Lines, waits: &Waits, waiting: JournalSpot) -> Ticks {
     let of_line = waits.of_line.of(lines.at(waiting.location)).iter();
     let delays = of_line.map(|&wait| &waits.list[wait as usize].delay);
@@ -313,9 +313,9 @@ fn time_of_cause(lines: &Lines, waits: &Waits, waiting: JournalSpot) -> Ticks {
 impl Recurrence for Backward<'_> {
     type Message = Message;
 
-    fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
+    fn step(&mut self, send: &mut impl FnMut(usize, Message)) -> bool {
         if let Some(last) = self.last.take() {
-            self.follow(last, tell);
+            self.follow(last, send);
         }
         let Some(at) = self.ready.pop() else { return false };
         while let Some(item) = self.next(at) {
@@ -324,25 +324,25 @@ impl Recurrence for Backward<'_> {
                 Kind::Cause if self.is_blocked(self.ways[at].graph, number) => return true,
                 Kind::Cause => self.begin(at, number),
                 Kind::End => self.end(at, number),
-                Kind::Wait => self.wait(at, number, tell),
+                Kind::Wait => self.wait(at, number, send),
             }
             self.ways[at].next += 1;
         }
         true
     }
 
-    fn hear(&mut self, _: usize, message: Message, tell: &mut impl FnMut(usize, Message)) {
+    fn hear(&mut self, _: usize, message: Message, send: &mut impl FnMut(usize, Message)) {
         match message {
             Message::Costs(cause, costs) => {
                 let graph =
                     self.group.has(cause.worker as usize).expect("costs come to the solver of the cause");
                 self.arrive(graph, cause.number, costs);
             }
-            Message::Path(spot) => self.follow(spot, tell),
+            Message::Path(spot) => self.follow(spot, send),
         }
     }
 
-    /// The cause that would have to go on first, of those whose costs are missing.
+    /// The cause to be released first, of those whose costs are missing.
     fn blocked(&self) -> Option<Blocked> {
         let cause = |at: usize| {
             let cause = self.cause(self.ways[at].graph, self.next(at)?.number());
@@ -352,7 +352,7 @@ impl Recurrence for Backward<'_> {
         (0..self.ways.len()).filter_map(cause).min()
     }
 
-    /// Its causes wait for each other, so clocks are wrong.
+    /// Releases a cause without its costs: causes depend on each other, so clocks are wrong.
     fn release(&mut self, blocked: Blocked) {
         let at = self.group.at(blocked.spot.location);
         let Some(item) = self.next(at) else { return };
@@ -367,14 +367,14 @@ impl Recurrence for Backward<'_> {
     }
 }
 
-/// What something numbered costs in the long term, by class: of most classes nothing.
+/// Long-term costs of something numbered, by class: zero in most classes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Numbered {
     number: u32,
     costs: Costs,
 }
 
-/// The number beside a bit for each class that has costs; then these.
+/// Encoding: the number with a bit for each class that has costs; then these costs.
 impl Wire for Numbered {
     fn put(&self, batch: &mut Batch) {
         const { assert!(Class::COUNT <= u32::BITS as usize, "each class has a bit") };

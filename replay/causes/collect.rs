@@ -1,5 +1,5 @@
-//! What root causes need to know of processes, as soon as their wait states are found: their points of synchronisation and
-//! whom they waited for.
+//! Collects the input of the search for root causes, as soon as the wait states of a process are found:
+//! synchronisation points and delays.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
 
-/// What is known of a worker's processes before anything is exchanged.
+/// Data of a worker's processes, before any exchange.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// The journal of each location.
@@ -27,26 +27,27 @@ pub struct Collected {
     pub(super) points: Vec<Vec<SyncPoint>>,
     /// Lists of processes that they have synchronised with.
     pub(super) lists: Vec<Rc<[u32]>>,
-    /// Whom they waited for.
+    /// Delays of their wait states.
     pub(super) notices: Vec<Notice>,
-    /// For each meeting of a team, where the critical path goes on.
+    /// Continuations of the critical path, for each meeting of a team.
     pub(super) meetings: Vec<Vec<JournalSpot>>,
-    /// Where threads idle, in processes that have any besides the main thread.
+    /// Periods of idle threads, in processes that have threads besides the main thread.
     pub(super) idle: Vec<Idle>,
-    /// Where the critical path ends, if one of the processes was the last one in MPI_Finalize.
+    /// End of the critical path, if one of the processes was the last one in MPI_Finalize.
     pub(super) last: Option<JournalSpot>,
 }
 
-/// Where the main thread works alone, while the others idle: before each fork and at the end, since the last join.
+/// Periods in which the main thread works alone, while the others idle: before each fork and at the end,
+/// since the last join.
 #[derive(Clone, Debug)]
 pub(super) struct Idle {
     /// The main thread's location.
     pub(super) location: u32,
-    /// How many others there are.
+    /// Number of the other threads.
     pub(super) others: u32,
-    /// Where it has begun parallel regions that it forked outside of any other team, rising.
+    /// Starts of parallel regions that it forked outside of any other team, ascending.
     pub(super) forks: Vec<JournalPosition>,
-    /// Where it has joined these teams, rising.
+    /// Joins of these teams, ascending.
     pub(super) joins: Vec<JournalPosition>,
 }
 
@@ -55,7 +56,7 @@ fn completion(call: Interval, leave: Ticks) -> Ticks {
     (call.leave - leave).max(0)
 }
 
-/// Adds everything of the next process to what was collected.
+/// Adds the data of the next process.
 pub fn collect(
     trace: &Trace,
     walked: &mut Walked,
@@ -70,7 +71,7 @@ pub fn collect(
     points.resize_with(base + walked.process.locations.len(), Vec::new);
     let messages = waiting.receives.len() + waiting.sends.len();
     notices.reserve(messages);
-    // Most processes have one thread. About as often as it waits for messages, others wait for it.
+    // Most processes have one thread, and others wait for it about as often as it waits for messages.
     if let [points] = &mut points[base..] {
         points.reserve(2 * messages + matches.partners.len());
     }
@@ -92,7 +93,7 @@ pub fn collect(
 
 struct Collector<'a> {
     operations: &'a Operations,
-    /// The location of the first thread, and where its points are among those of all locations.
+    /// Location of the first thread, and index of its points among those of all locations.
     first: usize,
     base: usize,
     collected: &'a mut Collected,
@@ -148,7 +149,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A wait for a process because of a message; `taken` is that of the waiting event.
+    /// Adds a wait for a message of another process; `taken` is that of the waiting event.
     fn late_message(&mut self, notice: Notice, taken: Ticks, process: u32) {
         let delay = notice.delay;
         let point = SyncPoint {
@@ -171,7 +172,7 @@ impl Collector<'_> {
             let Some(member) = membership.member(class, begin, end) else { continue };
             let call = self.operations.call(collective.call);
             let is_start = collective.communicator == WORLD_AT_INIT;
-            // Nobody waits in MPI_Init (Q20). What is recorded outside of MPI has no severities.
+            // There is no waiting in MPI_Init (Q20). Calls outside of MPI have no severities.
             let wait = if is_start || !call.site.is_mpi { 0 } else { member.waiting() };
             let position = collective.position.in_journal();
             let here = Spot { location: call.site.location, position };
@@ -217,7 +218,8 @@ impl Collector<'_> {
         }
     }
 
-    /// The beginnings of parallel regions: a team meets there, and the master goes on alone, backwards.
+    /// Starts of parallel regions: a team meets there, and the critical path continues at the master,
+    /// backwards.
     fn parallel_regions(&mut self) {
         let mut regions: Vec<&ParallelRegion> = self.operations.parallel_regions.iter().collect();
         regions.sort_by_key(|region| region.team);
@@ -244,7 +246,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Barriers of teams: whoever came last makes the others wait (specification 9.5).
+    /// Barriers of teams: the last thread makes the others wait (specification 9.5).
     fn thread_barriers(&mut self) {
         let mut visits: Vec<&Barrier> =
             self.operations.barriers.iter().filter(|barrier| barrier.last.is_some()).collect();
@@ -287,7 +289,8 @@ impl Collector<'_> {
         }
     }
 
-    /// `others` are the threads that were in a team, besides the main thread.
+    /// Adds the periods of idle threads; `others` is the number of threads that were in a team, besides the
+    /// main thread.
     fn idle(&mut self, others: u32) {
         let location = to_u32(self.first);
         let mine = self.operations.parallel_regions.iter();

@@ -1,4 +1,4 @@
-//! Which stretches of its locations the critical path has come to (specification 8.1).
+//! Critical path: the stretches of locations that it covers (specification 8.1).
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::journal::Spot;
 use crate::solvers::{Group, Part};
 use crate::wire::wire;
 
-/// The critical path at the locations of a group of workers. At each, it stops at some points: a stretch lies behind each of
-/// them, and one before the first.
+/// The critical path at the locations of a group of workers. It stops at some points of each: a stretch
+/// starts behind each of them, and one before the first.
 #[derive(Clone, Debug)]
 pub(super) struct CriticalPath {
-    /// By graph: the last event that the path came from, by stretch.
+    /// The last event from which the path was entered, by graph and stretch.
     ends: Vec<Vec<JournalPosition>>,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct CriticalPath {
 pub(super) struct Stretch {
     /// Its number: the stretches of one location follow those of the one before.
     number: u32,
-    /// The event that it ends at.
+    /// The event at which it ends.
     end: JournalPosition,
 }
 
 wire!(Stretch { [number, end] });
 
 impl CriticalPath {
-    /// It has not been anywhere.
+    /// An empty path.
     pub(super) fn new(graphs: &[Arc<Graph>]) -> CriticalPath {
         let stretches = |graph: &Arc<Graph>| graph.stops.list.len() + graph.lines();
         CriticalPath {
@@ -42,8 +42,8 @@ impl CriticalPath {
         }
     }
 
-    /// It comes to an event of a location, and goes backwards. Answers where it stops, none at the begin of everything; and
-    /// whether it has been there before.
+    /// Extends the path to an event of a location, and backwards from there. Returns the stop before it, none
+    /// at the start of the trace; and whether the stretch was covered before.
     pub(super) fn visit(
         &mut self,
         group: &Group<Graph>,
@@ -60,7 +60,7 @@ impl CriticalPath {
         (before.checked_sub(1).map(|before| stops[before]), is_again)
     }
 
-    /// Where it has been, by graph.
+    /// The covered stretches, by graph.
     pub(super) fn into_stretches(self) -> Vec<Vec<Stretch>> {
         let of_graph = |ends: Vec<JournalPosition>| {
             let stretches = (0..).zip(ends).map(|(number, end)| Stretch { number, end });
@@ -70,8 +70,8 @@ impl CriticalPath {
     }
 }
 
-/// The exclusive ticks on the critical path, by location and row. What lies between two events is on it once, whatever ways led
-/// there, and in whatever order.
+/// Exclusive ticks on the critical path, by location and row. A period counts once, however many branches
+/// lead there, and in whatever order.
 pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
     let mut rest = path;
     let mut first = 0;
@@ -89,7 +89,7 @@ pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
     ticks
 }
 
-/// The same of a location, from the numbers of the points where the path stops.
+/// Exclusive ticks of a location, from the numbers of the points at which the path stops.
 fn ticks_of(
     lines: &mut Lines,
     at: usize,

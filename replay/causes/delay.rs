@@ -1,4 +1,5 @@
-//! A delay: a wait state seen from both sides, the location that waits and the one that makes it wait (specification 9).
+//! Delay: a wait state from both sides, the waiting location and the one that makes it wait (specification
+//! 9).
 
 use model::Ticks;
 use patterns::matched::CollectiveClass;
@@ -6,7 +7,7 @@ use patterns::matched::CollectiveClass;
 use crate::journal::JournalSpot;
 use crate::wire::{Half, wire};
 
-/// What kind of wait state a delay causes. Costs are kept apart by it.
+/// Class of the wait state that a delay causes. Costs are kept by class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
     /// A receive waits for its sender.
@@ -15,13 +16,13 @@ pub enum Class {
     LateReceiver,
     /// Members of a barrier wait for the last of them.
     Barrier,
-    /// Members of an operation in which all give to all wait for the last of them.
+    /// Members of an N-to-N operation wait for the last of them.
     AllToAll,
-    /// Receivers wait for the root.
+    /// Receivers of a 1-to-N operation wait for the root.
     OneToAll,
-    /// The root waits for the last member.
+    /// The root of an N-to-1 operation waits for the last member.
     AllToOne,
-    /// Threads wait in a barrier of OpenMP for the last of them.
+    /// Threads wait for the last one in an OpenMP barrier.
     ThreadBarrier,
     /// Threads wait while the main thread works alone.
     IdleThreads,
@@ -40,7 +41,7 @@ impl Class {
         Class::IdleThreads,
     ];
 
-    /// How many there are.
+    /// Number of classes.
     pub const COUNT: usize = 8;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
@@ -54,12 +55,12 @@ impl Class {
         }
     }
 
-    /// Whether a message causes it.
+    /// Whether the delay is of a message.
     pub fn is_of_messages(self) -> bool {
         matches!(self, Class::LateSender | Class::LateReceiver)
     }
 
-    /// Whether members of a communicator cause it.
+    /// Whether the delay is of a collective operation.
     pub fn is_of_collectives(self) -> bool {
         matches!(self, Class::Barrier | Class::AllToAll | Class::OneToAll | Class::AllToOne)
     }
@@ -79,32 +80,32 @@ impl Class {
     }
 }
 
-/// What a wait state costs in turn, by class, in ticks.
+/// Costs of a wait state, by class, in ticks.
 pub(super) type Costs = [f64; Class::COUNT];
 
 /// A wait state with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delay {
-    /// What kind of wait state it is.
+    /// Class of the wait state.
     pub(super) class: Class,
     /// The event that waits.
     pub(super) waiting: JournalSpot,
     /// The event that it waits for.
     pub(super) causing: JournalSpot,
-    /// How long.
+    /// Waiting time.
     pub(super) wait: Ticks,
-    /// When the call of the causing event was entered.
+    /// Time at which the call of the causing event was entered.
     pub(super) time: Ticks,
     /// The communicator of a collective operation, or the number of the team of threads in its process.
     pub(super) communicator: u32,
 }
 
-/// A delay, as the side that waits tells it to the other.
+/// Message about a delay, from the waiting side to the causing one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Notice {
     /// The delay.
     pub(super) delay: Delay,
-    /// What the causing event's call took, where the delay makes that event a point of synchronisation (see
+    /// Time of the causing event's call, where the delay makes that event a synchronisation point (see
     /// [`SyncPoint::taken`](super::points::SyncPoint::taken)).
     pub(super) taken: Ticks,
 }
@@ -122,7 +123,7 @@ impl Half for Class {
 wire!(Delay { waiting, causing, wait, time, [communicator, class] });
 
 impl Notice {
-    /// Words of one in a batch.
+    /// Number of words in a batch.
     pub(super) const WORDS: usize = 6;
 }
 

@@ -1,5 +1,6 @@
-//! What goes backwards through time at the locations of a worker: wait states with costs, their causes, and where the critical path
-//! stops. It is a small part of what a worker knows, so that few workers can have that of all ([`solvers`](crate::solvers)).
+//! Graph of the backward replay at the locations of a worker: wait states with costs, their causes, and the
+//! stops of the critical path. It is a small part of a worker's data, so few workers can hold that of all
+//! ([`solvers`](crate::solvers)).
 
 use std::ops::Range;
 
@@ -18,22 +19,22 @@ use crate::journal::JournalSpot;
 use crate::solvers::{Group, Part, firsts};
 use crate::wire::{self, Half, Halves, Wire, batch_of, wire};
 
-/// What a location has to do at a position, in this order.
+/// Kind of work at a position of a location, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A cause reaches no further back.
+    /// End of the extent of a cause, going backwards.
     End,
-    /// A wait state learns what it costs.
+    /// A wait state, whose costs become known.
     Wait,
-    /// A cause needs to know what its waiting costs.
+    /// A cause, which needs the costs of its waiting.
     Cause,
 }
 
-/// What to do with which wait or cause of the graph, in one word.
+/// Item of work: kind, and number of a wait or cause of the graph, in one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Item(u32);
 
-/// Bits for the number of a wait or cause: memory is full before there are as many.
+/// Bits of the number of a wait or cause: memory would be full before there are as many.
 const NUMBER_BITS: u32 = 30;
 
 impl Item {
@@ -55,10 +56,10 @@ impl Item {
     }
 }
 
-/// A wait or a cause of some worker.
+/// Global id of a wait or a cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct NodeId {
-    /// The worker whose graph it is in.
+    /// The worker that has it in its graph.
     pub(super) worker: u32,
     /// Its number there.
     pub(super) number: u32,
@@ -69,24 +70,24 @@ wire!(NodeId { [worker, number] });
 /// A wait state that has costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct WaitNode {
-    /// How long it is.
+    /// Waiting time.
     pub(super) ticks: Ticks,
-    /// Its location, among those of the graph.
+    /// Index of its location in the graph.
     pub(super) line: u32,
-    /// What has caused it.
+    /// Its cause.
     pub(super) cause: NodeId,
 }
 
 wire!(WaitNode { ticks, line, cause });
 
-/// Which wait states a cause is passed on to.
+/// The wait states to which a cause propagates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
     /// None.
     Nothing,
-    /// All back to the begin.
+    /// All back to the start of the trace.
     Begin,
-    /// Those up to where an item says that it ends.
+    /// Those up to the [`Kind::End`] item of the cause.
     End,
 }
 
@@ -103,19 +104,19 @@ impl Half for Extent {
 /// A cause of waiting. Its number is that in [`Causes`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct CauseNode {
-    /// Excess work and waiting on this side, together, in ticks.
+    /// Excess and waiting of the causing location, together, in ticks (specification 9.1).
     pub(super) denominator: f64,
-    /// The waiting in the short term, per tick of both.
+    /// Short-term waiting per tick of both.
     pub(super) scale: f64,
-    /// When the call of the causing event was entered.
+    /// Time at which the call of the causing event was entered.
     pub(super) time: Ticks,
-    /// Its location, among those of the graph, and the position of the causing event there.
+    /// Index of its location in the graph, and the position of the causing event there.
     pub(super) line: u32,
     pub(super) position: JournalPosition,
-    /// Where the others wait: the report's call path, none of idle threads, and the location.
+    /// Call path of the report (none for idle threads) and location of the waiting event.
     pub(super) waiting_path: u32,
     pub(super) waiting_location: u32,
-    /// The wait that it learns its costs from; `None` if these are none.
+    /// The wait from which it gets its costs; `None` if these are zero.
     pub(super) wait: Option<NodeId>,
     pub(super) class: Class,
     pub(super) reach: Extent,
@@ -131,27 +132,27 @@ wire!(CauseNode {
     wait,
 });
 
-/// Words of a cause without its wait, of a wait, and of a stop in a batch.
+/// Numbers of words in a batch: of a cause without its wait, of a wait, and of a stop.
 const CAUSE: usize = 7;
 const WAIT: usize = 3;
 const STOP: usize = 2;
 
 impl CauseNode {
-    /// What a tick of it costs in the long term, by class, if its waiting costs this (specification 9.1).
+    /// Long-term costs per tick, by class, from the costs of its waiting (specification 9.1).
     pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
         if self.class == Class::ThreadBarrier {
-            // The reference does not pass on what waiting at barriers of threads costs through further ones (Q16).
+            // The reference does not propagate costs of barriers of threads through further ones (Q16).
             costs[Class::ThreadBarrier as usize] = 0.0;
         }
         costs.map(|cost| cost / self.denominator)
     }
 }
 
-/// Things of several locations, one location after the other.
+/// Lists of several locations, concatenated.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ByLine<T> {
     pub(super) list: Vec<T>,
-    /// Where the things of each location begin, and the end of all.
+    /// Start of each location's list, and the end of all.
     firsts: Vec<usize>,
 }
 
@@ -160,40 +161,41 @@ impl<T> ByLine<T> {
         ByLine { list: Vec::with_capacity(things), firsts: vec![0] }
     }
 
-    /// What was appended belongs to the next location.
+    /// Ends the list of a location.
     fn end_line(&mut self) {
         self.firsts.push(self.list.len());
     }
 
-    /// The places of a location's things.
+    /// Range of a location's list.
     pub(super) fn range(&self, line: usize) -> Range<usize> {
         self.firsts[line]..self.firsts[line + 1]
     }
 
-    /// The things of a location.
+    /// A location's list.
     pub(super) fn of(&self, line: usize) -> &[T] {
         &self.list[self.range(line)]
     }
 }
 
-/// What goes back at the locations of a worker.
+/// Graph of the backward replay at the locations of a worker.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Graph {
-    /// The first location; the others follow without gap.
+    /// Number of the first location; the others follow without gap.
     pub(super) first: u32,
-    /// What each location has to do, the latest first.
+    /// Items of each location, the latest first.
     pub(super) items: ByLine<Item>,
     pub(super) waits: Vec<WaitNode>,
     pub(super) causes: Vec<CauseNode>,
-    /// Points that the critical path does not go through, by location in the order of positions.
+    /// Points at which the critical path stops, by location in the order of positions.
     pub(super) stops: ByLine<(JournalPosition, Next)>,
-    /// Where the path goes on from meetings of teams.
+    /// Continuations of the critical path at meetings of teams.
     pub(super) meetings: Vec<Vec<JournalSpot>>,
-    /// Where the path ends, if that is here.
+    /// End of the critical path, if it is here.
     pub(super) last: Option<JournalSpot>,
 }
 
-/// What a worker tells another one: where those things begin in its graph that the other has the other side of.
+/// Message to another worker: the offsets, in the sender's graph, of causes and waits whose other side is the
+/// receiver's.
 #[derive(Clone, Copy, Debug)]
 struct Begins {
     causes: u32,
@@ -202,10 +204,10 @@ struct Begins {
 
 wire!(Begins { [causes, waits] });
 
-/// Numbers of causes and waits among those of all graphs of a group.
+/// Numbering of causes and waits over all graphs of a group.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Where those of each graph begin, and the end of all.
+    /// Start of the causes of each graph, and the end of all; likewise the waits.
     causes: Vec<usize>,
     waits: Vec<usize>,
 }
@@ -218,29 +220,29 @@ impl Numbers {
         }
     }
 
-    /// The number of all causes.
+    /// Number of all causes.
     pub(super) fn causes(&self) -> usize {
         self.causes[self.causes.len() - 1]
     }
 
-    /// The number of all waits.
+    /// Number of all waits.
     pub(super) fn waits(&self) -> usize {
         self.waits[self.waits.len() - 1]
     }
 
-    /// The number of a graph's cause among all.
+    /// Group-wide number of a graph's cause.
     pub(super) fn cause(&self, graph: usize, number: u32) -> u32 {
         to_u32(self.causes[graph]) + number
     }
 
-    /// The number of a graph's wait among all.
+    /// Group-wide number of a graph's wait.
     pub(super) fn wait(&self, graph: usize, number: u32) -> u32 {
         to_u32(self.waits[graph]) + number
     }
 }
 
 impl Graph {
-    /// The graph of this worker's locations.
+    /// Builds the graph of this worker's locations.
     ///
     /// # Errors
     /// If a worker failed.
@@ -255,7 +257,7 @@ impl Graph {
         let stops = |line| lines.line(line).points().iter().filter(|point| point.is_stop());
         let mut graph = Graph {
             first: lines.location(0),
-            // A list that grows is copied; what of a long one is not used is never there.
+            // Exact capacities: a list that grows is copied, and unused capacity takes no memory pages.
             items: ByLine::with_room(costly + 2 * causes.list.len()),
             waits: Vec::with_capacity(costly),
             causes: Vec::with_capacity(causes.list.len()),
@@ -297,7 +299,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// What a location has to do, the latest first; `numbers` are those of waits in the graph.
+    /// Adds the items of a location, the latest first; `numbers` are those of waits in the graph.
     fn push_items(
         &mut self,
         line: usize,
@@ -309,7 +311,7 @@ impl Graph {
     ) {
         let points = lines.line(line).points();
         let (of_waits, causes_here) = (waits.of_line.of(line), causes.of_line.of(line));
-        // Each kind comes in few runs, latest first, which the sort makes use of.
+        // Each kind comes in few runs, latest first, for which the sort is fast.
         for (place, &number) in of_waits.iter().enumerate().rev() {
             let wait = &waits.list[number as usize];
             if wait.costly > 0 {
@@ -337,7 +339,7 @@ impl Graph {
         self.items.end_line();
     }
 
-    /// Where the other sides of each worker's waits and causes begin here.
+    /// The offsets to be sent to each worker.
     fn begins<'g>(&'g self, waits: &'g Waits, causes: &'g Causes) -> impl Iterator<Item = Begins> + 'g {
         let mut costly: u32 = 0;
         waits.firsts.windows(2).zip(&causes.firsts).map(move |(ends, &first)| {
@@ -347,7 +349,7 @@ impl Graph {
         })
     }
 
-    /// Fills in the other sides of waits and causes: by worker, where those begin in its graph.
+    /// Links waits and causes to their other sides, from the offsets received from each worker.
     fn link(&mut self, waits: &Waits, causes: &Causes, begins: impl Iterator<Item = Begins> + Clone) {
         let mut next = self.waits.iter_mut();
         for (worker, (ends, begins)) in (0..).zip(waits.firsts.windows(2).zip(begins.clone())) {
@@ -413,7 +415,7 @@ impl Wire for Graph {
     }
 }
 
-/// A position, and where the critical path goes on from there.
+/// A position, and the continuation of the critical path there.
 impl Wire for (JournalPosition, Next) {
     fn put(&self, batch: &mut Batch) {
         let (position, next) = *self;
@@ -445,10 +447,10 @@ impl Wire for (JournalPosition, Next) {
     }
 }
 
-/// Words before everything else.
+/// Number of words in the header.
 const HEAD: usize = 11;
 
-/// What items are sorted by: the latest first, then by kind, and the place of the wait or cause at its location.
+/// Sort key of items: the latest first, then by kind, then by place of the wait or cause at its location.
 fn key(position: JournalPosition, kind: Kind, place: usize) -> u64 {
     pair(!position.to_half(), Item::new(kind, to_u32(place)).0)
 }

@@ -1,4 +1,4 @@
-//! What the critical path means for everyone (specification 8.2 to 8.4, and 16.3).
+//! Impact of the critical path on all locations (specification 8.2 to 8.4, and 16.3).
 
 use std::ops::Range;
 
@@ -17,8 +17,9 @@ use crate::trace::Trace;
 use crate::walk::{WalkedLocation, WalkedProcess};
 use crate::wire::{self, batch_of};
 
-/// Sums over all locations by call path, in lists of equal length. Absurd times in a trace may be too much for them, and
-/// some values are negative: they wrap around, because what stops at the largest number depends on who adds first.
+/// Sums over all locations by call path, in lists of equal length. Absurd times in a trace may overflow them,
+/// and some values are negative: they wrap around, because the result of saturation would depend on the order
+/// of addition.
 struct Sums {
     lists: Vec<Vec<i128>>,
 }
@@ -33,7 +34,7 @@ impl Sums {
         *sum = sum.wrapping_add(value);
     }
 
-    /// The sums of all workers, on every worker.
+    /// Sums over all workers, on every worker.
     fn of_all(self, exchange: &mut dyn Exchange) -> Result<Sums, Error> {
         if exchange.workers() == 1 {
             return Ok(self);
@@ -58,7 +59,7 @@ impl Sums {
     }
 }
 
-/// Adds everything that follows from the critical path; `critical` has its ticks by location and row.
+/// Adds the metrics that follow from the critical path; `critical` has its ticks by location and row.
 ///
 /// # Errors
 /// If a worker failed.
@@ -76,7 +77,7 @@ pub(super) fn find(
         .flat_map(|process| &process.locations)
         .map(|location| takes_part(tools.trace, location))
         .collect();
-    // Behind all call paths: how many locations take part.
+    // The element behind all call paths is the number of locations that take part.
     let mut busy = busy(tools, (processes, results), lines, paths.len() + 1);
     busy[paths.len()] = takes_part.iter().filter(|takes_part| **takes_part).count() as i128;
     let mut sums = Sums::new(2, paths.len() + 1);
@@ -87,7 +88,7 @@ pub(super) fn find(
     }
     sums.lists[1] = busy;
     let mut sums = sums.of_all(exchange)?;
-    // There may be very many call paths: no list is kept longer than it is needed.
+    // There may be very many call paths: no list is kept longer than necessary.
     let (mut busy, mut path) = (sums.lists.pop().unwrap_or_default(), sums.lists.pop().unwrap_or_default());
     path.pop();
     let path = &path[..];
@@ -95,7 +96,7 @@ pub(super) fn find(
     let imbalance = imbalance(locations, paths, path, busy);
     let length = total(path);
 
-    // Behind all call paths: how many locations have none of the excess.
+    // The element behind all call paths is the number of locations without any excess.
     let without = paths.len();
     let mut impact = Sums::new(2, without + 1);
     let mut work = Vec::new();
@@ -151,8 +152,9 @@ pub(super) fn find(
     Ok(())
 }
 
-/// Whether the path is compared with a location, and the mean is its, too. Streams of accelerators are no resources of the
-/// program, and a thread without events lacks nothing of the path.
+/// Whether a location is compared with the path, and counts in the mean. Streams of accelerators are no
+/// resources of the program. A thread without events does not count; the reference counts all that are
+/// defined.
 fn takes_part(trace: &Trace, location: &WalkedLocation) -> bool {
     let is_counted = location.has_events() || trace.semantics.counts_locations_without_events();
     trace.locations[location.location].is_thread() && is_counted
@@ -162,10 +164,10 @@ fn total(values: &[i128]) -> i128 {
     values.iter().fold(0, |sum, &value| sum.saturating_add(value))
 }
 
-/// What the critical path has more than a location, by call path.
+/// Excess of the critical path over a location, by call path.
 struct Excess {
     of: Vec<(u32, i128)>,
-    /// The time that the location lacks to the whole path.
+    /// The time by which the location falls short of the whole path.
     lacks: i128,
 }
 
@@ -176,7 +178,8 @@ impl Excess {
     }
 }
 
-/// Where the path has more time than a location; and where it has time, and the location none at all (specification 8.4).
+/// Excess of the path over a location; and its part on call paths where the location has no time
+/// (specification 8.4).
 fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess, Excess) {
     let mut own = vec![0; path.len()];
     for (&path, &ticks) in paths.iter().zip(work) {
@@ -199,7 +202,8 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
     (Excess { of: more, lacks: length - time }, Excess { of: foreign, lacks: length - covered })
 }
 
-/// What all threads of this worker did without waiting, by call path of the report, in ticks; a list of this length.
+/// Time of all threads of this worker without waiting, by call path of the report, in ticks; a list of this
+/// length.
 fn busy(
     tools: &Tools<'_>,
     (processes, results): (&[WalkedProcess], &[Results]),
@@ -225,7 +229,8 @@ fn busy(
     busy
 }
 
-/// By call path: the part of the critical path's time in there that exceeds the mean of so many locations (specification 16.3).
+/// The part of the critical path's time on each call path that exceeds the mean of the locations
+/// (specification 16.3).
 fn imbalance(locations: i128, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
     let locations = locations.max(1) as f64;
     let mut path = path.to_vec();

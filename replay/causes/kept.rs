@@ -1,23 +1,23 @@
-//! What is known of numbered things as long as someone needs it: of few of them at a time, mostly.
+//! Sparse map index → value that recycles slots: few values are alive at a time, mostly.
 
 use crate::int::to_u32;
 
-/// Values by number, in the places of those that are not needed any more.
+/// Sparse map with recycled slots.
 #[derive(Clone, Debug)]
 pub(super) struct Kept<T> {
-    /// By number: where its value is, from 1; 0 without one.
+    /// Slot of each index plus 1; 0 without a value.
     places: Vec<u32>,
     values: Vec<T>,
     free: Vec<u32>,
 }
 
 impl<T: Copy> Kept<T> {
-    /// Nothing is known yet of so many things.
+    /// An empty map for indices below `count`.
     pub(super) fn new(count: usize) -> Kept<T> {
         Kept { places: vec![0; count], values: Vec::new(), free: Vec::new() }
     }
 
-    /// Keeps a value; of the same number the last one.
+    /// Inserts or replaces a value.
     pub(super) fn insert(&mut self, number: u32, value: T) {
         let place = &mut self.places[number as usize];
         if *place == 0 {
@@ -29,13 +29,13 @@ impl<T: Copy> Kept<T> {
         self.values[*place as usize - 1] = value;
     }
 
-    /// The value of a number.
+    /// The value at an index.
     pub(super) fn get(&self, number: u32) -> Option<&T> {
         let place = self.places[number as usize].checked_sub(1)?;
         Some(&self.values[place as usize])
     }
 
-    /// The value of a number, which is not needed any more.
+    /// Removes and returns the value at an index.
     pub(super) fn remove(&mut self, number: u32) -> Option<T> {
         let place = std::mem::take(&mut self.places[number as usize]);
         let value = *self.values.get(place.checked_sub(1)? as usize)?;

@@ -1,4 +1,4 @@
-//! The time lines of all locations of a worker, and the costs that are charged to them.
+//! Time lines of all locations of a worker, and the costs charged to them.
 
 use model::Ticks;
 
@@ -17,7 +17,7 @@ struct Line {
     time: TimeLine,
     /// The report's call path by row.
     paths: Vec<u32>,
-    /// What was charged to it.
+    /// Costs charged to it.
     shares: Records<i128>,
 }
 
@@ -25,16 +25,17 @@ struct Line {
 #[derive(Debug)]
 pub(super) struct Lines {
     lines: Vec<Line>,
-    /// The first location.
+    /// Number of the first location.
     first: usize,
     places: Places,
-    /// Ticks by call path of the report, for one comparison at a time; and which those are.
+    /// Ticks by call path of the report, noted for one comparison at a time, and the call paths in use.
     noted: Vec<Ticks>,
     used: Vec<u32>,
 }
 
 impl Lines {
-    /// No location yet: those that come are consecutive, from `first` on. `paths` is the number of the report's call paths.
+    /// An empty list: the locations that are pushed are consecutive, from `first` on. `paths` is the number
+    /// of the report's call paths.
     pub(super) fn new(first: usize, paths: usize) -> Self {
         Lines { lines: Vec::new(), first, places: Places::default(), noted: vec![0; paths], used: Vec::new() }
     }
@@ -56,12 +57,12 @@ impl Lines {
         self.lines.len()
     }
 
-    /// The number of a location among those of this worker.
+    /// Index of a location among those of this worker.
     pub(super) fn at(&self, location: u32) -> usize {
         location as usize - self.first
     }
 
-    /// The location at a number.
+    /// Number of the location at an index.
     pub(super) fn location(&self, at: usize) -> u32 {
         to_u32(self.first + at)
     }
@@ -76,13 +77,14 @@ impl Lines {
         self.lines[at].paths[row as usize]
     }
 
-    /// What a location did until an event (see [`TimeLine::pruned`]).
+    /// Time map of a location in the past of an event, pruned (see [`TimeLine::pruned`]).
     pub(super) fn pruned(&mut self, spot: JournalSpot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
         self.lines[at].time.pruned(past, spot.position, &mut self.places, into);
     }
 
-    /// What a location did between two events (see [`TimeLine::work`]); from the begin, if there is no first.
+    /// Time map of a location between two events (see [`TimeLine::work`]); from the start if there is no
+    /// first.
     pub(super) fn work_since(
         &mut self,
         at: usize,
@@ -93,13 +95,13 @@ impl Lines {
         self.lines[at].time.work_since(since, before, &mut self.places, into);
     }
 
-    /// What a location did until an event (see [`TimeLine::work`]).
+    /// Time map of a location in the past of an event (see [`TimeLine::work`]).
     pub(super) fn work(&mut self, spot: JournalSpot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);
         self.lines[at].time.work(past, spot.position, &mut self.places, into);
     }
 
-    /// What a location did all the time, by row.
+    /// Time map of a location over the whole trace, by row.
     pub(super) fn all_work(&mut self, at: usize, into: &mut Vec<Ticks>) {
         let Line { time, paths, .. } = &self.lines[at];
         let mut work = Vec::new();
@@ -116,32 +118,32 @@ impl Lines {
         }
     }
 
-    /// Charges costs to rows: so much for each of their ticks.
+    /// Charges costs to rows, `cost` per tick.
     pub(super) fn charge(&mut self, at: usize, metric: MetricId, cost: f64, work: &[(Row, Ticks)]) {
         for &(row, ticks) in work {
             self.add(at, metric, row, fixed(cost * ticks as f64));
         }
     }
 
-    /// Notes the ticks of a call path.
+    /// Notes the ticks of a call path for a comparison.
     pub(super) fn note(&mut self, path: u32, ticks: Ticks) {
         self.noted[path as usize] = ticks;
         self.used.push(path);
     }
 
-    /// The ticks that were noted.
+    /// The noted ticks of a call path.
     pub(super) fn noted(&self, path: u32) -> Ticks {
         self.noted[path as usize]
     }
 
-    /// Forgets what was noted.
+    /// Clears the notes.
     pub(super) fn forget(&mut self) {
         for path in self.used.drain(..) {
             self.noted[path as usize] = 0;
         }
     }
 
-    /// What was charged to a location so far.
+    /// Costs charged to a location so far.
     pub(super) fn shares(&self, at: usize) -> &Records<i128> {
         &self.lines[at].shares
     }
@@ -151,7 +153,7 @@ impl Lines {
         &self.lines[at].paths
     }
 
-    /// What was charged to each location.
+    /// Costs charged to each location.
     pub(super) fn into_shares(self) -> impl Iterator<Item = Records<i128>> {
         self.lines.into_iter().map(|line| line.shares)
     }

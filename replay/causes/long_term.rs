@@ -1,8 +1,9 @@
-//! What delays cost in the long term, once it is known (specification 9.1, 9.3).
+//! Charging of long-term costs of delays (specification 9.1, 9.3).
 //!
-//! It becomes known in an order of time, and is charged location by location when everything else is over. What a location did
-//! more than the one that waits for it is kept from the short term, as long as that is not too much. A thousand members of an
-//! operation may wait for one that has been through thousands of functions: the rest is asked for again.
+//! Costs become known in an order of time, and are charged location by location when everything else is done.
+//! The excess of a causing location is kept from the short term, as long as that is not too much. A thousand
+//! members of an operation may wait for one that has called thousands of functions: the rest is requested
+//! again.
 
 use model::Ticks;
 
@@ -16,14 +17,14 @@ use crate::int::to_usize;
 use crate::metrics::Metrics;
 use crate::severity::Row;
 
-/// Charges costs of a tick, by class, to excess work by row.
+/// Charges costs per tick, by class, to excess by row.
 fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, costs: &Costs, excess: &[(Row, Ticks)]) {
     for (class, &cost) in Class::ALL.into_iter().zip(costs).filter(|(_, cost)| **cost > 0.0) {
         lines.charge(line, metrics.delay_costs[class as usize][1], cost, excess);
     }
 }
 
-/// What a tick of excess work costs, by cause: in the short term and in the long term, all classes together.
+/// Costs per tick of excess, by cause: short-term and long-term costs, all classes together.
 pub(super) fn per_tick(causes: &Causes, costs: impl Iterator<Item = (u32, Costs)>) -> Vec<f64> {
     let of_short_term =
         causes.list.iter().map(|cause| if cause.denominator > 0.0 { cause.scale } else { 0.0 });
@@ -34,8 +35,8 @@ pub(super) fn per_tick(causes: &Causes, costs: impl Iterator<Item = (u32, Costs)
     per_tick
 }
 
-/// Charges what a tick of each cause costs, to one cause after the other. Where the excess work was too much to keep, asks for
-/// the work of those that waited, and compares it again.
+/// Charges the costs per tick of each cause, one cause after the other. Where the excess was too much to
+/// keep, requests the time maps of the waiting locations, and compares again.
 ///
 /// # Errors
 /// If a worker failed.

@@ -1,11 +1,11 @@
-//! Root causes: who made the others wait, and what the run's length depends on (specification 7 to 10).
+//! Root causes: delays that made others wait, and the critical path (specification 7 to 10).
 //!
 //! ```text
 //!     collect → points, delays ─┬→ short term → long term, critical path → impact
 //!               time lines ─────┘   (bulk)       (backward, on few workers)
 //! ```
 //!
-//! Everything but costs in the long term and the critical path follows from what is known already, and travels in bulk.
+//! All but long-term costs and the critical path follows from what is known already, and travels in bulk.
 
 mod backward;
 mod collect;
@@ -50,7 +50,8 @@ use lines::Lines;
 use points::{Next, Peers, SyncPoint};
 use sides::{Cause, Causes, Wait, Waits};
 
-/// About how many bytes the search takes: journals in short with sums over them, points, and sides of delays.
+/// Forecast of the memory for the search, in bytes: short journals with prefix sums, points, and both sides
+/// of delays.
 fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -> u64 {
     let journals: u64 = journals.iter().map(|journal| journal.bytes() as u64 * 3 / 2).sum();
     let points: usize = points.iter().map(Vec::len).sum();
@@ -60,8 +61,8 @@ fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -
     journals + (of_side * sides + of_point * points) as u64
 }
 
-/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations. Answers who is named
-/// in the summary.
+/// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
+/// Returns the culprits for the summary.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
@@ -81,8 +82,8 @@ pub fn find(
     let notice = |&at: &u32| &notices[at as usize];
     let waits = Waits::new(tools, order.iter().map(notice).map(|notice| notice.delay), exchange.workers());
     let of_worker = |worker: usize| &order[waits.firsts[worker]..waits.firsts[worker + 1]];
-    let told = tell(of_worker, notice, exchange)?;
-    // A few locations may make all others wait.
+    let told = send_notices(of_worker, notice, exchange)?;
+    // All other locations may wait for a few, so these may have most of the delays.
     let own = of_worker(exchange.worker());
     let causing = own.len() + told.iter().map(|batch| batch.len() / Notice::WORDS).sum::<usize>();
     tools.memory.check(bytes_needed(&journals, &points, notices.len() + causing))?;
@@ -145,18 +146,19 @@ pub fn find(
     Ok(culprits)
 }
 
-/// The numbers of delays in the order of their causes: what is near there is mostly near in memory, at both sides.
+/// The numbers of delays in the order of their causes: neighbours in that order are mostly near in memory on
+/// both sides.
 fn by_cause(tools: &Tools<'_>, notices: &[Notice]) -> Vec<u32> {
     let causing = |notice: &Notice| notice.delay.causing;
     let locations = notices.iter().map(|notice| Some(causing(notice).location as usize));
     let mut by_location = Groups::new(tools.trace.locations.len(), locations);
-    // Those of each process that waits come in order, which this makes use of.
+    // The delays of each waiting process come in order, for which this sort is fast.
     by_location.sort_by_key(|at| causing(&notices[at as usize]).position);
     by_location.into_numbers()
 }
 
-/// Tells the other workers of the delays that they cause.
-fn tell<'n>(
+/// Sends each delay to the worker that owns the causing location.
+fn send_notices<'n>(
     of_worker: impl Fn(usize) -> &'n [u32],
     notice: impl Fn(&u32) -> &'n Notice,
     exchange: &mut dyn Exchange,
@@ -170,8 +172,8 @@ fn tell<'n>(
     exchange.exchange(outgoing)
 }
 
-/// Where the critical path ends, if that is at one of this worker's locations: in the last MPI_Finalize, or at the last
-/// event of all (invariants: no Finalize).
+/// End of the critical path, if it is at one of this worker's locations: in the last MPI_Finalize, or at the
+/// last event of all if there is no MPI_Finalize.
 fn end_of_path(
     tools: &Tools<'_>,
     processes: &[WalkedProcess],
@@ -188,7 +190,7 @@ fn end_of_path(
         let spot = Spot { location: to_u32(location.location), position: lines.line(at).end() };
         (location.end, spot)
     });
-    // Of equals the first.
+    // The first among equals.
     let latest = latest.reduce(|a, b| if b.0 > a.0 { b } else { a });
     let told = share(exchange, batch_of([&(last.is_some(), latest)]))?;
     let told = told.iter().map(|batch| wire::one(batch));

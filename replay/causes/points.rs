@@ -5,7 +5,7 @@ use model::Ticks;
 use crate::ids::JournalPosition;
 use crate::journal::JournalSpot;
 
-/// With whom.
+/// The partners of a synchronisation point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peers {
     /// One process.
@@ -21,7 +21,7 @@ pub(super) enum Peers {
         /// That fork.
         team: u32,
     },
-    /// The threads of this team, at the begin of a parallel region.
+    /// The threads of this team, at the start of a parallel region.
     Region {
         /// That fork.
         team: u32,
@@ -30,12 +30,12 @@ pub(super) enum Peers {
     },
 }
 
-/// Where the critical path goes on, seen backwards.
+/// Continuation of the critical path before a point, seen backwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// Nowhere: it goes through the point.
+    /// On the same location, past the point.
     Through,
-    /// It begins here.
+    /// None: the path starts here.
     Start,
     /// If the point waits: at the event that it waits for.
     Blamed(JournalSpot),
@@ -43,24 +43,23 @@ pub(super) enum Next {
     Team(u32),
 }
 
-/// An event at which a location has synchronised with others.
+/// A synchronisation point: an event at which a location has synchronised with others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SyncPoint {
-    /// Its place in the journal.
+    /// Its position in the journal.
     pub(super) position: JournalPosition,
-    /// How long the location waited there; 0 if others waited for it.
+    /// Waiting time of the location at this event; 0 if others waited for it.
     pub(super) wait: Ticks,
-    /// The time in the call that belongs to the synchronisation, not to what came after it: the time in the call without
-    /// its completion.
+    /// The time in the call that belongs to the synchronisation, not to the completion after it.
     pub(super) taken: Ticks,
-    /// With whom.
+    /// The partners.
     pub(super) peers: Peers,
-    /// Where the critical path goes on.
+    /// Continuation of the critical path.
     pub(super) next: Next,
 }
 
 impl SyncPoint {
-    /// Whether the critical path does not go through it.
+    /// Whether the critical path stops here instead of going through.
     pub(super) fn is_stop(&self) -> bool {
         match self.next {
             Next::Through => false,

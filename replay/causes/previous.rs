@@ -1,5 +1,5 @@
-//! The last time that a location synchronised with a process before some event: the common past that a delay is measured
-//! from (specification 7.1).
+//! Last common synchronisation point of a location and a process before an event, from which a delay is
+//! measured (specification 7.1).
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::int::{to_u32, to_usize};
 use crate::trace::Trace;
 use crate::wire::Half;
 
-/// Whom a location has synchronised with.
+/// A partner of synchronisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Partner {
     /// A process.
@@ -25,7 +25,7 @@ pub(super) enum Partner {
     AnyTeam,
 }
 
-/// An event and a partner that the location has synchronised with before.
+/// A query for the last synchronisation with a partner before an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Query {
     /// Points strictly before this event count.
@@ -34,47 +34,50 @@ pub(super) struct Query {
     pub(super) partner: Partner,
 }
 
-/// The points of a location between the last one at which it has synchronised with a process, and an event.
+/// The points of a location between the last synchronisation with a partner and an event.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Past {
-    /// The number of the first point in between; the one before it is that last one.
+    /// Number of the first point in between; the one before it is that last synchronisation.
     first: u32,
-    /// The number of points before the event. If the event is a point itself, this is its number.
+    /// Number of points before the event. If the event is a point itself, this is its number.
     end: u32,
 }
 
 impl Past {
-    /// What lies behind a point, or the begin, and ends before a point, or an event in its place.
+    /// The points after a point, or from the start of the trace, and before another point, or an event in its
+    /// place.
     pub(super) fn new(after: Option<usize>, end: usize) -> Past {
         Past { first: after.map_or(0, |at| to_u32(at) + 1), end: to_u32(end) }
     }
 
-    /// The number of the last point at which both have synchronised; `None` if they never have.
+    /// Number of the last common synchronisation point; `None` if there is none.
     pub(super) fn after(self) -> Option<usize> {
         self.first.checked_sub(1).map(|at| at as usize)
     }
 
-    /// The numbers of the points in between.
+    /// Numbers of the points in between.
     pub(super) fn points(self) -> Range<usize> {
         self.first as usize..self.end as usize
     }
 }
 
-/// With whom points have synchronised: members of communicators, for those that were asked for, and single processes.
+/// Membership tests for the partners of points: members of communicators, built on demand, and single
+/// processes.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
     trace: &'a Trace,
     /// Lists of processes that points refer to.
     lists: &'a [Rc<[u32]>],
     known: FxHashMap<u32, FxHashSet<u32>>,
-    /// By process: how many points were looked at, of all locations, up to the last one that has synchronised with it alone.
+    /// By process: number of points examined, over all locations, up to the last one that synchronised with
+    /// it alone.
     alone: Vec<u64>,
-    /// Points of the locations that were looked at before.
+    /// Number of points of the locations examined before.
     looked_at: u64,
 }
 
 impl<'a> Members<'a> {
-    /// Nothing is known yet.
+    /// An empty set of known members.
     pub(super) fn new(trace: &'a Trace, lists: &'a [Rc<[u32]>]) -> Members<'a> {
         let alone = vec![0; trace.processes.len()];
         Members { trace, lists, known: FxHashMap::default(), alone, looked_at: 0 }
@@ -94,12 +97,12 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Answers all queries about a location: the past between the last point that knows the process and the event.
+/// Resolves all queries about a location: the past between the last point with the partner and the event.
 pub(super) fn find(points: &[SyncPoint], queries: &[Query], members: &mut Members<'_>) -> Vec<Past> {
     let mut answers = vec![Past::default(); queries.len()];
     let mut order: Vec<u64> =
         (0..).zip(queries).map(|(at, query)| pair(query.before.to_half(), at)).collect();
-    // They come in few rising runs, which this sort makes use of.
+    // The queries come in few rising runs, for which this sort is fast.
     order.sort();
     let looked_at = members.looked_at;
     members.looked_at += points.len() as u64;

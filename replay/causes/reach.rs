@@ -1,4 +1,4 @@
-//! Which wait states a cause is passed on to: those between the last common synchronisation and the cause.
+//! Propagation range of a cause: the wait states between the last common synchronisation and the cause.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,20 +14,22 @@ use crate::ids::JournalPosition;
 use crate::int::to_u32;
 use crate::trace::Trace;
 
-/// Members that are asked for at once, about.
+/// Approximate number of queries per search.
 const QUERIES: usize = 1 << 20;
 
-/// The number of the first point that a cause is passed on to; it is to all that follow before the cause. `None`: to nothing.
+/// Number of the first point to which a cause propagates, as to all that follow before the cause; `None` for
+/// no propagation.
 pub(super) type Reach = Option<u32>;
 
-/// What is meant: everything since both sides have synchronised.
+/// Corrected semantics: all points since the last common synchronisation.
 pub(super) fn corrected(past: Past) -> Reach {
     let Range { start, end } = past.points();
     (start < end).then_some(to_u32(start))
 }
 
-/// What the reference does: members of a collective operation that have synchronised with the cause later than all others have
-/// a weight that begins at the next such point, not at their own (Q15); with two processes, none (Q19).
+/// Reference semantics: for members of a collective operation that have synchronised with the cause later
+/// than all others have, the range starts at the next such point, not at their own (Q15); with two processes
+/// there is none (Q19).
 pub(super) fn reference(
     trace: &Trace,
     points: &[SyncPoint],
@@ -48,7 +50,7 @@ pub(super) fn reference(
     while !rest.is_empty() {
         let mut queries = Vec::new();
         let mut ends = Vec::new();
-        // Each search goes through all points, each query takes memory.
+        // Each search goes through all points, each query takes memory: a compromise.
         while let Some((delay, others)) = rest.split_first().filter(|_| queries.len() < QUERIES) {
             let me = to_u32(trace.locations[delay.causing.location as usize].process);
             let before = delay.causing.position;
@@ -91,7 +93,7 @@ pub(super) fn reference(
     causes.iter().map(reach).collect()
 }
 
-/// For each of so many points, whether any of these causes reaches it, each from a point until another one.
+/// For each of `points` points, whether any of these causes covers it; each has a range of points.
 pub(super) fn covered(points: usize, causes: impl Iterator<Item = Range<usize>>) -> Vec<bool> {
     let mut changes = vec![0_i32; points + 1];
     for Range { start, end } in causes {
@@ -106,14 +108,14 @@ pub(super) fn covered(points: usize, causes: impl Iterator<Item = Range<usize>>)
     changes[..points].iter().map(covers).collect()
 }
 
-/// A stretch of a location with a weight: its points.
+/// A range of points with a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Span {
-    /// The first of them.
+    /// Number of the first point.
     pub(super) first: u32,
-    /// The one behind the last.
+    /// Number behind the last point.
     pub(super) end: u32,
-    /// Not negative.
+    /// Weight, not negative.
     pub(super) weight: f64,
 }
 
@@ -125,16 +127,16 @@ impl Span {
     }
 }
 
-/// The largest weight at each of these points, which fall.
+/// The largest weight at each of these points, which are in descending order.
 pub(super) fn heaviest(mut spans: Vec<Span>, points: impl Iterator<Item = u32>) -> impl Iterator<Item = f64> {
     spans.sort_by_key(|span| span.end);
-    // Weights are not negative: their bits have their order.
+    // Weights are not negative, so their bits sort like the numbers.
     let mut open: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
     points.map(move |point| {
         while let Some(span) = spans.pop_if(|span| span.end > point) {
             open.push((span.weight.to_bits(), Reverse(span.first)));
         }
-        // What begins behind this point begins behind all that come.
+        // A span that starts behind this point starts behind all that follow.
         while open.peek().is_some_and(|&(_, Reverse(first))| first > point) {
             open.pop();
         }

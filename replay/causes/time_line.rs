@@ -1,8 +1,8 @@
-//! What a location did between two events, by row: its journal with all waiting taken out, summed up quickly
+//! Time maps: time of a location between two events, by row, from its journal with all waiting taken out
 //! (specification 7.2 and 7.3).
 //!
-//! Nearly all events that anyone asks for are points. So the journal is kept once more in short: between two points, a row
-//! has one piece there, however often others could have been made to wait meanwhile.
+//! Nearly all events in queries are points. So there is a second, shorter journal with one piece per row
+//! between two points, however many events lie there at which other locations could have been made to wait.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::int::to_u32;
 use crate::journal::Journal;
 use crate::severity::Row;
 
-/// Where rows are in a list of sums that is being made. One for all locations of a worker.
+/// Index from rows to entries of a list of sums under construction; one for all locations of a worker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// By row. Of a row that is not in the list, any place: the list itself tells.
+    /// Entry of each row. For a row that is not in the list, any entry: the row in the list decides.
     of_rows: Vec<u32>,
 }
 
 impl Places {
-    /// Makes room for so many rows.
+    /// Grows the index to this number of rows.
     fn reach(&mut self, rows: usize) {
         self.of_rows.resize(self.of_rows.len().max(rows), 0);
     }
@@ -44,8 +44,8 @@ impl Places {
         }
     }
 
-    /// Takes out what a call of a point took. A completion may be longer than the call seems to be, with the reference's sign
-    /// (Q7) or wrong clocks.
+    /// Subtracts the time that the call of a point took. A completion may be longer than the call seems to
+    /// be, with the reference's sign (Q7) or wrong clocks.
     fn prune(&mut self, row: Row, taken: Ticks, sums: &mut Vec<(Row, Ticks)>) {
         self.add([(row, 0)], sums);
         let sum = &mut sums[self.of_rows[row as usize] as usize].1;
@@ -54,27 +54,27 @@ impl Places {
     }
 }
 
-/// A location's journal, with its synchronisation points.
+/// Time line: a location's journal, with its synchronisation points.
 #[derive(Clone, Debug)]
 pub(super) struct TimeLine {
     /// The journal, with all waiting.
     journal: Journal,
     points: Vec<SyncPoint>,
-    /// The journal without points, in short.
+    /// The short journal, without points.
     short: Journal,
-    /// Of each point, and of the end.
+    /// Data of each point, and of the end.
     stops: Vec<Stop>,
     rows: usize,
-    /// The numbers of some points, far enough from each other.
+    /// Numbers of the points with prefix sums, far enough from each other.
     sums_at: Vec<u32>,
-    /// Time by row before each of these.
+    /// Prefix sums: time by row before each of these.
     sums: Vec<Ticks>,
 }
 
-/// What is known of a point; of the end, too, but for the row.
+/// Derived data of a point; of the end, too, except for the row.
 #[derive(Clone, Debug)]
 struct Stop {
-    /// Where it would be in the journal in short.
+    /// Position in the short journal.
     place: JournalPosition,
     row: Row,
     /// Sum of the waits of all points before.
@@ -84,7 +84,8 @@ struct Stop {
 impl TimeLine {
     /// Takes the waits out of a journal with `rows` rows; `points` are sorted.
     ///
-    /// What a worker thread does from its last barrier in a team on, until it begins in the next one, counts as idle (specification 7.2).
+    /// The time of a worker thread from its last barrier in a team until it starts in the next one counts as
+    /// idle (specification 7.2).
     pub(super) fn new(
         mut journal: Journal,
         points: Vec<SyncPoint>,
@@ -128,12 +129,12 @@ impl TimeLine {
         &self.points
     }
 
-    /// The event behind a past, if it is a point.
+    /// The event that ends a past, if it is a point.
     pub(super) fn point_behind(&self, past: Past, event: JournalPosition) -> Option<&SyncPoint> {
         self.points.get(past.points().end).filter(|point| point.position == event)
     }
 
-    /// The row of the event behind a past.
+    /// The row of the event that ends a past.
     pub(super) fn row(&self, past: Past, event: JournalPosition) -> Row {
         match self.point_behind(past, event) {
             Some(_) => self.stops[past.points().end].row,
@@ -151,7 +152,7 @@ impl TimeLine {
         self.pieces_between(JournalPosition::default(), self.end())
     }
 
-    /// The same from one piece until another one.
+    /// The pieces from one position to another, without waiting.
     fn pieces_between(
         &self,
         from: JournalPosition,
@@ -169,23 +170,23 @@ impl TimeLine {
         })
     }
 
-    /// Whether the location did nothing.
+    /// Whether the journal is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.journal.is_empty()
     }
 
-    /// The position behind everything.
+    /// The position behind all pieces.
     pub(super) fn end(&self) -> JournalPosition {
         self.journal.len()
     }
 
-    /// The waiting in a past.
+    /// The waiting time in a past.
     pub(super) fn waiting(&self, past: Past) -> Ticks {
         let points = past.points();
         self.stops[points.end].waited.saturating_sub(self.stops[points.start].waited)
     }
 
-    /// The time that was not waiting, by row in no order, in the past of an event.
+    /// The time without waiting, by row in no order, in the past of an event.
     pub(super) fn work(
         &self,
         past: Past,
@@ -197,7 +198,7 @@ impl TimeLine {
         into.retain(|&(_, ticks)| ticks > 0);
     }
 
-    /// The same between two events of any kind, piece by piece.
+    /// The time without waiting between two events of any kind, piece by piece.
     pub(super) fn work_since(
         &self,
         since: Option<JournalPosition>,
@@ -210,7 +211,8 @@ impl TimeLine {
         into.retain(|&(_, ticks)| ticks > 0);
     }
 
-    /// The time that was not waiting, by row in no order, in the past of an event, without what the point before it took (specification 7.3).
+    /// The time without waiting, by row in no order, in the past of an event, less the time that the point
+    /// before it took (specification 7.3).
     pub(super) fn pruned(
         &self,
         past: Past,
@@ -234,7 +236,7 @@ impl TimeLine {
             let until = self.stops[points.end].place;
             return self.sum_points(points, until, places, into);
         }
-        // An event that is no point.
+        // An event that is not a point.
         let last = points.end.checked_sub(1).map(|last| self.points[last].position);
         let until = self.behind(points.end);
         self.sum_points(points, until, places, into);
@@ -253,7 +255,8 @@ impl TimeLine {
         places.add(pieces, into);
     }
 
-    /// Sums up some points with what is before them and, in short, behind them until a place.
+    /// Sums up some points with the pieces before them and, in the short journal, behind them up to a
+    /// position.
     fn sum_points(
         &self,
         points: Range<usize>,
@@ -286,12 +289,12 @@ impl TimeLine {
         places.add((0..).zip(differences).filter(|(_, ticks)| *ticks != 0), into);
     }
 
-    /// The place in short behind all points before one.
+    /// The position in the short journal behind all points before one.
     fn behind(&self, point: usize) -> JournalPosition {
         point.checked_sub(1).map_or(JournalPosition::default(), |last| self.stops[last].place)
     }
 
-    /// Sums up the time by row before some points.
+    /// Computes the prefix sums.
     fn sum_up(&mut self) {
         let mut current = vec![0; self.rows];
         let mut before = 0;
@@ -315,8 +318,8 @@ impl TimeLine {
     }
 }
 
-/// How far apart sums by row are, in pieces of the journal in short. They take half as much memory as that, at most, and a
-/// stretch of time takes about as long to sum up as this distance.
+/// Distance of prefix sums, in pieces of the short journal. They take at most half as much memory as that
+/// journal, and summing up a range takes about as long as this distance.
 fn distance(rows: usize) -> usize {
     (4 * rows).max(32)
 }

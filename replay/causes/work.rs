@@ -1,5 +1,5 @@
-//! What waiting locations did since both sides last synchronised, brought to those that made them wait, and compared with
-//! what these did (specification 9.1).
+//! Exchange of the waiting locations' time maps since the last common synchronisation: they are sent to the
+//! owners of the causing locations, and compared with those (specification 9.1).
 
 use model::Ticks;
 
@@ -12,25 +12,25 @@ use crate::exchange::{Batch, Exchange};
 use crate::journal::JournalSpot;
 use crate::severity::Row;
 
-/// Words that a worker sends in one round, or gets, about.
+/// Approximate number of words that a worker sends or receives in one round.
 const WORDS_AT_A_TIME: usize = 1 << 19;
 
-/// A delay whose work is noted.
+/// Identification of a delay whose waiting location's time map is noted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
-    /// The worker that told.
+    /// The worker that owns the waiting location.
     pub(super) worker: usize,
-    /// The number of the delay among those that it told.
+    /// Number of the delay among those that this worker has announced.
     pub(super) number: usize,
     /// The report's call path of the event that waits.
     pub(super) path: u32,
-    /// Whether the waiting has costs of its own.
+    /// Whether the waiting has long-term costs of its own.
     pub(super) has_costs: bool,
 }
 
-/// Brings the work of the waiting locations to each worker, for so many waits: `wait` says for a worker and a number in which
-/// order, and `is_asked` which call paths of the report matter. There `with` is called for one after the other, while its
-/// work is noted.
+/// Sends the time maps of the waiting locations to each worker, `counts` of them: `wait` returns the wait of
+/// a worker by number, and `is_asked` whether a call path of the report matters to it. On the receiving
+/// worker, `with` is called for one delay after the other, while the time map is noted in `lines`.
 ///
 /// # Errors
 /// If a worker failed.
@@ -46,33 +46,33 @@ pub(super) fn bring(
     let mut work = Vec::new();
     for number in 0..counts[me] {
         let wait = wait(me, number);
-        let told = look(lines, me, number, &wait, &mut work);
+        let map = look(lines, me, number, &wait, &mut work);
         work.retain(|&(path, _)| is_asked(&wait, path));
         work.iter().for_each(|&(path, ticks)| lines.note(path, ticks));
-        with(lines, told);
+        with(lines, map);
         lines.forget();
     }
-    let mut told: Vec<usize> = vec![0; workers];
-    told[me] = counts[me];
-    let mut heard: Vec<usize> = vec![0; workers];
+    let mut sent: Vec<usize> = vec![0; workers];
+    sent[me] = counts[me];
+    let mut received: Vec<usize> = vec![0; workers];
     loop {
         let mut outgoing = vec![Batch::new(); workers];
         for worker in 0..workers {
-            // Everyone may have something for one worker, which has to hold it all.
+            // All workers may have data for one worker, which has to hold it all.
             let batch = &mut outgoing[worker];
-            while told[worker] < counts[worker] && batch.len() <= WORDS_AT_A_TIME / workers {
+            while sent[worker] < counts[worker] && batch.len() <= WORDS_AT_A_TIME / workers {
                 if batch.is_empty() {
                     batch.push(0);
                 }
-                let wait = wait(worker, told[worker]);
-                let Told { path, has_costs, .. } = look(lines, me, told[worker], &wait, &mut work);
+                let wait = wait(worker, sent[worker]);
+                let Told { path, has_costs, .. } = look(lines, me, sent[worker], &wait, &mut work);
                 work.retain(|&(path, _)| is_asked(&wait, path));
                 let mut writer = MapWriter::new(batch, path << 1 | u32::from(has_costs));
                 work.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
-                told[worker] += 1;
+                sent[worker] += 1;
             }
         }
-        let has_more = told.iter().zip(counts).any(|(told, count)| told < count);
+        let has_more = sent.iter().zip(counts).any(|(sent, count)| sent < count);
         if has_more {
             for batch in &mut outgoing {
                 match batch.first_mut() {
@@ -89,9 +89,9 @@ pub(super) fn bring(
             while !reader.is_empty() {
                 let mark = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
                 let (path, has_costs) = (mark >> 1, mark & 1 == 1);
-                with(lines, Told { worker, number: heard[worker], path, has_costs });
+                with(lines, Told { worker, number: received[worker], path, has_costs });
                 lines.forget();
-                heard[worker] += 1;
+                received[worker] += 1;
             }
         }
         if is_last {
@@ -100,7 +100,7 @@ pub(super) fn bring(
     }
 }
 
-/// What a waiting location did, by call path of the report.
+/// Computes the time map of a waiting location, by call path of the report.
 fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut Vec<(u32, Ticks)>) -> Told {
     lines.pruned(wait.delay.waiting, wait.past, work);
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
@@ -108,7 +108,8 @@ fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut
     Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
 }
 
-/// What a location that makes others wait did more than they. Many may wait for one event, one after the other.
+/// Excess of a causing location over the waiting ones. Many locations may wait for one event, one after the
+/// other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excess {
     of: Option<(JournalSpot, Past)>,
@@ -117,7 +118,7 @@ pub(super) struct Excess {
 }
 
 impl Excess {
-    /// What the location of a cause did more than was noted, by row.
+    /// The excess of the location of a cause over the noted time map, by row.
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
@@ -136,10 +137,10 @@ impl Excess {
     }
 }
 
-/// Ticks that do not fit into half a word stand in the next one.
+/// Mark of ticks that do not fit into half a word and are in the next one.
 const LONG: u32 = u32::MAX;
 
-/// Writes ticks by call path to a batch: the number of words and a mark first.
+/// Writer of a time map into a batch: first the number of words and a mark.
 #[derive(Debug)]
 struct MapWriter<'b> {
     batch: &'b mut Batch,
@@ -147,7 +148,7 @@ struct MapWriter<'b> {
 }
 
 impl<'b> MapWriter<'b> {
-    /// A map with a mark, and nothing in it yet.
+    /// Starts an empty map with a mark.
     fn new(batch: &'b mut Batch, mark: u32) -> MapWriter<'b> {
         let head = batch.len();
         batch.push(pair(mark, 0));
@@ -165,7 +166,7 @@ impl<'b> MapWriter<'b> {
     }
 }
 
-/// Reads what a [`MapWriter`] wrote, and answers the mark.
+/// Reads a map written by [`MapWriter`], and returns its mark.
 fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> u32 {
     let (mark, length) = halves(reader.word());
     let mut entries = BatchReader::new(reader.words(length as usize));

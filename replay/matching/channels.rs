@@ -1,8 +1,8 @@
-//! Channels: communicator with source, destination and tag. Messages of one do not overtake each other (MPI 3.1, section
-//! 3.5), so that the k-th send of a channel belongs to the k-th receive.
+//! Channels: communicator with source, destination and tag. Messages of one do not overtake each other (MPI
+//! 3.1, section 3.5), so the k-th send of a channel pairs with the k-th receive.
 //!
-//! Which receive is the k-th is a question of semantics: MPI counts them as they were posted, the reference as they were
-//! completed.
+//! The order of receives depends on the semantics: MPI counts them in order of posting, the reference in
+//! order of completion.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
@@ -15,11 +15,11 @@ use crate::operations::{CallId, Envelope, Operations};
 use crate::options::Semantics;
 use crate::walk::Walked;
 
-/// A channel from a process's point of view.
+/// A channel at one of its processes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Channel {
     pub(super) communicator: u32,
-    /// The process at the other side.
+    /// The process at the other end.
     pub(super) peer: u32,
     pub(super) tag: u32,
 }
@@ -29,7 +29,7 @@ impl Channel {
         Channel { communicator, peer, tag }
     }
 
-    /// The same as the process at the other side sees it, which is this one's peer.
+    /// The channel at the process at the other end, for which `process` is the peer.
     pub(super) fn from(self, process: usize) -> Channel {
         Channel { peer: to_u32(process), ..self }
     }
@@ -43,19 +43,19 @@ pub(super) struct ByChannel {
     known: FxHashMap<Channel, u32>,
     /// The channel of each envelope.
     numbers: Vec<u32>,
-    /// Operations from this position on are behind the first gap that nobody counted.
+    /// Position of the first operation behind the first gap with unknown counts.
     gap: Option<usize>,
-    /// Whether recording was switched off then.
+    /// Whether recording was switched off there.
     was_off: bool,
     was_paused: bool,
-    /// Where some are missing, by channel: most channels have no such place.
+    /// Counts of missing operations, by channel: most channels have none.
     runs: FxHashMap<u32, Vec<Run>>,
-    /// How many are sure of channels whose order is not known.
+    /// Number of operations before the first pause, in channels whose order is unknown.
     disordered: FxHashMap<u32, usize>,
 }
 
 impl ByChannel {
-    /// Of operations with these envelopes, of which each has the one at a position; those without are left out.
+    /// Groups operations by channel, each with the position of its envelope; those without one are left out.
     fn new(
         envelopes: &[Envelope],
         operations: impl Iterator<Item = Option<usize>> + Clone,
@@ -77,8 +77,9 @@ impl ByChannel {
         ByChannel { channels, positions, known, numbers, gap, runs, disordered, ..ByChannel::default() }
     }
 
-    /// Numbers operations where some are missing: `missing` before some positions, each in the channel of the envelope
-    /// there; nobody knows how many in channels with envelopes that are `disordered`.
+    /// Numbers operations where some are missing: `missing` holds positions with the number missing before
+    /// them, each in the channel of the envelope there; in channels with `disordered` envelopes the numbers
+    /// are unknown.
     fn number(
         &mut self,
         missing: &[(u32, u64)],
@@ -133,13 +134,13 @@ impl ByChannel {
     }
 }
 
-/// How many operations at these positions are before a gap; all without one.
+/// Number of the operations at these positions before a gap; all without one.
 fn sure(list: &[u32], gap: Option<usize>) -> usize {
     gap.map_or(list.len(), |gap| list.iter().filter(|&&at| (at as usize) < gap).count())
 }
 
-/// The runs of a channel with operations at these positions, of which some have been told how many are missing before them:
-/// before those that are recorded later, too. `None` if numbers of operations would not rise.
+/// The runs of a channel with operations at these positions, from the recorded numbers of missing operations,
+/// which also hold for later ones. `None` if numbers of operations would not increase.
 fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     let mut before = 0;
@@ -177,7 +178,7 @@ impl Channels {
         for by_channel in [&mut channels.sends, &mut channels.receives] {
             (by_channel.was_off, by_channel.was_paused) = (operations.was_off, pause.is_some());
         }
-        // Most programs wait for receives in the order in which they post them.
+        // Most programs wait for receives in the order of posting.
         let is_sorted = || receives.is_sorted_by_key(|receive| receive.posted);
         if semantics.matches_in_order_of_posting() {
             if !unrecorded.postings.is_empty() {
@@ -200,7 +201,7 @@ impl Channels {
         channels
     }
 
-    /// Counts channels that two threads used at once: the order of their messages is not known.
+    /// Counts channels used by two threads at once: the order of their messages is unknown.
     pub(super) fn check(&self, walked: &Walked, findings: &mut Findings) {
         if walked.process.locations.len() < 2 {
             return;
@@ -227,7 +228,7 @@ impl Channels {
     }
 }
 
-/// When a receive was posted, and its place in that order where time does not decide.
+/// Posting time of a receive, and its place in that order where times are equal.
 fn posted(operations: &Operations, at: u32) -> (Ticks, u32) {
     let receive = &operations.receives[at as usize];
     let time = operations.unrecorded.posting(at);
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(by_channel.find(channel).0, [3, 0]);
     }
 
-    /// Operations of two channels in turn: those of the first are at the positions 0, 2, 4, 6.
+    /// Alternating operations of two channels: those of the first are at the positions 0, 2, 4, 6.
     fn in_turn() -> (ByChannel, Channel) {
         let envelope = |peer| Envelope { communicator: 0, peer, rank: peer, tag: 9 };
         let operations = (0..8).map(|at| Some(at % 2));
@@ -285,7 +286,7 @@ mod tests {
             by_channel.find(channel).1,
             Extent { count: 4, sure: 2, was_off: false, was_paused: false, runs: &[] }
         );
-        // Numbers that fall are none.
+        // Decreasing numbers are ignored.
         let (mut by_channel, channel) = in_turn();
         by_channel.positions.sort_by_key(|at| 9 - at);
         by_channel.number(&[(4, 5)], |at| at as usize % 2, &[], Some(1));

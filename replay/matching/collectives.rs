@@ -1,10 +1,12 @@
-//! Collective operations: the k-th one on a communicator is the same operation for all members (MPI 3.1, chapter 5).
+//! Collective operations: the k-th one on a communicator is the same operation for all members (MPI 3.1,
+//! chapter 5).
 //!
-//! Members tell a worker that is chosen by communicator and k; it sees the whole operation, decides who waits for whom,
-//! and answers those who synchronise. k counts those that are missing, where the trace tells how many. Where it does not,
-//! members have recorded different numbers of operations on a communicator, and one of them has a known gap, operations
-//! after that gap may not be the same for all: they are not analysed. Nor are those after it in which a member seems to
-//! leave before another one enters.
+//! Members send their parts to a worker that is chosen by communicator and k; it sees the whole operation,
+//! applies the rules of synchronisation, and returns the results to the members that synchronise. k includes
+//! missing operations, where the trace has their number. Where it does not, members have recorded different
+//! numbers of operations on a communicator, and one of them has a known gap, operations after that gap may
+//! not be the same for all: they are not analyzed. Nor are those after it in which a member seems to leave
+//! before another one enters.
 
 use model::Ticks;
 use patterns::collective::{MemberRecord, Members, synchronise};
@@ -27,43 +29,44 @@ use crate::trace::Trace;
 use crate::walk::Walked;
 use crate::wire::{self, Half, Halves, Wire, wire};
 
-/// Kinds of answers.
+/// Kinds of results.
 const UNMATCHED: u64 = 0;
 const SYNCHRONISING: u64 = 1;
 const INDEPENDENT: u64 = 2;
 const KIND: u64 = 3;
 
-/// The member's partners follow.
+/// Flag: the member's partners follow.
 const WITH_PARTNERS: u64 = 4;
 
-/// A member's part, as the worker that judges hears it.
+/// A member's part in an operation, as sent to the worker that judges it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     pub(super) communicator: u32,
-    /// Which operation of the communicator: 0, 1, …
+    /// Number k of the operation on the communicator: 0, 1, …
     instance: u32,
     pub(crate) process: u32,
     /// Position in the process's operations.
     position: u32,
-    /// Where the member is.
+    /// Location and call path of the member.
     pub(crate) place: Place,
-    /// The event of its end of the operation.
+    /// The event of the end of the operation.
     pub(crate) ended: EventNumber,
-    /// The number of the record of its begin, where records are numbered.
+    /// The record of the start of the operation, where records are numbered.
     pub(crate) begun: EventNumber,
     operation: u8,
     pub(super) class: Option<CollectiveClass>,
     pub(crate) root: u32,
-    /// When the member entered the call.
+    /// Time at which the member entered the call.
     pub(super) enter: Ticks,
     pub(super) begin: Ticks,
     pub(super) end: Ticks,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Operations of the process on the communicator with those that are missing, and those before its first gap.
+    /// Number of the process's operations on the communicator, including missing ones, and number of those
+    /// before its first gap.
     count: u32,
     sure: u32,
-    /// Whether that gap is because recording was switched off.
+    /// Whether recording was switched off at that gap.
     was_off: bool,
 }
 
@@ -101,13 +104,13 @@ impl Half for Option<CollectiveClass> {
     }
 }
 
-/// Tells the parts of a process to the workers that judge.
+/// Sends the parts of a process to the workers that judge.
 pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
     let workers = outgoing.len();
     let collectives = &walked.operations.collectives;
     let sure = walked.operations.gap.map_or(collectives.len(), |gap| gap.collectives);
     let missing: FxHashMap<u32, u64> = walked.operations.unrecorded.collectives.iter().copied().collect();
-    // By communicator: the operation that comes next, and those before the gap.
+    // By communicator: number of the next operation, and of operations before the gap.
     let mut extents: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
     let mut instances = Vec::with_capacity(collectives.len());
     let mut before: FxHashMap<u32, u64> = FxHashMap::default();
@@ -155,14 +158,14 @@ fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
     (communicator as usize).wrapping_mul(31).wrapping_add(instance as usize) % workers
 }
 
-/// The parts that this worker was told of; those of one operation together, by process.
+/// The parts that this worker received; those of one operation are adjacent, by process.
 pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Part> {
     let mut parts: Vec<Part> = told.iter().flat_map(|batch| wire::all(batch)).collect();
     parts.sort_by_key(|part| (operation_of(trace, part), part.process));
     parts
 }
 
-/// What tells operations apart. On a communicator of every process by itself they have one member.
+/// Key of an operation. On a communicator of single processes each has one member.
 fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
     let alone = match trace.communicators.get(part.communicator as usize) {
         Some(Participants::Myself) => part.process,
@@ -171,7 +174,7 @@ fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
     (part.communicator, part.instance, alone)
 }
 
-/// The operations whose parts these are; `paused` are the processes that recording has paused in.
+/// The operations with these parts; `paused` are the processes with pauses in their recording.
 pub(crate) fn operations<'a>(
     trace: &'a Trace,
     parts: &'a [Part],
@@ -184,7 +187,7 @@ pub(crate) fn operations<'a>(
     })
 }
 
-/// Judges operations, and answers the members.
+/// Judges operations, and returns the results for each worker.
 pub(super) fn judge(
     tools: &Tools<'_>,
     parts: &[Part],
@@ -225,7 +228,7 @@ pub(super) fn judge(
     answers
 }
 
-/// Hears the judgements. `first` is the process of the first matches.
+/// Receives the results. `first` is the process of the first matches.
 pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     let mut reader = BatchReader::new(batch);
     let mut list = None;
@@ -250,17 +253,18 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
     }
 }
 
-/// One collective operation, as far as its members have recorded it.
+/// A collective operation, as far as its members have recorded it.
 #[derive(Debug)]
 pub(crate) struct Operation<'a> {
     trace: &'a Trace,
-    /// By process, which is not the order of ranks in the communicator.
+    /// Parts by process, which is not the order of ranks in the communicator.
     pub(crate) members: &'a [Part],
-    /// The processes that recording has paused in.
+    /// The processes with pauses in their recording.
     paused: &'a Paused,
 }
 
-/// How long a member has left before the last one entered that it has to wait for, in ticks; 0 or less if it has not.
+/// Time by which a member left before the last one entered that it has to wait for, in ticks; 0 or less if it
+/// did not.
 fn early(part: &Part, membership: Membership) -> Ticks {
     match membership {
         Membership::Synchronising { last_begin, .. } => last_begin - part.end,
@@ -268,25 +272,25 @@ fn early(part: &Part, membership: Membership) -> Ticks {
     }
 }
 
-/// What is known of a collective operation.
+/// Judgement of a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict<'a> {
-    /// Nobody waits in it, whatever the times.
+    /// No member waits, whatever the times.
     Independent,
     /// Members are missing or contradict each other.
     Unmatched,
-    /// What it does, among the processes of these ranks; of MPI_Init and MPI_Finalize among all.
+    /// Its class, and the processes of its ranks; for MPI_Init and MPI_Finalize all processes.
     Sound(CollectiveClass, Option<&'a [u32]>),
 }
 
 impl<'a> Operation<'a> {
-    /// Whether it can be analysed.
+    /// Judges whether it can be analyzed.
     pub(crate) fn check(&self, findings: &mut Findings) -> Verdict<'a> {
         let one = self.members[0];
         let ranks = match one.communicator {
             WORLD_AT_INIT | WORLD_AT_FINALIZE => None,
             communicator => match &self.trace.communicators[communicator as usize] {
-                // A member that is alone waits for nobody. Inter-communicators are not analysed.
+                // A single member does not wait. Inter-communicators are not analyzed.
                 Participants::Myself | Participants::Sides(..) | Participants::NotMpi => {
                     return Verdict::Independent;
                 }
@@ -306,7 +310,7 @@ impl<'a> Operation<'a> {
         let is_after_gap = |member: &Part| member.instance >= member.sure;
         let is_other = || self.members.iter().any(|member| member.count != one.count);
         let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.was_off);
-        // Where recording has paused, some are likely to be missing.
+        // Where recording has paused, some operations are likely to be missing.
         let may_lack = || self.members.iter().any(|member| self.paused.contains(&member.process));
         // There is one MPI_Init, and one MPI_Finalize.
         if ranks.is_some()
@@ -330,7 +334,7 @@ impl<'a> Operation<'a> {
         one.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
     }
 
-    /// Whether all members that have not recorded it belong to processes that recording has paused in.
+    /// Whether all members that have not recorded it belong to processes with pauses.
     fn are_others_paused(&self, ranks: Option<&[u32]>) -> bool {
         let is_paused = |process: &u32| {
             self.paused.contains(process) || self.members.iter().any(|member| member.process == *process)
@@ -342,14 +346,14 @@ impl<'a> Operation<'a> {
             }
     }
 
-    /// Whether a member seems to leave before another one enters; the reference does not ask.
+    /// Whether a member seems to leave before another one enters; not checked in reference semantics.
     fn contradicts_itself(&self, ranks: Option<&'a [u32]>) -> bool {
         let class = self.members[0].class.filter(|_| self.trace.semantics.doubts_partners());
         let judgement = class.and_then(|class| self.synchronisation(class, ranks)).unwrap_or_default();
         self.members.iter().zip(judgement).any(|(part, membership)| early(part, membership) > 0)
     }
 
-    /// What each member learns, in the order of members.
+    /// The result for each member, in the order of members.
     fn judge(&self, findings: &mut Findings) -> Vec<Membership> {
         let nobody = vec![Membership::Independent; self.members.len()];
         let judgement = match self.check(findings) {
@@ -371,7 +375,7 @@ impl<'a> Operation<'a> {
         judgement
     }
 
-    /// Who waits for whom; `None` if nobody does.
+    /// Applies the rule of the class; `None` if no member synchronises.
     fn synchronisation(&self, class: CollectiveClass, ranks: Option<&'a [u32]>) -> Option<Vec<Membership>> {
         let synchronisations = with_members(self.members, ranks, |members| synchronise(class, members))?;
         Some(synchronisations.into_iter().map(Membership::from).collect())
@@ -391,7 +395,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The member that all agree to be the root.
+    /// The root, if all members agree on it.
     pub(crate) fn root(&self, ranks: &[u32]) -> Option<&'a Part> {
         root(self.members, ranks).map(|at| &self.members[at])
     }
@@ -402,13 +406,13 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// The position of the member that all agree to be the root.
+/// Position of the root, if all members agree on it.
 fn root(members: &[Part], ranks: &[u32]) -> Option<usize> {
     let root = ranks.get(members[0].root as usize)?;
     members.iter().position(|part| part.process == *root)
 }
 
-/// The positions of members in the order of their ranks.
+/// Positions of members in the order of their ranks.
 fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
     let rank_of: FxHashMap<u32, usize> =
         ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
@@ -417,7 +421,8 @@ fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
     by_rank
 }
 
-/// Shows members to the rules of their operation; without ranks, those of MPI_Init and MPI_Finalize, they are in the order of processes.
+/// Calls a rule of synchronisation with the members of an operation; without ranks, in MPI_Init and
+/// MPI_Finalize, they are in the order of processes.
 pub(super) fn with_members<T>(
     members: &[Part],
     ranks: Option<&[u32]>,

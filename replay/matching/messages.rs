@@ -1,7 +1,8 @@
-//! Messages: who has sent what was received. Those of a channel belong together by their numbers, see
-//! [`pairing`](super::pairing).
+//! Point-to-point matching: the k-th send of a channel pairs with the k-th receive, see
+//! [`pairing`](super::pairing) for k.
 //!
-//! Where both sides belong to threads of this process, each looks at the other; other workers are told.
+//! If both sides belong to threads of this process, each reads the other's operations; other workers get
+//! messages.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -25,14 +26,15 @@ use crate::wire::{self, Halves, Wire};
 /// Kinds of blocks in a batch.
 const SENDS: u64 = 0;
 const RECEIVES: u64 = 1;
-/// A process that recording has paused in.
+/// A process with pauses in its recording.
 const PAUSED: u64 = 2;
-/// Beside the kind: recording was switched off, has paused.
+/// Flags beside the kind: recording was switched off, has paused.
 const WAS_OFF: u64 = 4;
 const WAS_PAUSED: u64 = 8;
 
-/// Tells the other sides that belong to workers outside of `team`: blocks of kind, communicator, this process, the other
-/// one, tag, count, those that are sure, and how many times some are missing; then where and how many, and the facts.
+/// Sends facts to the other sides that belong to workers outside of `team`: blocks of kind, communicator,
+/// this process, the other one, tag, number of operations, number of certain ones, number of runs; then the
+/// runs, and the facts.
 pub(super) fn tell(
     walked: &Walked,
     channels: &Channels,
@@ -47,11 +49,11 @@ pub(super) fn tell(
             }
         }
     }
-    tell_side::<SendFacts>(walked, &channels.sends, SENDS, team, owners, outgoing);
-    tell_side::<PostingFacts>(walked, &channels.receives, RECEIVES, team, owners, outgoing);
+    send_side::<SendFacts>(walked, &channels.sends, SENDS, team, owners, outgoing);
+    send_side::<PostingFacts>(walked, &channels.receives, RECEIVES, team, owners, outgoing);
 }
 
-fn tell_side<F: Facts>(
+fn send_side<F: Facts>(
     walked: &Walked,
     channels: &ByChannel,
     kind: u64,
@@ -77,10 +79,10 @@ fn tell_side<F: Facts>(
     }
 }
 
-/// The processes of all workers that are threads of this process: they can be looked at.
+/// The processes of all workers that are threads of this process: their operations are in shared memory.
 #[derive(Debug)]
 pub(super) struct Near {
-    /// The first of them; the others follow without gap.
+    /// Number of the first process; the others follow without gap.
     pub(super) first: usize,
     pub(super) operations: Arc<[Arc<Operations>]>,
     pub(super) channels: Arc<[Arc<Channels>]>,
@@ -88,7 +90,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// Brings together what a process and others of these have communicated, on the side of that process.
+    /// Matches the messages between a process and others of these, on the side of that process.
     pub(super) fn join(&self, process: usize, matches: &mut Matches) {
         let me = process - self.first;
         let (mine, operations) = (&self.channels[me], &self.operations[me]);
@@ -129,19 +131,19 @@ impl Near {
         }
     }
 
-    /// Those of these processes that recording has paused in.
+    /// Those of these processes with pauses in their recording.
     pub(super) fn paused(&self) -> Paused {
         let all = (to_u32(self.first)..).zip(self.operations.iter());
         all.filter(|(_, operations)| operations.pause.is_some()).map(|(process, _)| process).collect()
     }
 
-    /// The process at the other side of a channel, as a position among these, and its channels.
+    /// The process at the other end of a channel, as an index among these, and its channels.
     fn find(&self, channel: &Channel) -> Option<(usize, &Channels)> {
         let peer = (channel.peer as usize).checked_sub(self.first)?;
         Some((peer, self.channels.get(peer)?))
     }
 
-    /// Hears from other workers. `first` is the process of the first matches.
+    /// Receives facts from another worker. `first` is the process of the first matches.
     pub(super) fn hear(&self, batch: &[u64], first: usize, matches: &mut [Matches], paused: &mut Paused) {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {
@@ -189,7 +191,7 @@ impl Near {
     }
 }
 
-/// Facts of the operations of a channel, as another worker has told them.
+/// Facts of the operations of a channel, as received from another worker.
 struct Told<'a, F> {
     words: &'a [u64],
     facts: PhantomData<F>,
@@ -206,7 +208,8 @@ impl<'a, F: Facts> Told<'a, F> {
 }
 
 impl Matches {
-    /// A receive has found its send, which came so much later than the receive, if at all.
+    /// Records the match of a receive, with the time by which the send came later than the receive, if it
+    /// did.
     fn note(&mut self, receive: u32, error: Ticks, send: Other) {
         self.clock_error = error.max(self.clock_error);
         if matches!(send, Other::Seems(_)) {

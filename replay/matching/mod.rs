@@ -1,8 +1,9 @@
-//! Who communicated with whom: every operation finds its partners.
+//! Matching of operations: sends with receives, and members of collective operations with each other.
 //!
-//! All time stamps are known before, so facts travel in bulk: threads of one process look at each other's operations, one
-//! exchange brings the facts of sends to receivers elsewhere and of receives to senders, one brings the parts of
-//! collective operations to workers that see all members, one brings their answers back.
+//! All time stamps are known before, so facts travel in bulk: threads of one process read each other's
+//! operations, one exchange sends the facts of sends to receivers on other workers and of receives to
+//! senders, one sends the parts of collective operations to workers that see all members, one returns the
+//! results.
 
 mod channels;
 mod collectives;
@@ -41,33 +42,34 @@ pub struct Matches {
     pub sends: Sides<SendFacts>,
     /// For each send, the call that posted the receive.
     pub postings: Sides<PostingFacts>,
-    /// How much later than its receive a message was sent at most, in ticks; 0 if none was.
+    /// Largest time by which a message was sent after its receive, in ticks; 0 if none was.
     pub clock_error: Ticks,
-    /// Receives whose sends are known by equal numbers of messages behind a gap only; in no order.
+    /// Receives that are matched only by equal numbers of messages behind a gap; in no order.
     pub unverified: Vec<u32>,
-    /// The processes that recording has paused in.
+    /// The processes with pauses in their recording.
     pub paused: Arc<Paused>,
-    /// For each collective operation, what its members tell.
+    /// For each collective operation, the result of its synchronisation.
     pub collectives: Vec<Membership>,
-    /// Instances of wait states in collective operations that this process speaks for, with the operation's position and
-    /// the pattern; the call path is still missing.
+    /// Instances of wait states in collective operations that this process represents, with the operation's
+    /// position and the pattern; the call path is still missing.
     pub waits: Vec<(u32, SubjectId, Instance)>,
-    /// With whom this process has synchronised in collective operations, by the operation's position; in no order.
+    /// The processes with which this one has synchronised in collective operations, by the operation's
+    /// position; in no order.
     pub partners: Vec<(u32, Synchronised)>,
 }
 
-/// Processes that recording has paused in, with what is missing counted.
+/// Processes with pauses in their recording, in which missing operations are counted.
 pub type Paused = FxHashSet<u32>;
 
-/// What a process learns about its part in a collective operation.
+/// Result for a member of a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Membership {
-    /// It waits for nobody, and nobody for it.
+    /// It does not synchronise with others.
     #[default]
     Independent,
     /// It synchronises with others.
     Synchronising {
-        /// Begin of the member that it has to wait for.
+        /// Start of the member that it has to wait for.
         last_begin: i64,
         /// Earliest end among the members that synchronise.
         first_end: i64,
@@ -88,7 +90,7 @@ impl From<Option<Synchronisation>> for Membership {
 }
 
 impl Membership {
-    /// What it waits for, if it synchronises.
+    /// Its synchronisation point, if it synchronises.
     pub fn synchronisation(&self) -> Option<Synchronisation> {
         match *self {
             Membership::Synchronising { last_begin, first_end } => {
@@ -98,7 +100,7 @@ impl Membership {
         }
     }
 
-    /// What patterns look at, for a member that synchronises.
+    /// The input of patterns, for a member that synchronises.
     pub fn member(&self, class: CollectiveClass, begin: Ticks, end: Ticks) -> Option<CollectiveMember> {
         let Membership::Synchronising { last_begin, first_end } = *self else { return None };
         Some(CollectiveMember { class, begin, end, last_begin, first_end })
@@ -138,7 +140,7 @@ pub fn bytes_needed(processes: &[Walked], is_alone: bool) -> u64 {
     processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }
 
-/// Finds the partners of all operations of this worker's processes.
+/// Matches all operations of this worker's processes.
 ///
 /// # Errors
 /// If a worker failed.
@@ -163,7 +165,7 @@ pub fn match_operations(
     Ok(matches)
 }
 
-/// Finds the partners of messages only, and the processes that recording has paused in.
+/// Matches messages only, and finds the processes with pauses in their recording.
 ///
 /// # Errors
 /// If a worker failed.
@@ -206,7 +208,8 @@ pub(crate) fn match_messages(
     Ok((matches, Arc::new(paused)))
 }
 
-/// The parts of all members in those collective operations that this worker judges; those of one operation together.
+/// Collects the parts of all members of the collective operations that this worker judges; those of one
+/// operation are adjacent.
 ///
 /// # Errors
 /// If a worker failed.

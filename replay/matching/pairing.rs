@@ -1,54 +1,55 @@
-//! Which messages of a channel belong together: those with the same number on both sides.
+//! Pairing of the messages of a channel: those with the same number on both sides.
 //!
-//! The number of a message is its place among those of its side that the trace has, and how many the trace says are missing
-//! before it. Where recording was interrupted and nobody counted, numbers are known up to there only. If both sides have
-//! recorded equally many then, they are taken to belong together. Where recording was switched off on purpose, which may
-//! well cut a message off from its partner, they are not if a pair contradicts that; nobody can verify the others. Nor are
-//! they where somebody had counted before.
+//! The number of a message is its index on its side in the trace, plus the number of missing messages before
+//! it that the trace has. Where recording was interrupted without counting, numbers are known up to there
+//! only. If both sides have recorded equally many messages then, these are paired. Where recording was
+//! switched off on purpose, which may well separate a message from its partner, they are not paired if a pair
+//! contradicts that; the others cannot be verified. Nor are they paired if missing messages were counted
+//! before.
 
 use crate::options::Semantics;
 use crate::wire::wire;
 
-/// From a message on, so many of its channel are missing before it.
+/// Number of missing messages of a channel from a message on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
-    /// Its place among those of the channel that the trace has.
+    /// Index of the message among those of the channel in the trace.
     pub(super) first: u32,
     pub(super) missing: u64,
 }
 
 wire!(Run { first, missing });
 
-/// What one side has recorded of a channel.
+/// The messages that one side has recorded of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Extent<'a> {
-    /// Messages recorded.
+    /// Number of recorded messages.
     pub(super) count: usize,
-    /// Those of them whose numbers are known, which come first.
+    /// Number of messages with known numbers, which come first.
     pub(super) sure: usize,
-    /// Whether numbers are not known because recording was switched off.
+    /// Whether the other numbers are unknown because recording was switched off.
     pub(super) was_off: bool,
     /// Whether recording has paused, so that some are likely to be missing.
     pub(super) was_paused: bool,
-    /// Where some are missing, rising.
+    /// Numbers of missing messages, in ascending order of indices.
     pub(super) runs: &'a [Run],
 }
 
-/// What is at the other side of a message.
+/// The other side of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Other {
-    /// The message at this place there.
+    /// The message at this index.
     Is(usize),
-    /// The same, by equal numbers of messages behind a gap only.
+    /// The message at this index, only by equal numbers of messages behind a gap.
     Seems(usize),
-    /// Which one it is cannot be known.
+    /// Unknown.
     Unknown,
-    /// None.
+    /// Missing.
     Nobody,
 }
 
 impl<'a> Extent<'a> {
-    /// The messages by place, each with its number.
+    /// Indices of the messages, each with its number.
     fn numbers(self) -> impl Iterator<Item = (usize, u64)> + 'a {
         let (mut runs, mut missing) = (self.runs.iter().peekable(), 0);
         (0..self.count).map(move |at| {
@@ -59,7 +60,7 @@ impl<'a> Extent<'a> {
         })
     }
 
-    /// The least number that a message may have whose number is not known.
+    /// Smallest possible number of a message with unknown number.
     fn first_unknown(self) -> u64 {
         let Some(last) = self.sure.checked_sub(1) else { return 0 };
         let behind = self.runs.partition_point(|run| run.first as usize <= last);
@@ -68,8 +69,8 @@ impl<'a> Extent<'a> {
     }
 }
 
-/// Tells of each message of one side, in order, what is at the other side. `contradicts` says whether two messages, by their
-/// places on both sides, cannot be one.
+/// The other side of each message of one side, in order. `contradicts` returns whether two messages, given by
+/// index, cannot be a pair.
 pub(super) fn pair(
     mine: Extent<'_>,
     theirs: Extent<'_>,
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn missing_messages_leave_their_partners_alone() {
-        // Mine are 0, 1, 4, 5, 8; theirs 0, 3, 4, 5, 6.
+        // Numbers on this side are 0, 1, 4, 5, 8; on the other one 0, 3, 4, 5, 6.
         let mine = [Run { first: 2, missing: 2 }, Run { first: 4, missing: 4 }];
         let theirs = [Run { first: 1, missing: 2 }];
         let (mine, theirs) = (extent(5, 5, &mine), extent(5, 5, &theirs));
@@ -149,11 +150,11 @@ mod tests {
         let mut told = Vec::new();
         pair(other, one, Semantics::Reference, |_, _| true, |_, other| told.push(other));
         assert_eq!(told, [Is(0), Is(1), Is(2), Is(3)]);
-        // Where a side has paused before, some are likely to be missing.
+        // If a side has paused before, some messages are likely to be missing.
         let paused = Extent { was_paused: true, ..one };
         assert_eq!(paired(paused, other, &[]), [Is(0), Unknown, Unknown, Unknown]);
         assert_eq!(paired(other, paused, &[]), [Is(0), Unknown, Unknown, Unknown]);
-        // Where nobody has switched recording off, rather clocks are wrong.
+        // If recording was not switched off, wrong clocks are more likely.
         assert_eq!(paired(one, Extent { was_off: false, ..other }, &[2]), [Is(0), Is(1), Is(2), Is(3)]);
     }
 
@@ -161,13 +162,13 @@ mod tests {
     fn after_a_gap_unequal_numbers_match_only_before_it() {
         assert_eq!(paired(extent(2, 1, &[]), extent(3, 3, &[]), &[]), [Is(0), Unknown]);
         assert_eq!(paired(extent(3, 3, &[]), extent(2, 1, &[]), &[]), [Is(0), Unknown, Unknown]);
-        // Whatever is missing is the last: nobody is left.
+        // The missing messages are the last ones: none is left.
         assert_eq!(paired(extent(3, 3, &[]), extent(1, 1, &[]), &[]), [Is(0), Nobody, Nobody]);
     }
 
     #[test]
     fn message_whose_number_is_known_may_be_missing_where_others_are_unknown() {
-        // Theirs are 0, 5, and two behind a gap; mine 0, 1, 2, …
+        // Numbers on the other side are 0, 5, and two unknown; on this one 0, 1, 2, …
         let theirs = [Run { first: 1, missing: 4 }];
         let expected = [Is(0), Nobody, Nobody, Nobody, Nobody, Is(1), Unknown];
         assert_eq!(paired(extent(7, 7, &[]), extent(4, 2, &theirs), &[]), expected);

@@ -1,4 +1,4 @@
-//! With whom a member of a collective operation has synchronised there, and who is to blame for its waiting
+//! Partners of synchronisation in collective operations, and the member to blame for the waiting
 //! (specification 6.7 and 7.1).
 
 use std::rc::Rc;
@@ -19,29 +19,30 @@ use crate::wire::Wire;
 /// The processes that a process has synchronised with at an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum With {
-    /// Everyone in the operation's communicator.
+    /// All members of the operation's communicator.
     All,
     /// One process.
     One(u32),
-    /// These. Members of an operation share the list: there may be as many members as there are processes in it.
+    /// The processes of a list that members of an operation share: there may be as many members as processes
+    /// in it.
     Some(Rc<[u32]>),
 }
 
-/// What a member that synchronises learns of the others.
+/// Synchronisation of a member with others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Synchronised {
-    /// Whom the others had to wait for.
+    /// The event of the member that the others had to wait for.
     pub blamed: Option<EventSpot>,
-    /// With whom.
+    /// The partners.
     pub with: With,
 }
 
-/// What stands for the length of a list: there is none, it is the list that was told before.
+/// Codes in place of the length of a list: all members; the list sent last.
 const ALL: u64 = u64::MAX;
 const SAME: u64 = u64::MAX - 1;
 
 impl Synchronised {
-    /// `before` is the list that the same worker was told last.
+    /// Encodes it; `before` is the list that the same worker was sent last.
     pub(super) fn encode(&self, before: &mut Option<Rc<[u32]>>, batch: &mut Batch) {
         self.blamed.put(batch);
         match &self.with {
@@ -58,7 +59,7 @@ impl Synchronised {
         }
     }
 
-    /// `before` is the list that the same worker told last.
+    /// Decodes it; `before` is the list that the same worker sent last.
     pub(super) fn decode(reader: &mut BatchReader<'_>, before: &mut Option<Rc<[u32]>>) -> Synchronised {
         let blamed = Wire::get(reader);
         let with = match reader.word() {
@@ -79,14 +80,14 @@ impl Synchronised {
 pub(super) struct Partners<'a> {
     members: &'a [Part],
     class: CollectiveClass,
-    /// The position of the member that the others wait for.
+    /// Position of the member that the others wait for.
     blamed: Option<usize>,
-    /// Processes that synchronise.
+    /// The processes that synchronise.
     those: Rc<[u32]>,
 }
 
 impl<'a> Partners<'a> {
-    /// `None` if nobody synchronises, or the operation is none that root causes look at (specification 9.4).
+    /// `None` if no member synchronises, or the class has no root causes (specification 9.4).
     pub(super) fn find(
         trace: &Trace,
         members: &'a [Part],
@@ -99,7 +100,7 @@ impl<'a> Partners<'a> {
         let world: Vec<u32>;
         let ranks = match trace.communicators.get(members[0].communicator as usize) {
             Some(Participants::Ranks(ranks)) => ranks,
-            // The world in MPI_Init and MPI_Finalize.
+            // All processes, in MPI_Init and MPI_Finalize.
             _ => {
                 world = (0..to_u32(trace.world_size())).collect();
                 &world[..]
@@ -110,7 +111,8 @@ impl<'a> Partners<'a> {
         Some(Partners { members, class, blamed, those })
     }
 
-    /// With whom the member at a position has synchronised. Where only one side waits, it is the other side (specification 7.1).
+    /// Synchronisation of the member at a position. If only one side waits, the partners are the other side
+    /// (specification 7.1).
     pub(super) fn of(&self, at: usize) -> Synchronised {
         let blamed = self.blamed.map(|at| &self.members[at]);
         let spot = blamed.map(|part| Spot { location: part.place.location, position: part.ended });

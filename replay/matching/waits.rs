@@ -1,6 +1,7 @@
-//! What a collective operation costs all its members together, who waits longest, and for whom (specification 13.2).
+//! Instances of wait states in collective operations: total waiting, the longest wait, and its cause
+//! (specification 13.2).
 //!
-//! One member speaks for all: rank 0 of the communicator; where only one can wait (N to 1), that one.
+//! One member represents all: rank 0 of the communicator; in N-to-1 operations the only one that can wait.
 
 use std::cmp::Reverse;
 
@@ -18,10 +19,10 @@ use crate::trace::Trace;
 /// An instance of a pattern in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Wait {
-    /// The member that speaks for all: its position among the members.
+    /// Position of the member that represents all.
     pub(super) speaker: usize,
     pub(super) subject: SubjectId,
-    /// The speaker has to fill in its call path.
+    /// The instance; the representative has to add its call path.
     pub(super) instance: Instance,
 }
 
@@ -76,7 +77,7 @@ pub(super) fn waits(
     waits
 }
 
-/// The position of the member that this one waits for.
+/// Position of the member that this one waits for.
 pub(super) fn cause(
     class: CollectiveClass,
     ranks: &[u32],

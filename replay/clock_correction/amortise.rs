@@ -1,17 +1,17 @@
-//! The way back: what was put off abruptly is put off gradually, from some time before on (specification 15.2).
+//! Backward amortisation: abrupt shifts become gradual ones, from some time before on (specification 15.2).
 //!
-//! Where an event jumps, the time since the event before it would seem long. So the events before it are put off too, by
-//! less the earlier they are; but nothing that was sent may come after its receive.
+//! Before an event that jumps, the time since the previous event would seem long. So the events before it are
+//! shifted too, the less the earlier they are; but no send may come after its receive.
 
 use model::Ticks;
 
 use super::way::{Jump, rounded};
 use crate::ids::RecordNumber;
 
-/// By how much of the distance to a jump events may move.
+/// Slope: shift of an event per tick of distance to the jump, at most.
 const SLOPE: f64 = 0.01;
 
-/// A send, and the latest time at which it can have been; `Ticks::MAX` if nobody has received it.
+/// Upper bound of a send; `Ticks::MAX` if it was not received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Limit {
     /// The number of its record.
@@ -19,19 +19,21 @@ pub(super) struct Limit {
     pub(super) latest: Ticks,
 }
 
-/// How far the events of a location before a jump move: by as much as at the corners, and in between on straight lines. The
-/// corners are the lower convex hull of the jump, the sends with their headrooms, and the place where nothing moves any more.
+/// Corner of the piecewise linear shift of the events before a jump. The corners are the lower convex hull of
+/// the jump, the sends with their headrooms, and the point from which on earlier events do not move.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
-    /// The first record that moves on the line from here to the corner before, which is nearer to the jump.
+    /// The first record that is shifted on the line from here to the corner before, which is nearer to the
+    /// jump.
     record: usize,
     /// Ticks before the jump.
     distance: f64,
-    /// By how much an event here moves, in ticks.
+    /// Shift of an event here, in ticks.
     height: f64,
 }
 
-/// Moves the events before each jump of a location. `limits` are in the order of records, and so are `jumps`.
+/// Shifts the events before each jump of a location. `limits` are in the order of records, and so are
+/// `jumps`.
 pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
     let mut corners = Vec::new();
     for jump in jumps {
@@ -56,7 +58,7 @@ pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
                 push(&mut corners, Corner { record, distance, height: headroom });
             }
             if headroom <= 0.0 {
-                // Nothing before it moves.
+                // Earlier events do not move.
                 break;
             }
         }
@@ -83,7 +85,7 @@ pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
 /// Adds a corner to a lower convex hull, behind all others.
 fn push(corners: &mut Vec<Corner>, new: Corner) {
     while let [.., a, b] = corners[..] {
-        // Where clocks are coarse, several are at once: the lowest counts.
+        // Where clocks are coarse, several events are simultaneous: the lowest counts.
         let is_above = match new.distance > b.distance {
             true => {
                 (b.height - a.height) * (new.distance - a.distance)
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn send_moves_no_further_than_its_receive_allows_and_those_before_it_go_up_to_it() {
-        // At record 8 there is room for 5 only: up to there a slope of 5 in 2000, from there on one of 25 in 1000.
+        // At record 8 there is room for 5 only: up to there a slope of 5 in 2000, from there on one of 25 in
+        // 1000.
         assert_eq!(amortised(&[(8, 8005)])[5..], [5000, 6000, 7003, 8005, 9030]);
         // Without any room everything stays where it is.
         assert_eq!(amortised(&[(8, 8000)])[5..], [5000, 6000, 7000, 8000, 9030]);

@@ -1,4 +1,5 @@
-//! The way forward: since when each event can have been, from location to location (specification 15.2).
+//! Forward pass: lower bounds of the corrected times of events, from location to location (specification
+//! 15.2).
 
 use model::Ticks;
 
@@ -16,27 +17,27 @@ use crate::solvers::{Group, Part};
 use crate::tools::Tools;
 use crate::walk::FARTHEST;
 
-/// A location on its way.
+/// State of a location in the forward pass.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The part that it is in, and its number there.
+    /// Index of its part, and of the location there.
     part: usize,
     line: usize,
-    /// The station to come, and by how much the one before it was put off.
+    /// The next station, and the shift of the one before it.
     next: usize,
     ahead: Parts,
 }
 
-/// All locations of a group of workers on their way.
+/// Forward pass of all locations of a group of workers.
 pub(super) struct Forward<'a> {
     tools: &'a Tools<'a>,
     group: &'a Group<Stations>,
     places: Vec<Place>,
-    /// By part and link: since when a receive can have been.
+    /// Lower bound of each receive, by part and link.
     told: Vec<Vec<Ticks>>,
-    /// By part.
+    /// Meetings by part.
     meetings: Vec<Meetings>,
-    /// Locations that can go on.
+    /// Locations that can continue.
     ready: Vec<usize>,
     findings: &'a mut Findings,
 }
@@ -48,7 +49,7 @@ impl std::fmt::Debug for Forward<'_> {
 }
 
 impl<'a> Forward<'a> {
-    /// All locations at their begin.
+    /// Starts with all locations at their start.
     pub(super) fn new(
         tools: &'a Tools<'a>,
         group: &'a Group<Stations>,
@@ -70,13 +71,13 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// The station that a location comes to.
+    /// The next station of a location.
     fn next(&self, at: usize) -> Option<&'a Station> {
         let Place { part, line, next, .. } = self.places[at];
         self.group.parts[part].station(line, next)
     }
 
-    /// Lets a location go on as far as it can; puts what its events tell others into `sent`.
+    /// Advances a location as far as possible; collects the bounds for other events in `sent`.
     fn go(&mut self, at: usize, sent: &mut Vec<(Side, Ticks)>) {
         let part = self.places[at].part;
         let links = &self.group.parts[part].links;
@@ -100,8 +101,8 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// An event is told since when it can have been. Answers its location, if that comes to it next.
-    fn hear_event(&mut self, spot: RecordSpot, time: Ticks) -> Option<usize> {
+    /// Handles the lower bound of an event. Returns its location, if that event is next there.
+    fn handle_event(&mut self, spot: RecordSpot, time: Ticks) -> Option<usize> {
         let at = self.group.at(spot.location);
         let Place { part, line, next, .. } = self.places[at];
         let stations = &self.group.parts[part];
@@ -113,8 +114,8 @@ impl<'a> Forward<'a> {
         (number == next).then_some(at)
     }
 
-    /// Tells the other side of a link when something has happened.
-    fn tell(&mut self, to: Side, time: Ticks, tell: &mut impl FnMut(usize, (Side, Ticks))) {
+    /// Sends the time of an event to the other side of a link.
+    fn notify(&mut self, to: Side, time: Ticks, tell: &mut impl FnMut(usize, (Side, Ticks))) {
         let worker = to.worker(self.tools);
         let Some(part) = self.group.has(worker) else {
             tell(self.group.solvers.of(worker), (to, time));
@@ -122,19 +123,19 @@ impl<'a> Forward<'a> {
         };
         match to {
             Side::Event(spot) => {
-                let ready = self.hear_event(spot, time);
+                let ready = self.handle_event(spot, time);
                 self.ready.extend(ready);
             }
             Side::Seat { number, .. } => {
                 let mut ends = Vec::new();
                 self.meetings[part].begin(number, time, |spot, time| ends.push((Side::Event(spot), time)));
-                ends.into_iter().for_each(|(end, time)| self.tell(end, time, tell));
+                ends.into_iter().for_each(|(end, time)| self.notify(end, time, tell));
             }
         }
     }
 
-    /// Once all have come to their end: gives back to each worker what its locations were told. Answers what this worker's were,
-    /// by location and link.
+    /// Sends the bounds to the owners of the locations, after the end of the pass. Returns those of this
+    /// worker's locations, by location and link.
     ///
     /// # Errors
     /// If a worker failed.
@@ -158,12 +159,12 @@ impl Recurrence for Forward<'_> {
         let Some(at) = self.ready.pop() else { return false };
         let mut sent = Vec::new();
         self.go(at, &mut sent);
-        sent.into_iter().for_each(|(to, time)| self.tell(to, time, tell));
+        sent.into_iter().for_each(|(to, time)| self.notify(to, time, tell));
         true
     }
 
     fn hear(&mut self, _: usize, (to, time): (Side, Ticks), tell: &mut impl FnMut(usize, (Side, Ticks))) {
-        self.tell(to, time, tell);
+        self.notify(to, time, tell);
     }
 
     fn blocked(&self) -> Option<Blocked> {
@@ -175,7 +176,8 @@ impl Recurrence for Forward<'_> {
         (0..self.places.len()).filter_map(blocked).min()
     }
 
-    /// What it waits for depends on itself: events were not recorded in the order in which they happened.
+    /// Releases an event that depends on itself: events were not recorded in the order in which they
+    /// happened.
     fn release(&mut self, blocked: Blocked) {
         self.findings.add(
             Finding::CyclicWait,
@@ -183,7 +185,7 @@ impl Recurrence for Forward<'_> {
             blocked.spot.location as usize,
             || "what comes after an event is what it waits for",
         );
-        while self.hear_event(blocked.spot.record(), NOTHING).is_some() {}
+        while self.handle_event(blocked.spot.record(), NOTHING).is_some() {}
         self.ready.push(self.group.at(blocked.spot.location));
     }
 }

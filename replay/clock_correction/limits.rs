@@ -1,4 +1,5 @@
-//! How late a send can have been: as its receive is now, less what a message takes (specification 15.2).
+//! Upper bounds of sends: the corrected time of the receive, less the minimum time of a message
+//! (specification 15.2).
 
 use model::Ticks;
 
@@ -12,7 +13,8 @@ use crate::int::truncated;
 use crate::tools::Tools;
 use crate::wire::Wire;
 
-/// Tells each send of all locations, from `first` on, its limit, of several the earliest, once all have come to their end.
+/// Sets the upper bound of each send of all locations, from `first` on, the earliest of several, after the
+/// forward pass.
 ///
 /// # Errors
 /// If a worker failed.
@@ -34,18 +36,18 @@ pub(super) fn set(
             (link.other, limit).put(&mut outgoing[link.other.worker(tools)]);
         }
     }
-    hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
-    // Only now does every meeting know all its ends.
+    receive_limits(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
+    // Only now are all ends of every meeting known.
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     meetings.limits(|spot, limit| {
         let to = Side::Event(spot);
         (to, limit).put(&mut outgoing[to.worker(tools)]);
     });
-    hear(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
+    receive_limits(&exchange.exchange(outgoing)?, first, ways, &mut meetings);
     Ok(())
 }
 
-fn hear(batches: &[Batch], first: u32, ways: &mut [Way], meetings: &mut Meetings) {
+fn receive_limits(batches: &[Batch], first: u32, ways: &mut [Way], meetings: &mut Meetings) {
     for batch in batches {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {

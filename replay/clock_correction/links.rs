@@ -1,7 +1,8 @@
-//! Links: events that cannot have happened before others (specification 15.2, the table of logical sends and receives).
+//! Links: events that cannot have happened before others (specification 15.2, the table of logical sends and
+//! receives).
 //!
-//! A message links its send with its receive. What many take part in, such as a barrier, links each of them with a
-//! [meeting](super::meetings): as many links as members, instead of one for each pair.
+//! A message links its send with its receive. An operation of many members, such as a barrier, links each of
+//! them with a [meeting](super::meetings): as many links as members, instead of one for each pair.
 
 use model::Ticks;
 use patterns::matched::CollectiveClass;
@@ -22,23 +23,23 @@ use crate::tools::Tools;
 use crate::walk::Walked;
 use crate::wire::{self, Half, Wire, wire};
 
-/// Stands for "not told yet": before all times.
+/// Time that is not known yet: before all times.
 pub(super) const NOT_YET: Ticks = Ticks::MIN;
 
-/// What is at the other side of a link.
+/// The other side of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Side {
     /// An event; its position is the number of its record.
     Event(RecordSpot),
-    /// A place in a meeting.
+    /// A seat in a meeting.
     Seat { worker: u32, number: u32 },
 }
 
-/// Tells seats from events: no trace has so many locations.
+/// Mark of seats in batches: no trace has so many locations.
 const SEAT: u64 = 1 << 63;
 
 impl Side {
-    /// The worker that has it.
+    /// The worker that owns it.
     pub(super) fn worker(self, tools: &Tools<'_>) -> usize {
         match self {
             Side::Event(spot) => tools.owner_of(spot.location),
@@ -71,23 +72,23 @@ impl Wire for Side {
     }
 }
 
-/// What an event has to do with others. The order is that in which it does it.
+/// Role of an event in a link. The order is that of processing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Role {
-    /// It is not before something else.
+    /// The event is not before the other side.
     Receive,
-    /// Something else is not before it.
+    /// The other side is not before the event.
     Send,
 }
 
-/// What links two events.
+/// Kind of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     /// A message, or a collective operation.
     Message,
     /// Threads of a process that start or await each other.
     Threads,
-    /// Threads of a process that have one clock.
+    /// Order of threads of a process, which have one clock.
     Order,
 }
 
@@ -122,7 +123,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// The location of the event that comes first; `None` if that is of several.
+    /// Location of the earlier event; `None` if it is a meeting.
     pub(super) fn first(&self) -> Option<u32> {
         match self.role {
             Role::Send => Some(self.spot.location),
@@ -130,7 +131,7 @@ impl Link {
         }
     }
 
-    /// The location of the event that comes then; `None` if that is of several.
+    /// Location of the later event; `None` if it is a meeting.
     pub(super) fn second(&self) -> Option<u32> {
         match self.role {
             Role::Send => self.other.location(),
@@ -141,8 +142,8 @@ impl Link {
 
 wire!(Link { spot, [role, kind], other });
 
-/// Finds the links of all events of this worker's locations, in the order of events, and the meetings that it holds.
-/// What is odd about operations is not reported: they are matched again once times are right.
+/// Finds the links of all events of this worker's locations, in the order of events, and the meetings that it
+/// owns. Findings about operations are dropped: operations are matched again with corrected times.
 ///
 /// # Errors
 /// If a worker failed.
@@ -175,7 +176,7 @@ pub(super) fn find(
     Ok((links, meetings))
 }
 
-/// Links on their way to the owners of their events.
+/// Links to be sent to the owners of their events.
 struct Links<'a> {
     outgoing: Vec<Batch>,
     tools: &'a Tools<'a>,
@@ -186,13 +187,13 @@ impl Links<'_> {
         link.put(&mut self.outgoing[self.tools.owner_of(link.spot.location)]);
     }
 
-    /// One event after another.
+    /// Links two events.
     fn pair(&mut self, first: RecordSpot, then: RecordSpot, kind: Kind) {
         self.put(Link { spot: first, role: Role::Send, kind, other: Side::Event(then) });
         self.put(Link { spot: then, role: Role::Receive, kind, other: Side::Event(first) });
     }
 
-    /// The end of a receive, after the send.
+    /// Links sends with the ends of receives.
     fn messages(&mut self, operations: &Operations, matches: &Matches) {
         for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
             let Some(send) = send else { continue };
@@ -203,9 +204,9 @@ impl Links<'_> {
         }
     }
 
-    /// What threads of a process communicate, in the order in which they did: they have one clock. Who uses a request that
-    /// another thread has started would otherwise seem to do so before. If a message between them shows that they do not,
-    /// there is no order.
+    /// Links the communication events of a process's threads, in their order: threads have one clock.
+    /// Otherwise a thread could seem to use a request before another thread has started it. If a message
+    /// between them shows that their clocks differ, there is no order.
     fn threads_in_mpi(&mut self, operations: &Operations, matches: &Matches) {
         let Some(first) = operations.order.first() else { return };
         let process = self.tools.process_of(first.location);
@@ -222,7 +223,7 @@ impl Links<'_> {
         }
     }
 
-    /// A meeting with these members; none, if nobody sends or nobody receives.
+    /// Adds a meeting with these members, unless none sends or none receives.
     fn meeting(&mut self, members: &[Member], in_turn: bool, kind: Kind, meetings: &mut Meetings) {
         if !members.iter().any(|member| member.sends) || !members.iter().any(|member| member.receives) {
             return;
@@ -232,14 +233,14 @@ impl Links<'_> {
             if member.sends {
                 self.put(link(member.begin, Role::Send));
             }
-            // Where a trace ends within a call, its end is no event of its own.
+            // Where a trace ends within a call, its end is not an event of its own.
             if member.receives && !(member.sends && member.begin == member.end) {
                 self.put(link(member.end, Role::Receive));
             }
         }
     }
 
-    /// The begin of members, after the fork; the join, after their ends.
+    /// Links starts of members with the fork before, and the join with their ends.
     fn teams(&mut self, events: &[TeamEvent], meetings: &mut Meetings) {
         let mut events = events.to_vec();
         events.sort_by_key(|event| (event.team, event.kind));
@@ -256,7 +257,7 @@ impl Links<'_> {
         }
     }
 
-    /// The leave of a barrier of threads, after the enter of all.
+    /// Links the leave events of a barrier of threads with all enter events.
     fn barriers(&mut self, visits: &[Barrier], meetings: &mut Meetings) {
         let is_known = |visit: &&Barrier| visit.last.is_some() && visit.position != EventNumber::NONE;
         let mut visits: Vec<&Barrier> = visits.iter().filter(is_known).collect();
@@ -277,7 +278,7 @@ impl Links<'_> {
         }
     }
 
-    /// The end of a collective operation, after the begin of those that data comes from.
+    /// Links the end of a collective operation with the starts of the members that data comes from.
     fn collective(
         &mut self,
         operation: &Operation<'_>,
@@ -303,7 +304,7 @@ impl Links<'_> {
         let in_turn = class == CollectiveClass::Scan;
         if let Some(ranks) = ranks.filter(|_| in_turn) {
             members = operation.by_rank(ranks).into_iter().map(|at| members[at]).collect();
-            // Who has no sender before it waits for nobody.
+            // A member without a sender before it does not wait.
             let first = members.iter().position(|member| member.sends).unwrap_or(members.len());
             members[..first].iter_mut().for_each(|member| member.receives = false);
         }

@@ -1,4 +1,4 @@
-//! Meetings: what several members take part in, and nobody leaves before others have come.
+//! Meetings: operations of several members that no member leaves before others have entered.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::int::to_u32;
 use crate::journal::RecordSpot;
 use crate::wire::{Halves, Wire, wire};
 
-/// Words of a seat in a batch.
+/// Number of words of a seat in a batch.
 const SEAT: usize = 3;
 
-/// Who takes part in a meeting.
+/// A member of a meeting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Member {
     pub(super) begin: RecordSpot,
     pub(super) end: RecordSpot,
-    /// Others end after its begin.
+    /// Whether others end after its start.
     pub(super) sends: bool,
-    /// It ends after others' begins.
+    /// Whether it ends after others' starts.
     pub(super) receives: bool,
 }
 
@@ -32,20 +32,20 @@ wire!(Member { begin, end, [sends, receives] });
 struct Seat {
     meeting: u32,
     member: Member,
-    /// What it has told: first when it begins, later when it ends.
+    /// Time received from the member: first of its start, later of its end.
     told: Ticks,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 struct Meeting {
     seats: Range<u32>,
-    /// Each member is after those before it only, as in a scan.
+    /// Whether each member is after those before it only, as in a scan.
     in_turn: bool,
-    /// Senders that have not begun yet.
+    /// Number of senders that have not started yet.
     missing: u32,
-    /// In turn, those that have had theirs.
+    /// In turn, number of members that have their bound.
     settled: u32,
-    /// The latest begin so far.
+    /// The latest start so far.
     latest: Ticks,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Meetings {
     seats: Vec<Seat>,
 }
 
-/// As they are before anybody has begun.
+/// Encoding of the initial state, in which no member has started.
 impl Wire for Meetings {
     fn put(&self, batch: &mut Batch) {
         (self.worker, self.meetings.len()).put(batch);
@@ -85,7 +85,7 @@ impl Meetings {
         Meetings { worker: to_u32(worker), meetings: Vec::new(), seats: Vec::new() }
     }
 
-    /// A new meeting; answers the members' seats.
+    /// Adds a meeting; returns the members' seats.
     pub(super) fn add(&mut self, members: &[Member], in_turn: bool) -> impl Iterator<Item = Side> + use<> {
         let (first, meeting) = (to_u32(self.seats.len()), to_u32(self.meetings.len()));
         let seats = first..first + to_u32(members.len());
@@ -96,12 +96,12 @@ impl Meetings {
         seats.map(move |number| Side::Seat { worker, number })
     }
 
-    /// Words in a batch.
+    /// Number of words in a batch.
     pub(super) fn words(&self) -> usize {
         2 + self.meetings.len() + SEAT * self.seats.len()
     }
 
-    /// A member has begun. Tells those that have waited for it, and for nobody else any more, since when they may end.
+    /// Handles the start of a member. Sends their lower bounds to the members that waited for it last.
     pub(super) fn begin(&mut self, seat: u32, time: Ticks, mut tell: impl FnMut(RecordSpot, Ticks)) {
         let Seat { meeting, .. } = self.seats[seat as usize];
         self.seats[seat as usize].told = time;
@@ -127,17 +127,17 @@ impl Meetings {
         }
     }
 
-    /// Everyone has begun; what they told is forgotten.
+    /// Prepares for the ends: all members have started, and their times are dropped.
     pub(super) fn turn_back(&mut self) {
         self.seats.iter_mut().for_each(|seat| seat.told = Ticks::MAX);
     }
 
-    /// A member would end at this time if it had begun just before.
+    /// Handles the end of a member: its time if it had started just before.
     pub(super) fn end(&mut self, seat: u32, time: Ticks) {
         self.seats[seat as usize].told = time;
     }
 
-    /// Tells each begin the earliest of the ends that are after it.
+    /// Sends the earliest of the ends after it to each start.
     pub(super) fn limits(&self, mut tell: impl FnMut(RecordSpot, Ticks)) {
         for meeting in &self.meetings {
             let seats = &self.seats[meeting.seats.start as usize..meeting.seats.end as usize];
@@ -157,7 +157,8 @@ impl Meetings {
 mod tests {
     use super::*;
 
-    /// Members by what they do, `s`end or `r`eceive; member n begins with record 2n of location 0, and ends with the next.
+    /// A meeting of members that `s`end or `r`eceive; member n starts with record 2n of location 0, and ends
+    /// with the next.
     fn meeting(members: &[&str], in_turn: bool) -> Meetings {
         let spot =
             |record| crate::journal::Spot { location: 0, position: crate::ids::RecordNumber::new(record) };
@@ -174,7 +175,7 @@ mod tests {
         meetings
     }
 
-    /// What members learn when others begin at these times, one after the other.
+    /// Bounds of members when others start at these times, one after the other.
     fn told(mut meetings: Meetings, begins: &[(u32, Ticks)]) -> Vec<Vec<(usize, Ticks)>> {
         let begin = |&(seat, time): &(u32, Ticks)| {
             let mut told = Vec::new();

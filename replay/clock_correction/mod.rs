@@ -1,14 +1,14 @@
-//! Clock correction: times in which nothing is received before it was sent (specification 15.2, the controlled logical
-//! clock).
+//! Clock correction: the controlled logical clock, by which no message is received before it was sent
+//! (specification 15.2).
 //!
 //! ```text
 //!     records with numbers → links ─┬→ stations → forward → way → limits → amortise → times of all records
 //!                          meetings ┘            (few workers)
 //! ```
 //!
-//! References: R. Rabenseifner: The controlled logical clock – a global time for trace-based software monitoring of
-//! parallel applications in workstation clusters (1997); D. Becker et al.: Scalable timestamp synchronization for event
-//! traces of message-passing applications (2009).
+//! References: R. Rabenseifner: The controlled logical clock – a global time for trace-based software
+//! monitoring of parallel applications in workstation clusters (1997); D. Becker et al.: Scalable timestamp
+//! synchronization for event traces of message-passing applications (2009).
 
 mod amortise;
 mod forward;
@@ -33,32 +33,33 @@ use links::{Link, Role};
 pub use stations::Stations;
 use way::{Jump, Least, Way};
 
-/// How many ticks one of the archive's is divided into: corrections are fractions of ticks, and so are the shortest times
-/// between events. Less where times would become too large: some clocks count from 1970, others from the last start.
+/// Number of fractions of the archive's tick: corrections are fractions of ticks, and so are the shortest
+/// times between events. Fewer where times would become too large: some clocks count from 1970, others from
+/// the last start.
 pub fn fineness(clock: &ClockProperties) -> u32 {
     let fits = |fineness: &u32| clock.length <= (FARTHEST / Ticks::from(*fineness)).cast_unsigned() / 2;
     [16, 8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// What was wrong with the clocks of a trace.
+/// Clock violations in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Violations {
-    /// Events that were too early.
+    /// Number of events that were too early.
     pub count: u64,
-    /// The longest time by which one of them was, in ticks.
+    /// Largest violation, in ticks.
     pub largest: Ticks,
 }
 
 /// The corrected times of this worker's processes.
 #[derive(Clone, Debug, Default)]
 pub struct Corrected {
-    /// By process, thread and number of the record; empty where the recorded ones are right.
+    /// Times by process, thread and number of the record; empty where the recorded ones are right.
     pub times: Vec<Vec<Vec<Ticks>>>,
-    /// What was wrong, in the whole trace; `None` if nobody asks.
+    /// Violations in the whole trace; `None` if clocks were not corrected.
     pub violations: Option<Violations>,
 }
 
-/// About how many bytes correcting the times of these processes takes.
+/// Forecast of the memory for correcting the times of these processes, in bytes.
 pub fn bytes_needed(processes: &[Walked]) -> u64 {
     let of = |walked: &Walked| {
         let operations = &walked.operations;
@@ -121,7 +122,7 @@ pub fn correct(
     Ok(Corrected { times, violations: Some(violations) })
 }
 
-/// All locations, from this one on, with their records and what those are linked with. Links are in the order of events.
+/// States of all locations, from this one on, with their records and links. Links are in the order of events.
 fn ways(first: u32, records: impl Iterator<Item = Records>, links: Vec<Link>) -> Vec<Way> {
     let mut links = &links[..];
     let way = |(location, records): (u32, Records)| {

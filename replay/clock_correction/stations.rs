@@ -1,4 +1,5 @@
-//! What the way forward needs to know of a worker's locations: their events with links, and how clocks drift in between.
+//! Input of the forward pass: the events with links of a worker's locations, and the drift of clocks in
+//! between.
 
 use std::ops::Range;
 
@@ -19,38 +20,38 @@ use crate::wire::{self, Wire, wire};
 pub(super) struct Station {
     /// The number of its record.
     pub(super) position: RecordNumber,
-    /// Its first link among those of the part, and the one behind its last.
+    /// Range of its links among those of the part.
     first_link: u32,
     end_link: u32,
     /// Its recorded time.
     pub(super) time: Ticks,
-    /// From the station before, at the first from the begin.
+    /// Drift from the station before, or from the start.
     pub(super) drift: Drift,
 }
 
 impl Station {
-    /// The numbers of its links among those of the part.
+    /// Range of its links among those of the part.
     pub(super) fn links(&self) -> Range<usize> {
         self.first_link as usize..self.end_link as usize
     }
 }
 
-/// A link as its event sees it.
+/// A link at its event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Seen {
-    /// The event is not before something else.
+    /// The event is not before the other side.
     Receive,
-    /// What is at the other side is not before the event and so many ticks.
+    /// The other side is not before the event and so many ticks.
     Send(Side, Ticks),
 }
 
 /// The stations of a worker's locations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stations {
-    /// The first location; the others follow without gap.
+    /// Number of the first location; the others follow without gap.
     first: u32,
     list: Vec<Station>,
-    /// Where the stations of each location end.
+    /// End of the stations of each location.
     ends: Vec<u32>,
     pub(super) links: Vec<Seen>,
     pub(super) meetings: Meetings,
@@ -85,19 +86,19 @@ impl Stations {
         self.list[self.range(line)].get(number)
     }
 
-    /// The number of a location's station at an event.
+    /// Index of a location's station at an event.
     pub(super) fn at(&self, line: usize, position: RecordNumber) -> Option<usize> {
         self.list[self.range(line)].binary_search_by_key(&position, |station| station.position).ok()
     }
 }
 
-/// Words in a batch: before everything else, of a location, of a station, and of a link.
+/// Numbers of words in a batch: of the header, of a location, of a station, and of a link.
 const HEAD: usize = 4;
 const LINE: usize = 1;
 const STATION: usize = 5;
 const LINK: usize = 2;
 
-/// Stands for the time to the other side where there is none.
+/// Code of a receive, in place of the time to the other side.
 const RECEIVE: u64 = u64::MAX;
 
 impl Part for Stations {

@@ -1,7 +1,8 @@
-//! The times of a location's records on the way forward: what happened too early is put off, and everything after it
-//! (specification 15.2).
+//! Forward amortisation: events of a location that were too early are moved to later times, and so are the
+//! events after them (specification 15.2).
 //!
-//! A location whose clock was put forward goes a little slower from then on, until it agrees with its own clock again.
+//! A location whose clock was put forward runs slightly slower from then on, until it agrees with its own
+//! clock again.
 
 use std::ops::Range;
 
@@ -13,35 +14,35 @@ use crate::int::{nearest, truncated};
 use crate::walk::{FARTHEST, Records};
 use crate::wire::wire;
 
-/// What is told where nothing is known: before all times.
+/// Bound of an event without a known one: before all times.
 pub(super) const NOTHING: Ticks = NOT_YET + 1;
 
-/// 1 / (1 − γ): a clock that was put forward loses a tick in so many. By how much a record is put off is counted in such parts
-/// of a tick, in whole numbers: so sums are the same in whatever order they are made.
+/// 1 / (1 − γ): a clock that was put forward loses one tick in so many. Shifts of records are counted in such
+/// parts of a tick, as integers, so that sums do not depend on the order of addition.
 const PARTS: i64 = 100_000;
 
-/// By how much something is put off, in parts of a tick.
+/// A shift to a later time, in parts of a tick.
 pub(super) type Parts = i128;
 
-/// Ticks in parts.
+/// Converts ticks to parts.
 pub(super) fn parts(ticks: Ticks) -> Parts {
     Parts::from(ticks) * Parts::from(PARTS)
 }
 
-/// What takes how long at least.
+/// Minimum durations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     /// From an event of a location to the next one, in parts of a tick.
     pub(super) step: i64,
     /// From a send to its receive, between processes, in ticks.
     pub(super) message: f64,
-    /// The same between threads.
+    /// From a send to its receive, between threads, in ticks.
     pub(super) of_threads: f64,
 }
 
 impl Least {
-    /// For a clock with so many ticks a second. Where ticks are coarse, a step is less than one: a whole tick for each event
-    /// would stretch time, and events stay in order without it.
+    /// Minimum durations for a clock of this resolution. Where ticks are coarse, a step is less than one: a
+    /// whole tick for each event would stretch time, and events stay in order without it.
     pub(super) fn new(resolution: u64) -> Least {
         let resolution = resolution as f64;
         Least {
@@ -56,17 +57,17 @@ impl Least {
         match link.kind {
             Kind::Message => self.message,
             Kind::Threads => self.of_threads,
-            // Of events at once, that of the first location comes first.
+            // Of simultaneous events, that of the first location comes first.
             Kind::Order => f64::from(link.first() > link.second()),
         }
     }
 }
 
-/// By how much a record is put off on account of those before it, if the last one of these is by `ahead`: by this less what it
-/// has lost since, but never by less than something.
+/// Decay of a shift between two records, the shift of the later one being that of the earlier one less a
+/// loss, but not less than a minimum.
 ///
-/// Each record loses the time since the one before less a step, but no more than the slower clock does; so the way from one record
-/// to any later one is a drift, too.
+/// Each record loses the time since the one before less a step, but no more than the slower clock does; so
+/// the change from one record to any later one has this form, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Drift {
     pub(super) loss: i64,
@@ -76,15 +77,15 @@ pub(super) struct Drift {
 wire!(Drift { loss, least });
 
 impl Drift {
-    /// At the record to which a drift is.
+    /// The identity: no change.
     pub(super) const NONE: Drift = Drift { loss: 0, least: 0 };
 
-    /// From a record to one so many ticks later.
+    /// From a record to one `elapsed` ticks later.
     fn over(elapsed: Ticks, step: i64) -> Drift {
         Drift { loss: elapsed.saturating_mul(PARTS).saturating_sub(step).min(elapsed), least: 0 }
     }
 
-    /// This one, and then another one.
+    /// Composition: this one, then another one.
     pub(super) fn then(self, next: Drift) -> Drift {
         Drift {
             loss: self.loss.saturating_add(next.loss),
@@ -102,24 +103,24 @@ impl Drift {
 pub(super) struct Jump {
     /// The number of its record.
     pub(super) record: RecordNumber,
-    /// When it would have been.
+    /// Time without the correction.
     pub(super) from: Ticks,
-    /// When it is.
+    /// Corrected time.
     pub(super) to: Ticks,
 }
 
-/// A location on its way.
+/// State of a location in the forward pass.
 #[derive(Debug, Default)]
 pub(super) struct Way {
     /// The times of its records: corrected up to `record`, original from there on.
     pub(super) times: Vec<Ticks>,
     pub(super) links: Vec<Link>,
-    /// What each link was told: a receive since when it can have been, later a send until when.
+    /// Bound of each link: of a receive the earliest time, later of a send the latest.
     pub(super) told: Vec<Ticks>,
     pub(super) jumps: Vec<Jump>,
-    /// The records that do not matter, the last first, of those to come.
+    /// The remaining records without a time of their own, in reverse order.
     ignored: Vec<RecordNumber>,
-    /// The record to come, and the original time of the one before it that matters.
+    /// The next record, and the original time of the last record before it that matters.
     record: usize,
     before: Option<Ticks>,
 }
@@ -131,18 +132,18 @@ impl Way {
         Way { times, links, ignored, ..Way::default() }
     }
 
-    /// The drift to the record to come.
+    /// The drift to the next record.
     fn drift(&self, step: i64) -> Drift {
         self.before
             .map_or(Drift::NONE, |before| Drift::over(self.times[self.record].saturating_sub(before), step))
     }
 
-    /// Whether the record to come does not matter: it needs no time of its own.
+    /// Whether the next record does not matter: it needs no time of its own.
     fn is_ignored(&self) -> bool {
         self.ignored.last().is_some_and(|&ignored| ignored.index() == self.record)
     }
 
-    /// For each event with links, these, and the drift from the event before it, of the first from the begin.
+    /// For each event with links, these links, and the drift from the event before it, or from the start.
     pub(super) fn drifts(&self, least: Least) -> Vec<(Range<usize>, Drift)> {
         let (mut drifts, mut next, mut sum) = (Vec::new(), 0, Drift::NONE);
         let (mut ignored, mut before) = (self.ignored.iter().rev().peekable(), None);
@@ -163,7 +164,7 @@ impl Way {
         drifts
     }
 
-    /// Puts all records off, once all links were told since when they can have been.
+    /// Shifts all records, once all links have their lower bounds.
     pub(super) fn go(&mut self, least: Least) {
         let (mut next, mut ahead) = (0, 0);
         while self.record < self.times.len() {
@@ -194,37 +195,37 @@ impl Way {
         }
     }
 
-    /// The numbers of the links of an event, of which the first is known.
+    /// Range of the links of an event, given the first.
     fn links_from(&self, first: usize, position: RecordNumber) -> Range<usize> {
         let of_event = self.links[first..].iter().take_while(|link| link.spot.position == position);
         first..first + of_event.count()
     }
 
-    /// The numbers of the links of an event.
+    /// Range of the links of an event.
     fn links_of(&self, position: RecordNumber) -> Range<usize> {
         self.links_from(self.links.partition_point(|link| link.spot.position < position), position)
     }
 
-    /// A send can have been no later than this.
+    /// Sets the upper bound of a send.
     pub(super) fn limit(&mut self, position: RecordNumber, latest: Ticks) {
         let of_event = self.links_of(position);
         self.told[of_event].iter_mut().for_each(|told| *told = latest.min(*told));
     }
 }
 
-/// By how much an event is put off, if it would be by `drift`, and cannot have been before what its receives were told.
+/// Shift of an event: at least `drift`, and so much that it is not before the bounds of its receives.
 pub(super) fn needed(drift: Parts, time: Ticks, told: impl Iterator<Item = Ticks>) -> Parts {
     let known = told.filter(|&told| told != NOTHING);
     known.map(|told| parts(told.saturating_sub(time))).fold(drift, Parts::max)
 }
 
-/// A time that is put off, to the nearest tick.
+/// A shifted time, to the nearest tick.
 pub(super) fn later(time: Ticks, ahead: Parts) -> Ticks {
     let ticks = (ahead + Parts::from(PARTS / 2)).div_euclid(PARTS.into());
     time.saturating_add(nearest(ticks)).clamp(-FARTHEST, FARTHEST)
 }
 
-/// The nearest number of ticks; not less than none.
+/// The nearest number of ticks, not negative.
 pub(super) fn rounded(ticks: f64) -> Ticks {
     truncated(ticks + 0.5)
 }
@@ -235,10 +236,11 @@ mod tests {
     use crate::clock_correction::links::Side;
     use crate::journal::Spot;
 
-    /// Steps of 2 ticks at least.
+    /// Minimum durations with steps of 2 ticks.
     const LEAST: Least = Least { step: 2 * PARTS, message: 100.0, of_threads: 10.0 };
 
-    /// A location with records at these times, of which some do not matter, and links of some with what they were told.
+    /// A location with records at these times, some of which do not matter, and links of some with their
+    /// bounds.
     fn way(times: &[Ticks], ignored: &[usize], links: &[(usize, Role, Ticks)]) -> Way {
         let at = |location, record| Spot { location, position: RecordNumber::new(record) };
         let link = |&(record, role, _): &(usize, Role, Ticks)| Link {
@@ -256,7 +258,7 @@ mod tests {
         way
     }
 
-    /// What the events with links are put off by, from the drifts alone.
+    /// Shifts of the events with links, from the drifts alone.
     fn by_drifts(way: &Way) -> Vec<Ticks> {
         let mut ahead = 0;
         let of_event = |(links, drift): (Range<usize>, Drift)| {

@@ -1,4 +1,4 @@
-//! What workers swap: words of 64 bits, written and read in the same order.
+//! Batches: sequences of 64-bit words for other workers, written and read in the same order.
 
 use crate::int::{high, low, to_usize, words};
 
@@ -10,12 +10,12 @@ pub const fn pair(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// The numbers that [`pair`] has put into a word.
+/// The numbers in a word of [`pair`].
 pub const fn halves(word: u64) -> (u32, u32) {
     (high(word), low(word))
 }
 
-/// The two words of a number of 128 bits; of one with a sign, its bits.
+/// The two words of a 128-bit number; of a signed one, its bits.
 pub const fn wide(number: u128) -> [u64; 2] {
     words(number)
 }
@@ -44,12 +44,12 @@ impl<'a> BatchReader<'a> {
         BatchReader { words }
     }
 
-    /// Whether everything was read.
+    /// Whether all words were read.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// All words that were not read.
+    /// The unread words.
     pub fn rest(&self) -> &'a [u64] {
         self.words
     }
@@ -72,7 +72,7 @@ impl<'a> BatchReader<'a> {
         words
     }
 
-    /// A number as [`wide`] has taken it apart.
+    /// A number written by [`wide`].
     ///
     /// # Panics
     /// If there are fewer than two words.
@@ -80,7 +80,7 @@ impl<'a> BatchReader<'a> {
         u128::from(self.word()) << 64 | u128::from(self.word())
     }
 
-    /// A text as [`put_text`] wrote it.
+    /// A text written by [`put_text`].
     ///
     /// # Panics
     /// If the words are not of a text.

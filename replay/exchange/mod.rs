@@ -1,8 +1,9 @@
-//! Moves batches between workers. Knows nothing of traces; never looks into a batch.
+//! Exchange of batches between workers, independent of traces and of the contents of batches.
 //!
-//! A *worker* is one of the processes that analyse; the word *rank* is kept for the traced program. Every worker calls
-//! [`Exchange::exchange`] equally often: the pipeline is the same for all, and a worker that fails says so in the next
-//! exchange, which ends the job for everyone instead of leaving the others waiting.
+//! A *worker* is one of the processes or threads of the analysis; the word *rank* is kept for the traced
+//! program. Every worker calls [`Exchange::exchange`] equally often: the pipeline is the same for all, and a
+//! worker that fails reports it in the next exchange, which ends the job for all instead of leaving the
+//! others waiting.
 
 pub mod batch;
 #[cfg(feature = "mpi")]
@@ -23,7 +24,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// Locks what threads share. A thread that panics has ended the process, so that a poisoned lock is never met.
+/// Locks data that threads share. A panic ends the process, so a poisoned lock is never met.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -33,7 +34,7 @@ fn words(batches: &[Batch]) -> usize {
     batches.iter().map(Vec::len).sum()
 }
 
-/// A way to move batches between workers.
+/// A transport of batches between workers.
 pub trait Exchange {
     /// The number of this worker, from 0.
     fn worker(&self) -> usize;
@@ -41,33 +42,34 @@ pub trait Exchange {
     /// The number of workers.
     fn workers(&self) -> usize;
 
-    /// Gives `outgoing[w]` to worker *w*, and answers what worker *w* gave to this one, in the order of workers. Every
-    /// worker must call it, with one batch for each worker, itself included; empty batches cost next to nothing.
+    /// Sends `outgoing[w]` to worker *w*, and returns the batches for this one, in the order of workers.
+    /// Every worker must call it, with one batch for each worker, itself included; empty batches cost next to
+    /// nothing.
     ///
     /// # Errors
     /// If a worker has failed, or the transport has.
     fn exchange(&mut self, outgoing: Vec<Batch>) -> Result<Vec<Batch>, Error>;
 
-    /// Sends words to another worker without waiting for it. What one worker posts to another arrives in order, between
-    /// two calls of [`exchange`](Exchange::exchange).
+    /// Sends words to another worker without waiting for it. Posted words arrive in order at each worker,
+    /// between two calls of [`exchange`](Exchange::exchange).
     fn post(&mut self, worker: usize, words: Batch);
 
-    /// Takes what another worker has posted, if there is anything. `idle` is how long there has been nothing: the longer,
-    /// the longer this may sleep before it looks. With 0 it only looks.
+    /// Receives words that another worker has posted, if any. `idle` is the time since the last ones: the
+    /// longer it is, the longer this may sleep before it polls. With 0 it only polls.
     fn poll(&mut self, idle: Duration) -> Option<(usize, Batch)>;
 
-    /// How this worker waits for others, for people; `None` if there is nothing to say.
+    /// Description of how this worker waits for others; `None` if there is nothing to say.
     fn describe(&self) -> Option<String> {
         None
     }
 
-    /// Tells the other workers that this one has failed: their current or next exchange ends with an error. Nothing may
-    /// be exchanged afterwards. Answers the first worker that failed in this exchange, so that one message is printed
-    /// where all fail alike.
+    /// Reports to the other workers that this one has failed: their current or next exchange ends with an
+    /// error. No further exchange is allowed. Returns the first worker that failed in this exchange, so that
+    /// one message is printed where all fail alike.
     fn fail(&mut self) -> usize;
 }
 
-/// Gives `words` to every worker, and answers what each of them gave.
+/// Sends `words` to every worker, and returns the words of each.
 ///
 /// # Errors
 /// If a worker has failed.
@@ -76,7 +78,7 @@ pub fn share(exchange: &mut dyn Exchange, words: Batch) -> Result<Vec<Batch>, Er
     exchange.exchange(outgoing)
 }
 
-/// Gives `words` to worker 0, which gets everyone's, in the order of workers; the others get empty batches.
+/// Sends `words` to worker 0, which gets those of all, in the order of workers; the others get empty batches.
 ///
 /// # Errors
 /// If a worker has failed.
@@ -86,9 +88,9 @@ pub fn gather(exchange: &mut dyn Exchange, words: Batch) -> Result<Vec<Batch>, E
     exchange.exchange(outgoing)
 }
 
-/// Combines the values of all workers along a binary tree; worker 0 gets the result, the others parts of it.
-/// `combine` is given what a worker has and what the next higher workers have, in this order: an operation that is
-/// associative gives the same result for any number of workers.
+/// Reduces the values of all workers along a binary tree; worker 0 gets the result, the others parts of it.
+/// `combine` gets the value of a worker and that of the next higher workers, in this order: an associative
+/// operation gives the same result for any number of workers.
 ///
 /// # Errors
 /// If a worker has failed.
@@ -115,7 +117,7 @@ pub fn reduce<T>(
     Ok(value)
 }
 
-/// Gives the words of worker 0 to all, along a binary tree.
+/// Broadcasts the words of worker 0 to all, along a binary tree.
 ///
 /// # Errors
 /// If a worker has failed.

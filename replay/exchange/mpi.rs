@@ -1,7 +1,7 @@
 //! Workers on MPI processes. The only file that names MPI.
 //!
-//! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields would burn whole
-//! scheduler quanta. `waiting.rs` says how a process waits.
+//! Nothing here blocks inside the MPI library: with more workers than cores, a library that never yields
+//! would burn whole scheduler quanta. `waiting.rs` defines how a process waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::env;
@@ -31,16 +31,16 @@ use crate::int::{to_u32, to_usize};
 /// Words in one message: MPI counts are `int`, and smaller pieces flow while others are prepared.
 const PIECE: usize = (64 << 20) / size_of::<u64>();
 
-/// Stands for "nobody has failed".
+/// Code for "no worker has failed".
 const NOBODY: u64 = u64::MAX;
 
-/// Tells posted words from those that go up and down the tree of workers, and from batches.
+/// Message tags: posted words, messages up and down the tree of workers, batches.
 const POSTED: Tag = 1;
 const UP: Tag = 2;
 const DOWN: Tag = 3;
 const BATCH: Tag = 4;
 
-/// The number of processes that a launcher says it started; `None` if no launcher started us. Starting MPI without
+/// The number of processes that a launcher has started; `None` without a launcher. Starting MPI without a
 /// launcher would cost a third of a second, for nothing.
 fn launched() -> Option<usize> {
     let size = |name| env::var(name).ok().and_then(|value| value.parse().ok());
@@ -54,9 +54,9 @@ fn launched() -> Option<usize> {
 pub struct Processes {
     world: SimpleCommunicator,
     waiting: Waiting,
-    /// Since when it waits for posted words.
+    /// Time since it waits for posted words.
     patience: Patience,
-    /// What was sent and may not have left yet.
+    /// Messages that may not have been sent completely.
     sent: VecDeque<Sent>,
     /// Ends MPI when dropped, after everything else.
     _universe: Universe,
@@ -69,10 +69,10 @@ impl std::fmt::Debug for Processes {
 }
 
 impl Processes {
-    /// Starts MPI if a launcher has started this process, and answers `None` otherwise.
+    /// Starts MPI if a launcher has started this process; returns `None` otherwise.
     ///
     /// # Errors
-    /// If the launcher is of another MPI than this program: then each process would believe to be alone.
+    /// If the launcher is of another MPI than this program: then each process would seem to be alone.
     pub fn start() -> Result<Option<Processes>, Error> {
         let Some(launched) = launched() else { return Ok(None) };
         // Of several threads only the first calls MPI.
@@ -101,7 +101,7 @@ impl Processes {
         Ok(Some(processes))
     }
 
-    /// Tells all workers where this one is.
+    /// Sends the place of this worker to all others.
     fn introduce(&mut self) {
         let place = self.waiting.place().encode();
         let mut places = vec![0; place.len() * self.workers()];
@@ -119,7 +119,7 @@ impl Processes {
         self.send_part(worker, tag, &Arc::new(words), all);
     }
 
-    /// Sends some of the words without waiting.
+    /// Sends a part of the words without waiting.
     fn send_part(&mut self, worker: usize, tag: Tag, words: &Arc<Batch>, part: Range<usize>) {
         self.settle();
         self.sent.push_back(Sent::send(&self.world, worker, tag, words, part));
@@ -138,7 +138,7 @@ impl Processes {
         }
     }
 
-    /// Takes a message that has come.
+    /// Receives a message that has arrived.
     fn take(&self, message: Message, status: Status) -> Batch {
         let mut words = vec![0; number(status.count(u64::equivalent_datatype()))];
         mpi::request::scope(|scope| {
@@ -148,8 +148,9 @@ impl Processes {
         words
     }
 
-    /// What every exchange begins with: along the tree of workers all learn who has failed, and how many messages each will get. `sends`
-    /// are the receivers of this worker's. Answers how many it gets.
+    /// First step of every exchange: along the tree of workers all get the number of failed ones, and the
+    /// number of messages that each will receive. `sends` are the receivers of this worker's. Returns the
+    /// number for this worker.
     fn agree(&mut self, failed: u64, sends: impl Iterator<Item = usize>) -> Result<u32, usize> {
         let (me, workers) = (self.worker(), self.workers());
         let mut failed = failed;
@@ -172,7 +173,7 @@ impl Processes {
             failed = words[0];
             counts = words[1..].iter().map(|&word| halves(word)).collect();
         }
-        // Those with the most behind them first.
+        // Children with the most workers behind them first.
         for behind in tree::children(me, workers).into_iter().rev() {
             self.send(behind.start, DOWN, encode(failed, &counts, behind));
         }
@@ -183,7 +184,7 @@ impl Processes {
     }
 }
 
-/// An error of the program must not leave the other processes waiting.
+/// Aborts the job on a panic: an error of the program must not leave the other processes waiting.
 fn abort_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -206,9 +207,9 @@ fn complete<'a, D: ?Sized, S: mpi::request::Scope<'a>>(
     }
 }
 
-/// Words that MPI is sending.
+/// A message that MPI is sending.
 struct Sent {
-    /// MPI reads a part of them until the request is complete; nobody changes what is shared.
+    /// MPI reads a part of them until the request is complete; shared words do not change.
     _words: Arc<Batch>,
     request: ffi::MPI_Request,
 }
@@ -226,8 +227,9 @@ impl Sent {
         // SAFETY: a null request is a value, which MPI_Isend replaces.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         let (datatype, count) = (u64::equivalent_datatype(), int(part.len()));
-        // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only `is_sent`, which
-        // finds that out, lets `settle` drop it. The communicator is the live world, the worker one of its ranks.
+        // SAFETY: the buffer has `count` words; it is kept, unchanged, until the request is complete: only
+        // `is_sent`, which finds that out, lets `settle` drop it. The communicator is the live world, the
+        // worker one of its ranks.
         unsafe {
             ffi::MPI_Isend(
                 part.as_ptr().cast::<c_void>(),
@@ -252,7 +254,7 @@ impl Sent {
 }
 
 impl Processes {
-    /// Drops what has left.
+    /// Drops messages that were sent completely.
     fn settle(&mut self) {
         while let Some(first) = self.sent.front_mut() {
             if !first.is_sent() {
@@ -277,7 +279,7 @@ fn number(int: i32) -> usize {
 }
 
 impl Drop for Processes {
-    /// MPI must not end while it still sends; after an error, nobody may be there to receive.
+    /// MPI must not end while it still sends; after an error, the receiver may be gone.
     fn drop(&mut self) {
         for _ in 0..1000 {
             self.settle();
@@ -306,7 +308,8 @@ impl Exchange for Processes {
         let pieces = |batch: &Batch| batch.len().div_ceil(PIECE);
         let sends = outgoing.iter().enumerate().flat_map(|(to, batch)| (0..pieces(batch)).map(move |_| to));
         let mut expected = self.agree(NOBODY, sends).map_err(Error::worker_failed)?;
-        // From here on all have come to this exchange: whoever gets a batch is not in the one before any more.
+        // From here on all have entered this exchange: a worker that receives a batch has left the previous
+        // one.
         let workers = outgoing.len();
         for (to, batch) in outgoing.into_iter().enumerate() {
             let batch = Arc::new(batch);
@@ -321,7 +324,7 @@ impl Exchange for Processes {
             let Some((message, status)) = self.world.any_process().immediate_matched_probe_with_tag(BATCH)
             else {
                 self.settle();
-                // Large ones only leave while we look.
+                // Large messages make progress only while MPI is called.
                 if self.sent.is_empty() {
                     self.waiting.pause(&mut patience);
                 } else {

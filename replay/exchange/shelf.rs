@@ -1,14 +1,14 @@
-//! What the threads of a process show each other, without anything being copied or sent.
+//! Shared lists of the threads of a process, without copying or sending.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use super::lock;
 
-/// A shelf that the threads of a process have in common: each puts things down, then every one takes those of all.
+/// A shelf that the threads of a process share: each puts items down, then each takes those of all.
 ///
-/// Between putting and taking there has to be an exchange, and another one before anything is put down again: so a
-/// thread that fails leaves nobody waiting.
+/// Between putting and taking there has to be an exchange, and another one before items are put down again:
+/// so a thread that fails leaves no other one waiting.
 #[derive(Debug)]
 pub struct Shelf<T> {
     places: Mutex<Places<T>>,
@@ -16,11 +16,11 @@ pub struct Shelf<T> {
 
 #[derive(Debug)]
 struct Places<T> {
-    /// By thread: what it has put down.
+    /// Items that each thread has put down.
     of_threads: Vec<Vec<T>>,
-    /// The things of all threads, from the first to the last one who takes them.
+    /// The items of all threads, from the first taking to the last.
     all: Option<Arc<[T]>>,
-    /// How many have taken them.
+    /// Number of threads that have taken them.
     taken: usize,
 }
 
@@ -31,7 +31,7 @@ impl<T> Shelf<T> {
         Shelf { places: Mutex::new(Places { of_threads, all: None, taken: 0 }) }
     }
 
-    /// A thread puts its things down.
+    /// Puts a thread's items down.
     ///
     /// # Panics
     /// If there is no such thread.
@@ -39,7 +39,7 @@ impl<T> Shelf<T> {
         lock(&self.places).of_threads[thread] = things;
     }
 
-    /// A thread takes what all have put down, in the order of threads.
+    /// Takes the items of all threads, in the order of threads.
     pub fn take(&self) -> Arc<[T]> {
         let mut places = lock(&self.places);
         let all = places.all.take();

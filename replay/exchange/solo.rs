@@ -1,11 +1,11 @@
-//! One worker: what it gives to itself comes back.
+//! Exchange of a single worker: its own batch comes back.
 
 use std::time::Duration;
 
 use super::{Batch, Exchange};
 use crate::error::Error;
 
-/// The exchange of a worker that is alone.
+/// The exchange of a single worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Solo;
 

@@ -1,8 +1,8 @@
-//! Workers on threads, behind the exchange of their process.
+//! Workers on threads, which share the exchange of their process.
 //!
-//! Every thread puts its batches down; the first thread, which alone may call MPI, carries those of all threads to the
-//! other processes and hands out what came back. Threads sleep while they wait. All processes have equally many threads;
-//! worker *w* is thread *w mod threads* of process *w / threads*.
+//! Every thread puts its batches down; the first thread, which alone may call MPI, sends those of all threads
+//! to the other processes and distributes the received ones. Threads sleep while they wait. All processes
+//! have the same number of threads; worker *w* is thread *w mod threads* of process *w / threads*.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -17,25 +17,26 @@ use super::{Batch, Exchange, lock, words};
 use crate::error::Error;
 use crate::int::to_usize;
 
-/// How long a thread looks for posted words without sleeping: about as long as an answer takes. Others run in between.
+/// Time for which a thread polls for posted words without sleeping: about that of a reply. Others run in
+/// between.
 const AWAKE: Duration = Duration::from_micros(300);
 
-/// The longest sleep between two looks.
+/// Longest sleep between two polls.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
-/// What the threads of a process share while they exchange.
+/// State that the threads of a process share.
 #[derive(Debug)]
 pub struct Team {
     threads: usize,
     table: Mutex<Table>,
     changed: Condvar,
-    /// By thread: what was posted to it.
+    /// Posted words by thread.
     mail: Vec<Mailbox>,
-    /// What was posted to workers of other processes: the receiver, the sender, the words.
+    /// Words posted to workers of other processes: the receiver, the sender, the words.
     outgoing: Mutex<Vec<(usize, usize, Batch)>>,
 }
 
-/// What was posted to a thread and not yet taken: the senders, the words.
+/// Words posted to a thread and not yet received: the senders, the words.
 #[derive(Debug, Default)]
 struct Mailbox {
     incoming: Mutex<VecDeque<(usize, Batch)>>,
@@ -48,7 +49,7 @@ impl Mailbox {
         self.posted.notify_one();
     }
 
-    /// Takes what was posted first. After `idle` without anything it may sleep until there is, for a while.
+    /// Takes the oldest words. After `idle` without any it may sleep until there are some, for a while.
     fn take(&self, idle: Duration) -> Option<(usize, Batch)> {
         let mut incoming = lock(&self.incoming);
         if !incoming.is_empty() || idle.is_zero() {
@@ -67,13 +68,13 @@ impl Mailbox {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// By thread: what it has put down, until the first thread takes it.
+    /// Batches that each thread has put down, until the first thread takes them.
     outgoing: Vec<Option<Vec<Batch>>>,
-    /// By thread: what it may take.
+    /// Batches for each thread.
     incoming: Vec<Option<Vec<Batch>>>,
     /// The lowest thread here that has failed.
     failed: Option<usize>,
-    /// The worker whose failure has ended everything.
+    /// The worker whose failure has ended the exchange.
     ended: Option<usize>,
 }
 
@@ -115,7 +116,7 @@ impl Team {
     }
 }
 
-/// A thread's place at the table.
+/// A thread's seat at the table.
 #[derive(Clone, Copy, Debug)]
 struct Seat<'t> {
     team: &'t Team,
@@ -125,7 +126,7 @@ struct Seat<'t> {
 }
 
 impl Seat<'_> {
-    /// Puts batches down; without any, that this thread has failed.
+    /// Puts batches down; `None` means that this thread has failed.
     fn put(&self, outgoing: Option<Vec<Batch>>) {
         debug!(worker = self.worker, words = outgoing.as_deref().map(words), "batches put down");
         let mut table = self.team.table();
@@ -136,7 +137,7 @@ impl Seat<'_> {
         self.team.changed.notify_all();
     }
 
-    /// Takes what came back, or the worker that has failed.
+    /// Takes the received batches, or returns the worker that has failed.
     fn take(&self) -> Result<Vec<Batch>, usize> {
         let table = self.team.table();
         let mut table =
@@ -175,7 +176,7 @@ impl std::fmt::Debug for First<'_> {
 }
 
 impl First<'_> {
-    /// Carries the batches of all threads, once all have put theirs down.
+    /// Exchanges the batches of all threads, once all have put theirs down.
     fn carry(&mut self) {
         let team = self.seat.team;
         let mut table = team.wait(team.table(), |table| table.outgoing.iter().all(Option::is_some));
@@ -207,7 +208,7 @@ impl First<'_> {
 }
 
 impl First<'_> {
-    /// Carries posted words between the threads here and other processes.
+    /// Forwards posted words between the threads here and other processes.
     fn carry_mail(&mut self, idle: Duration) {
         let threads = self.seat.team.threads;
         let outgoing = take(&mut *lock(&self.seat.team.outgoing));
@@ -224,14 +225,14 @@ impl First<'_> {
     }
 }
 
-/// Takes out what each thread here has for each thread here: it need not be packed.
+/// Takes out the batches between threads of this process: they need not be packed.
 fn take_own(outgoing: &mut [Vec<Batch>], process: usize) -> Vec<Vec<Batch>> {
     let threads = outgoing.len();
     let own = process * threads..(process + 1) * threads;
     outgoing.iter_mut().map(|batches| batches[own.clone()].iter_mut().map(take).collect()).collect()
 }
 
-/// For each process, what all threads here have for all threads there: lengths, then words.
+/// For each process, the batches from all threads here to all threads there: lengths, then words.
 fn pack(outgoing: Vec<Vec<Batch>>, processes: usize, threads: usize) -> Vec<Batch> {
     let to_process = |process: usize| {
         let to_threads = process * threads..(process + 1) * threads;
@@ -248,7 +249,7 @@ fn pack(outgoing: Vec<Vec<Batch>>, processes: usize, threads: usize) -> Vec<Batc
     (0..processes).map(to_process).collect()
 }
 
-/// For each thread here, what it got from each worker; `own` is what threads of this process have for each other.
+/// For each thread here, the batch from each worker; `own` are the batches between threads of this process.
 fn unpack(incoming: Vec<Batch>, own: Vec<Vec<Batch>>, process: usize) -> Vec<Vec<Batch>> {
     let threads = own.len();
     let mut by_thread: Vec<Vec<Batch>> = vec![Vec::with_capacity(incoming.len() * threads); threads];
@@ -290,7 +291,7 @@ impl Exchange for First<'_> {
         if worker / threads == self.process.worker() {
             return self.seat.post(worker, words);
         }
-        // Not put into the mail: this thread may not come to carry it any more.
+        // Not through the shared list: this thread may not forward that any more.
         words.extend([worker as u64, self.seat.worker as u64]);
         self.process.post(worker / threads, words);
     }
@@ -352,7 +353,7 @@ mod tests {
     use super::*;
     use crate::exchange::{Solo, broadcast, reduce, share};
 
-    /// Runs `work` on every thread of a team; answers what each answered, in the order of workers.
+    /// Runs `work` on every thread of a team; returns the results in the order of workers.
     fn on_threads<T: Send>(threads: usize, work: impl Fn(&mut dyn Exchange) -> T + Sync) -> Vec<T> {
         let team = Team::new(threads);
         let mut process = Solo;

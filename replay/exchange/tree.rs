@@ -1,14 +1,14 @@
-//! A tree of all workers: what is put together along it goes up from the higher workers to the lower ones, and comes down again.
+//! Tree of all workers: data is combined upwards from higher workers to lower ones, and sent down again.
 //!
-//! It is flat: where processes share processors, each step upwards may take as long as another program is allowed to run, and a worker
-//! that gets messages from many takes less time for all of them.
+//! It is flat: where processes share processors, each step upwards may take as long as another program is
+//! allowed to run, and a worker that receives many messages at once takes less time for each.
 
 use std::ops::Range;
 
-/// Workers right below a worker, at most, in each level that it heads.
+/// Number of children of a worker, at most, in each level that it heads.
 const WIDTH: usize = 32;
 
-/// The worker that a worker gives to; `None` for worker 0.
+/// Parent of a worker; `None` for worker 0.
 pub(super) fn parent(worker: usize) -> Option<usize> {
     let mut span = WIDTH;
     while worker > 0 && worker.is_multiple_of(span) {
@@ -18,7 +18,7 @@ pub(super) fn parent(worker: usize) -> Option<usize> {
     (worker > 0).then(|| worker - worker % span)
 }
 
-/// The workers that give to a worker, the nearest first, each with all that are behind it, itself included.
+/// Children of a worker, the nearest first, each as the range of its subtree.
 pub(super) fn children(worker: usize, workers: usize) -> Vec<Range<usize>> {
     let mut children = Vec::new();
     let mut span = 1;

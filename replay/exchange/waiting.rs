@@ -1,9 +1,10 @@
-//! How a process waits for others: with a core of its own it looks again and again, so that a message costs a microsecond; where
-//! processes share cores it gives its own away at once, and is woken when a message has come.
+//! Waiting for messages: a process with a core of its own polls, so that a message costs a microsecond; where
+//! processes share cores, it yields its core at once, and is woken when a message has arrived.
 //!
-//! MPI cannot wake anybody: its libraries look, too. So whoever has sent a message to a process of the same node rings its *alarm*, a
-//! socket of the system. Nothing depends on it: who is not woken looks now and then. It does so often in the beginning, unless there
-//! are very many processes: beside other programs, who is woken has to wait for its turn, and who looks mostly has had it.
+//! MPI cannot wake a process: its libraries poll, too. So the sender of a message to a process of the same
+//! node also rings its *alarm*, a datagram socket. Nothing depends on it: a sleeping process also polls now
+//! and then. It does so often in the beginning, unless there are very many processes: beside other programs,
+//! a woken process has to wait for its turn, while a polling one has mostly had it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,57 +21,59 @@ use rustc_hash::FxBuildHasher;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-/// How long a process with a core of its own looks without sleeping: longer than most answers take. It does not yield
-/// meanwhile: another program would get the core for milliseconds.
+/// Time for which a process with a core of its own polls without sleeping: longer than most replies take. It
+/// does not yield meanwhile: another program would get the core for milliseconds.
 const AWAKE: Duration = Duration::from_micros(100);
 
-/// How long a process sleeps between two looks: at first; at large messages, which only move while both sides look; and at most.
+/// Time of sleep between two polls: at first; for large messages, which make progress only while both sides
+/// poll; and at most.
 pub(super) const NAP: Duration = Duration::from_micros(20);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
-/// The part of the time so far that a nap is: two that wait for each other in turn must not learn from each other to sleep.
+/// Fraction of the waiting time so far that a nap lasts: otherwise two processes that wait for each other in
+/// turn would both slow down.
 const PART: u32 = 16;
 
-/// Processes of a processor from which on only an alarm wakes them: there would be no time left for anything but looking.
+/// Processes per processor from which on only alarms wake them: polling would take all time.
 const MANY: usize = 16;
 
-/// How often a process looks after it was woken, without a pause: the message may come behind the alarm.
+/// Number of polls without a pause after waking: the message may arrive after the alarm.
 const LOOKS: u32 = 3;
 
-/// What a process tells all others when it starts.
+/// Place of a process, which it sends to all others at start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
-    /// The machine, and the network that sockets without files belong to.
+    /// Ids of the machine, and of the network namespace, to which abstract sockets belong.
     machine: u64,
     network: u64,
-    /// Names its alarm; 0 if it has none.
+    /// Id of its alarm; 0 if it has none.
     alarm: u64,
     /// The processors that it may run on.
     processors: [u64; Place::PROCESSORS],
 }
 
 impl Place {
-    /// Words of the processors that the system lets us ask for.
+    /// Number of words of the largest processor mask that the system supports.
     const PROCESSORS: usize = CpuSet::MAX_CPU / 64;
 
-    /// Words of [`encode`](Place::encode).
+    /// Number of words of [`encode`](Place::encode).
     pub(super) const WORDS: usize = Place::PROCESSORS + 3;
 
-    /// Of this process, with its alarm.
+    /// The place of this process, with its alarm.
     fn new(alarm: u64) -> Place {
         let hash = |bytes: &[u8]| {
             let mut hasher = FxBuildHasher.build_hasher();
             hasher.write(bytes);
             hasher.finish()
         };
-        // Containers have names of their own on one machine.
+        // The boot id: containers on one machine have different host names.
         let machine = fs::read("/proc/sys/kernel/random/boot_id").or_else(|_| fs::read("/etc/hostname"));
         let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
         let mut processors = [0; Place::PROCESSORS];
         let mut set = |processor: usize| processors[processor / 64] |= 1 << (processor % 64);
         match sched_getaffinity(None) {
             Ok(mask) => (0..CpuSet::MAX_CPU).filter(|&processor| mask.is_set(processor)).for_each(&mut set),
-            // There are too many for such a mask: their number says enough.
+            // There are too many for such a mask: their number suffices.
             Err(_) => {
                 (0..available_parallelism().map_or(1, usize::from).min(CpuSet::MAX_CPU)).for_each(&mut set)
             }
@@ -83,26 +86,26 @@ impl Place {
         }
     }
 
-    /// It in words.
+    /// Encodes it in words.
     pub(super) fn encode(&self) -> Vec<u64> {
         let mut words = vec![self.machine, self.network, self.alarm];
         words.extend(self.processors);
         words
     }
 
-    /// What [`encode`](Place::encode) made.
+    /// Decodes the words of [`encode`](Place::encode).
     pub(super) fn decode(words: &[u64]) -> Place {
         let processors = std::array::from_fn(|at| words[3 + at]);
         Place { machine: words[0], network: words[1], alarm: words[2], processors }
     }
 }
 
-/// How many bits are set.
+/// Number of bits set.
 fn count(processors: &[u64]) -> u32 {
     processors.iter().map(|word| word.count_ones()).sum()
 }
 
-/// Processes of one machine, and the processors that they may run on.
+/// Number of processes of one machine, and of the processors that they may run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Share {
     processes: usize,
@@ -110,7 +113,7 @@ struct Share {
 }
 
 impl Share {
-    /// Of the machine of a process.
+    /// The share of the machine of a process.
     fn of(place: &Place, places: &[Place]) -> Share {
         let mut processors = [0; Place::PROCESSORS];
         let here = places.iter().filter(|other| other.machine == place.machine);
@@ -125,8 +128,8 @@ impl Share {
         self.processes > MANY * self.processors
     }
 
-    /// Whether processes of a machine share processors: there are fewer than processes, or several processes were given the same
-    /// few.
+    /// Whether processes of a machine share processors: there are fewer processors than processes, or several
+    /// processes were bound to the same few.
     fn is_crowded(self, place: &Place, places: &[Place]) -> bool {
         let mut bound: BTreeMap<[u64; Place::PROCESSORS], usize> = BTreeMap::new();
         for other in places.iter().filter(|other| other.machine == place.machine) {
@@ -139,25 +142,25 @@ impl Share {
     }
 }
 
-/// How this process waits.
+/// Means of waiting of this process.
 #[derive(Debug)]
 pub(super) struct Waiting {
     share: Share,
     is_crowded: bool,
-    /// Rings, if this process is to be woken.
+    /// Socket on which this process is woken, if it is to be.
     alarm: Option<UnixDatagram>,
-    /// Rings those of others: where they are, by worker on this machine.
+    /// Socket that wakes others, and their addresses, by worker on this machine.
     bell: Option<UnixDatagram>,
     alarms: Vec<Option<SocketAddr>>,
     place: Place,
 }
 
-/// The name of an alarm.
+/// Address of an alarm.
 fn address(alarm: u64) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("replay-analyze-{alarm:016x}"))
 }
 
-/// A socket with a name that nobody else has.
+/// Opens a socket with a unique random name.
 fn hang_up() -> Option<(u64, UnixDatagram)> {
     let chance = std::hash::RandomState::new();
     (0..8_u32).find_map(|attempt| {
@@ -169,7 +172,7 @@ fn hang_up() -> Option<(u64, UnixDatagram)> {
 }
 
 impl Waiting {
-    /// Of a process that does not know the others yet.
+    /// Initial state of a process that does not know the others yet.
     pub(super) fn new() -> Waiting {
         let (number, alarm) = hang_up().unzip();
         let place = Place::new(number.unwrap_or(0));
@@ -177,12 +180,12 @@ impl Waiting {
         Waiting { share, is_crowded: true, alarm, bell: None, alarms: Vec::new(), place }
     }
 
-    /// What the others have to know.
+    /// The place to be sent to the others.
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
-    /// Learns where all workers are.
+    /// Receives the places of all workers.
     pub(super) fn learn(&mut self, places: &[Place]) {
         self.share = Share::of(&self.place, places);
         self.is_crowded = self.share.is_crowded(&self.place, places);
@@ -198,10 +201,10 @@ impl Waiting {
         self.bell = UnixDatagram::unbound().ok().filter(|bell| bell.set_nonblocking(true).is_ok());
     }
 
-    /// What a message to a worker is followed by: if it sleeps, it wakes up.
+    /// Wakes a worker after a message was sent to it, if it sleeps.
     pub(super) fn ring(&self, worker: usize) {
         if let (Some(bell), Some(Some(alarm))) = (&self.bell, self.alarms.get(worker)) {
-            // If it cannot hear this one, it has not heard others yet.
+            // If the queue of the socket is full, earlier alarms will wake the worker.
             let _ = bell.send_to_addr(&[1], alarm);
         }
     }
@@ -226,12 +229,12 @@ impl Waiting {
         }
     }
 
-    /// Waits a moment while a large message is on its way.
+    /// Waits a moment during the transfer of a large message.
     pub(super) fn rest(&self) {
         if self.is_crowded { sleep(NAP) } else { spin_loop() }
     }
 
-    /// How the processes of this machine wait, for people.
+    /// Describes how the processes of this machine wait.
     pub(super) fn describe(&self) -> String {
         let Share { processes, processors } = self.share;
         let mut text = String::new();
@@ -244,11 +247,11 @@ impl Waiting {
     }
 }
 
-/// Since when a process waits for the same thing.
+/// State of a wait for one message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     since: Option<Instant>,
-    /// How often it looks before it sleeps again.
+    /// Number of polls left before it sleeps again.
     looks: u32,
 }
 
@@ -295,7 +298,7 @@ mod tests {
         let mut patience = Patience::default();
         other.pause(&mut patience);
         assert_eq!(patience.looks, LOOKS);
-        // Nobody has rung again.
+        // There was no other alarm.
         (0..=LOOKS).for_each(|_| other.pause(&mut patience));
         assert_eq!(patience.looks, 0);
     }

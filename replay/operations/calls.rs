@@ -1,4 +1,4 @@
-//! The calls of a process in which something was communicated, 16 bytes each.
+//! The calls of a process that contain communication, 16 bytes each.
 
 use model::Ticks;
 use patterns::matched::{Completion, Interval};
@@ -12,23 +12,23 @@ use crate::severity::Row;
 /// Position of a call in [`Calls`].
 pub type CallId = u32;
 
-/// Stands for "no call".
+/// Code for "no call".
 pub const NO_CALL: CallId = CallId::MAX;
 
-/// A call in which something was communicated.
+/// A call that contains communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// Where it was made.
+    /// Its call site.
     pub site: CallSite,
     /// From enter to leave.
     pub interval: Interval,
-    /// Whether its time counts as analysed MPI time (see [`Coverage`](crate::coverage::Coverage)).
+    /// Whether its time counts as analyzed MPI time (see [`Coverage`](crate::coverage::Coverage)).
     pub is_analysed: bool,
     /// Whether the trace ends within it.
     pub never_returned: bool,
 }
 
-/// Where calls are made, and what they are.
+/// A call site: location, call path, and properties of the called function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallSite {
     /// Position of the location in the report.
@@ -37,9 +37,9 @@ pub struct CallSite {
     pub path: PathId,
     /// The row of that path in the severities of the location.
     pub row: Row,
-    /// How such calls complete messages.
+    /// Class of completion of such calls.
     pub completion: Completion,
-    /// Whether they are calls of MPI: severities of MPI's metrics are charged to these only.
+    /// Whether they are calls of MPI: severities of MPI's metrics are attributed to these only.
     pub is_mpi: bool,
 }
 
@@ -50,38 +50,39 @@ impl CallSite {
     }
 }
 
-/// What is kept of a call: its site, and whether it is analysed, has not returned, or was [`LONG`].
+/// Compact form of a call: its site with the flags [`ANALYSED`], [`OPEN`] and [`LONG`].
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     enter: Ticks,
-    /// Ticks from enter to leave, or where these are among the long ones.
+    /// Ticks from enter to leave, or the index of these among the long ones.
     length: u32,
     what: Flagged,
 }
 
 const ANALYSED: u32 = 1;
 const OPEN: u32 = 2;
-/// Longer than 32 bits can say.
+/// Flag: the length does not fit into 32 bits.
 const LONG: u32 = 4;
 
-/// Stands for a site that is not known yet.
+/// Code for a site that is not known yet.
 const NO_SITE: u32 = u32::MAX;
 
 /// The calls of a process, in the order of their first operation.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     kept: Vec<Kept>,
-    /// The lengths of those that are too long for 32 bits.
+    /// Lengths that do not fit into 32 bits.
     long: Vec<Ticks>,
     sites: Vec<CallSite>,
-    /// The last one within which the trace ends.
+    /// The last call within which the trace ends.
     open: Option<CallId>,
-    /// By thread and row: the position of the site, or [`NO_SITE`].
+    /// Position of the site, by thread and row, or [`NO_SITE`].
     known: Vec<Vec<u32>>,
 }
 
 impl Calls {
-    /// A thread has entered a call with this path, which is that of one of its rows. `describe` is asked once for a site.
+    /// Adds a call entered by a thread with this path, which is that of one of its rows. `describe` is called
+    /// once per site.
     #[inline]
     pub fn enter(
         &mut self,
@@ -91,7 +92,7 @@ impl Calls {
         describe: impl FnOnce() -> CallSite,
     ) -> CallId {
         let known = self.known.get(thread).and_then(|rows| rows.get(row as usize)).copied();
-        // A row of a task that another thread has begun may be that of another path.
+        // A row of a task that another thread has started may have another path.
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
         self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
@@ -112,7 +113,7 @@ impl Calls {
         known[row]
     }
 
-    /// A call was left.
+    /// Sets the end of a call.
     ///
     /// # Panics
     /// If there is no such call.
@@ -127,7 +128,7 @@ impl Calls {
         });
     }
 
-    /// The trace ends within a call.
+    /// Marks a call within which the trace ends.
     ///
     /// # Panics
     /// If there is no such call.
@@ -152,7 +153,7 @@ impl Calls {
         self.kept.get(id as usize).map(|kept| self.read(kept))
     }
 
-    /// Where a call was made.
+    /// The call site of a call.
     ///
     /// # Panics
     /// If there is no such call.
@@ -170,7 +171,7 @@ impl Calls {
         self.kept[id as usize].what.number()
     }
 
-    /// Where calls were made.
+    /// All call sites.
     pub fn sites(&self) -> &[CallSite] {
         &self.sites
     }
@@ -196,12 +197,12 @@ impl Calls {
         self.kept.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no calls.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Gives back what is needed for growing only: nothing is entered from here on.
+    /// Frees the memory that only growing needs: no call is entered from here on.
     pub(super) fn shrink(&mut self) {
         self.kept.shrink_to_fit();
         self.long.shrink_to_fit();

@@ -1,10 +1,10 @@
-//! A number with a few flags beside it, in 32 bits.
+//! A number with three flags in 32 bits.
 
-/// Flags beside a number.
+/// Number of bits for flags.
 const FLAGS: u32 = 3;
 
-/// A number below 2^29, and three flags. There are fewer places of calls and fewer envelopes: each takes more than eight
-/// bytes of a process.
+/// A number below 2^29, and three flags. There are fewer call sites and fewer envelopes: each takes more than
+/// eight bytes of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flagged(u32);
 
@@ -24,7 +24,7 @@ impl Flagged {
         self.0 & flag != 0
     }
 
-    /// With a flag if that is so.
+    /// Sets a flag if `is_so`.
     #[must_use]
     pub(crate) fn with(self, flag: u32, is_so: bool) -> Flagged {
         if is_so { Flagged(self.0 | flag) } else { self }

@@ -1,4 +1,5 @@
-//! The messages of a process. There are many: they are packed, and what those of one channel have in common is kept once.
+//! The messages of a process. There are many: they are packed, and the fields that a channel's messages share
+//! are stored once.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
@@ -8,12 +9,12 @@ use super::flagged::Flagged;
 use crate::ids::EventNumber;
 use crate::int::to_u32;
 
-/// With whom a process swaps messages, and whatever else decides which of them match (MPI 3.1, section 3.2.3).
+/// Envelope of a message: with the direction it decides which messages match (MPI 3.1, section 3.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// Position of the communicator in the definitions.
     pub communicator: u32,
-    /// The process at the other side.
+    /// The process at the other end.
     pub peer: u32,
     /// The rank of that process in the communicator.
     pub rank: u32,
@@ -25,7 +26,7 @@ pub struct Envelope {
 #[derive(Clone, Debug, Default)]
 pub struct Envelopes {
     list: Vec<Envelope>,
-    /// By communicator, rank and tag.
+    /// Positions by communicator, rank and tag.
     known: FxHashMap<(u32, u32, u32), u32>,
 }
 
@@ -36,7 +37,7 @@ impl Envelopes {
         self.known.get(&(communicator, rank, tag)).copied()
     }
 
-    /// Adds an envelope; answers its position.
+    /// Adds an envelope and returns its position.
     pub fn add(&mut self, envelope: Envelope) -> u32 {
         let position = to_u32(self.list.len());
         self.known.insert((envelope.communicator, envelope.rank, envelope.tag), position);
@@ -44,12 +45,12 @@ impl Envelopes {
         position
     }
 
-    /// All of them.
+    /// All envelopes.
     pub fn list(&self) -> &[Envelope] {
         &self.list
     }
 
-    /// Gives back what is needed for adding only.
+    /// Frees the memory that only adding needs.
     pub(super) fn shrink(&mut self) {
         self.list.shrink_to_fit();
         self.known = FxHashMap::default();
@@ -60,7 +61,7 @@ impl Envelopes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(Rust, packed(4))]
 pub struct Send {
-    /// When it was recorded.
+    /// Time of its record.
     pub time: Ticks,
     /// Its length.
     pub bytes: u64,
@@ -76,7 +77,7 @@ pub struct Send {
     pub(crate) envelope: Flagged,
 }
 
-/// Hence never received.
+/// Flag: it was cancelled, hence never received.
 const CANCELLED: u32 = 1;
 
 impl Send {
@@ -92,7 +93,7 @@ impl Send {
         self.envelope.has(CANCELLED)
     }
 
-    /// It is cancelled.
+    /// Marks it as cancelled.
     pub fn cancel(&mut self) {
         self.envelope = self.envelope.with(CANCELLED, true);
     }
@@ -102,9 +103,9 @@ impl Send {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(Rust, packed(4))]
 pub struct Receive {
-    /// When its completion was recorded.
+    /// Time of the record of its completion.
     pub time: Ticks,
-    /// Its length, as the receiver has it.
+    /// Its length according to the receiver.
     pub bytes: u64,
     /// The call that completed it.
     pub call: CallId,
@@ -116,15 +117,15 @@ pub struct Receive {
     pub posted_at: EventNumber,
     /// Its place in the order in which the process posted receives.
     pub posted: u32,
-    /// Its envelope, and what becomes of the longest wait of its call.
+    /// Its envelope, and flags for the longest wait of its call.
     pub(crate) envelope: Flagged,
 }
 
-/// It is the last one of its call.
+/// Flag: it is the last one of its call.
 const LAST: u32 = 1;
-/// As the last one of its call it loses the longest wait.
+/// Flag: as the last one of its call it drops the longest wait.
 const LOSING: u32 = 2;
-/// It forgets the longest wait before it.
+/// Flag: it drops the longest wait before it.
 const FORGETTING: u32 = 4;
 
 impl Receive {
@@ -134,31 +135,32 @@ impl Receive {
         self.envelope.number()
     }
 
-    /// Of the receives that its call completed, this is the last: the longest wait among them is known now.
+    /// Whether it is the last receive that its call completed: the longest wait among them is known now.
     #[inline]
     pub fn is_last_of_call(&self) -> bool {
         self.envelope.has(LAST)
     }
 
-    /// As the last of its call: the longest wait is forgotten, not reported (reference semantics, Q5).
+    /// Whether it is the last of its call, and the longest wait is dropped, not reported (reference
+    /// semantics, Q5).
     #[inline]
     pub fn is_lost(&self) -> bool {
         self.envelope.has(LOSING)
     }
 
-    /// The longest wait of this call so far is forgotten before this receive (reference semantics, Q5).
+    /// Whether the longest wait of this call so far is dropped before this receive (reference semantics, Q5).
     #[inline]
     pub fn forgets(&self) -> bool {
         self.envelope.has(FORGETTING)
     }
 
-    /// The longest wait of its call so far is forgotten before it, if that is so.
+    /// Sets whether the longest wait of its call so far is dropped before it.
     #[must_use]
     pub fn forgetting(self, is_so: bool) -> Receive {
         Receive { envelope: self.envelope.with(FORGETTING, is_so), ..self }
     }
 
-    /// It is the last one of its call, which forgets its longest wait if `is_lost`.
+    /// Marks it as the last one of its call, which drops its longest wait if `is_lost`.
     pub fn end_call(&mut self, is_lost: bool) {
         self.envelope = self.envelope.with(LAST, true).with(LOSING, is_lost);
     }

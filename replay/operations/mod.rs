@@ -1,7 +1,7 @@
-//! The communication operations of a process: what is kept of its events once they were walked.
+//! The communication operations of a process: all that is kept of its events after the walk.
 //!
-//! Operations stand in the order of their events; with several threads in MPI, in the order of time. Positions are 32
-//! bits wide, because one process never records more calls than that in files that fit a worker.
+//! Operations are in the order of their events; with several threads in MPI, in the order of time. Positions
+//! are 32 bits wide, because one process never records more calls than that in files that fit a worker.
 
 mod calls;
 mod flagged;
@@ -20,7 +20,7 @@ pub use calls::{Call, CallId, CallSite, Calls, NO_CALL};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};
 
-/// Where a process is at some time: what others may have to wait for.
+/// A location and a call path: the place of an event that others may have to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Place {
     /// Position of the location in the report.
@@ -31,43 +31,43 @@ pub struct Place {
 
 wire!(Place { [location, path] });
 
-/// Stands for the communicator of all processes in `MPI_Init`.
+/// Code for the communicator of all processes in `MPI_Init`.
 pub const WORLD_AT_INIT: u32 = u32::MAX;
 
-/// Stands for the communicator of all processes in `MPI_Finalize`.
+/// Code for the communicator of all processes in `MPI_Finalize`.
 pub const WORLD_AT_FINALIZE: u32 = u32::MAX - 1;
 
 /// A process's part in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Collective {
-    /// When it began.
+    /// Time of its start.
     pub begin: Ticks,
-    /// When it ended.
+    /// Time of its end.
     pub end: Ticks,
-    /// The call that did it.
+    /// The call of the operation.
     pub call: CallId,
-    /// The number of the record of its begin, where records are numbered.
+    /// The record of its start, where records are numbered.
     pub begun: EventNumber,
     /// The event of its end.
     pub position: EventNumber,
     /// Position of the communicator in the definitions, or one of the `WORLD_AT_…`.
     pub communicator: u32,
-    /// What it does; `None` for operations that are counted only.
+    /// Its class; `None` for operations that are counted only.
     pub class: Option<CollectiveClass>,
-    /// OTF2's number of the operation.
+    /// OTF2's code of the operation.
     pub operation: u8,
     /// Rank of the root in the communicator, or OTF2's number for none.
     pub root: u32,
-    /// Bytes that this process put into it.
+    /// Bytes that this process sent.
     pub sent: u64,
-    /// Bytes that this process got from it.
+    /// Bytes that this process received.
     pub received: u64,
 }
 
-/// A thread in a barrier of OpenMP.
+/// A thread's visit to an OpenMP barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Barrier {
-    /// Which fork of the process made the team, from 1.
+    /// Number of the process's fork that made the team, from 1.
     pub team: u32,
     /// Position of its location in the report.
     pub location: u32,
@@ -75,25 +75,25 @@ pub struct Barrier {
     pub row: Row,
     /// The region of the barrier.
     pub region: u32,
-    /// What kind of barrier it is.
+    /// Explicit or implicit.
     pub class: BarrierClass,
     /// From enter to leave.
     pub visit: Interval,
-    /// Time in which the thread ran tasks in there.
+    /// Time in which the thread ran tasks inside the barrier.
     pub tasks: Ticks,
-    /// The number of the record that it was entered by, where records are numbered.
+    /// The record of the enter event, where records are numbered.
     pub entered: EventNumber,
-    /// The event of its end.
+    /// The leave event.
     pub position: EventNumber,
-    /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`]; the same for
-    /// all that visit this barrier; `None` if that is not known.
+    /// The visit of the thread of its team that entered it last, as a position in [`Operations::barriers`];
+    /// the same for all visits to this barrier; `None` if unknown.
     pub last: Option<u32>,
 }
 
 /// A parallel region that a member of a team has entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParallelRegion {
-    /// Which fork of the process made the team, from 1.
+    /// Number of the process's fork that made the team, from 1.
     pub team: u32,
     /// Position of the member's location in the report.
     pub location: u32,
@@ -101,63 +101,63 @@ pub struct ParallelRegion {
     pub is_master: bool,
     /// Whether the member is in no other team.
     pub is_outermost: bool,
-    /// When the team was forked.
+    /// Time at which the team was forked.
     pub fork: Ticks,
-    /// When the member entered the region.
+    /// Time at which the member entered the region.
     pub enter: Ticks,
-    /// That event.
+    /// The enter event.
     pub position: EventNumber,
 }
 
-/// What a thread has to do with a team, where records are numbered.
+/// An event of a thread team, where records are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TeamEvent {
-    /// Which fork of the process made the team, from 1.
+    /// Number of the process's fork that made the team, from 1.
     pub team: u32,
-    /// What happened.
+    /// Kind of event.
     pub kind: TeamEventKind,
-    /// Which record says so.
+    /// The record.
     pub spot: EventSpot,
 }
 
-/// What may happen to a team.
+/// Kind of an event of a thread team.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TeamEventKind {
-    /// A thread makes it.
+    /// A thread forks the team.
     Fork,
-    /// A member begins.
+    /// A member starts.
     Begin,
     /// A member ends.
     End,
-    /// The thread that made it goes on alone.
+    /// The thread that forked the team joins it.
     Join,
 }
 
-/// A lock that a thread got.
+/// Acquisition of a lock by a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lock {
     /// Position of its location in the report.
     pub location: u32,
     /// The row of the call path in the severities of the location.
     pub row: Row,
-    /// What kind of lock it is.
+    /// Kind of lock.
     pub class: LockClass,
     /// From entering the call until the thread had the lock.
     pub call: Interval,
-    /// The release by the thread that had it before; `None` if nobody had it, or that is not known.
+    /// The release by the previous owner; `None` if there was none, or it is unknown.
     pub released: Option<Release>,
 }
 
-/// A lock becomes free.
+/// Release of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Release {
-    /// When.
+    /// Time of the release.
     pub time: Ticks,
-    /// The thread that had the lock, and where it was.
+    /// The releasing thread's location and call path.
     pub place: Place,
 }
 
-/// The first moment from which on operations may be missing, as numbers of operations before it.
+/// Position of a gap: from here on operations may be missing, given as numbers of operations before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gap {
     /// Sends before it.
@@ -168,8 +168,8 @@ pub struct Gap {
     pub collectives: usize,
 }
 
-/// What is missing before operations that are in the trace, of their channel or on their communicator: by their positions,
-/// rising. It holds for later ones of that channel, too, until another number is told.
+/// Numbers of missing operations of a channel or on a communicator, before operations that are in the trace:
+/// by their positions, ascending. They hold for later ones of that channel, too, until the next number.
 #[derive(Clone, Debug, Default)]
 pub struct Unrecorded {
     /// Before sends.
@@ -178,14 +178,14 @@ pub struct Unrecorded {
     pub receives: Vec<(u32, u64)>,
     /// Before collective operations.
     pub collectives: Vec<(u32, u64)>,
-    /// When receives were posted whose posting is missing.
+    /// Posting times of receives whose posting is missing.
     pub postings: Vec<(u32, Ticks)>,
     /// Envelopes of receives before which an unknown number is missing from the first pause on; in no order.
     pub disordered: Vec<u32>,
 }
 
 impl Unrecorded {
-    /// When a receive was posted, if that is missing in the trace.
+    /// Posting time of a receive, if the posting is missing in the trace.
     pub fn posting(&self, receive: u32) -> Option<Ticks> {
         let at = self.postings.binary_search_by_key(&receive, |&(receive, _)| receive).ok()?;
         Some(self.postings[at].1)
@@ -203,15 +203,15 @@ impl Unrecorded {
 /// All operations of a process.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
-    /// Whether nobody knows what the process did at its end: events are missing, or the recorder was switched off.
+    /// Whether the end of the process is unknown: events are missing, or the recorder was switched off.
     pub has_unknown_end: bool,
-    /// Where the recording was interrupted first, if it was, and an unknown number of operations is missing.
+    /// The first interruption of recording with an unknown number of missing operations, if any.
     pub gap: Option<Gap>,
-    /// Whether that is so, among other reasons, because recording was switched off.
+    /// Whether that is, among other reasons, because recording was switched off.
     pub was_off: bool,
-    /// Where the recording paused first, if it did, and what is missing since then is counted.
+    /// The first pause of recording with counts of missing operations, if any.
     pub pause: Option<Gap>,
-    /// What is missing because of pauses.
+    /// Operations missing because of pauses.
     pub unrecorded: Unrecorded,
     /// Whether receives were posted that the trace does not complete.
     pub has_open_receives: bool,
@@ -221,46 +221,47 @@ pub struct Operations {
     pub sends: Vec<Send>,
     /// Messages received, in the order of their completions.
     pub receives: Vec<Receive>,
-    /// Envelopes of messages sent: to whom.
+    /// Envelopes of messages sent, with their receivers.
     pub destinations: Envelopes,
-    /// Envelopes of messages received: from whom.
+    /// Envelopes of messages received, with their senders.
     pub sources: Envelopes,
     /// Collective operations, in the order of their ends.
     pub collectives: Vec<Collective>,
-    /// Visits of threads to barriers, in the order of their begins.
+    /// Visits of threads to barriers, in the order of their starts.
     pub barriers: Vec<Barrier>,
     /// Parallel regions that threads entered, in the order of time.
     pub parallel_regions: Vec<ParallelRegion>,
-    /// Where the main thread has joined teams and is in no other, in its journal.
+    /// Joins of the main thread that is in no other team, as positions in its journal.
     pub joins: Vec<EventNumber>,
-    /// Locks that threads got, in the order of time.
+    /// Acquisitions of locks, in the order of time.
     pub locks: Vec<Lock>,
-    /// What threads had to do with teams, in the order of time; empty unless records are numbered.
+    /// Events of thread teams, in the order of time; empty unless records are numbered.
     pub teams: Vec<TeamEvent>,
-    /// Where threads communicated, in the order in which they did; empty unless records are numbered and there are several.
+    /// Communication events of threads, in their order; empty unless records are numbered and there are
+    /// several threads.
     pub order: Vec<EventSpot>,
 }
 
 impl Operations {
-    /// From here on operations may be missing; only the first such place counts.
+    /// Marks a gap: from here on operations may be missing. Only the first one counts.
     pub fn interrupt(&mut self) {
         let here = self.here();
         self.gap.get_or_insert(here);
     }
 
-    /// From here on operations may be missing, which are counted.
+    /// Marks a pause: from here on operations may be missing, which are counted.
     pub fn pause(&mut self) {
         let here = self.here();
         self.pause.get_or_insert(here);
     }
 
-    /// Recording is switched off, and nobody counts.
+    /// Marks that recording is switched off without counting.
     pub fn switch_off(&mut self) {
         self.interrupt();
         self.was_off = true;
     }
 
-    /// What is missing since the first pause is not known.
+    /// Marks the counts since the first pause as unknown.
     pub fn lose_count(&mut self) {
         self.switch_off();
         if let (Some(pause), Some(gap)) = (self.pause, &mut self.gap) {
@@ -270,12 +271,12 @@ impl Operations {
         }
     }
 
-    /// A gap that begins here.
+    /// A gap at this position.
     fn here(&self) -> Gap {
         Gap { sends: self.sends.len(), receives: self.receives.len(), collectives: self.collectives.len() }
     }
 
-    /// Gives back the room that was kept for growing.
+    /// Frees the memory that only growing needs.
     pub fn shrink(&mut self) {
         self.calls.shrink();
         self.sends.shrink_to_fit();
@@ -301,7 +302,7 @@ impl Operations {
         self.calls.get(id)
     }
 
-    /// Where a call was made.
+    /// The call site of a call.
     ///
     /// # Panics
     /// If there is no such call.
@@ -310,7 +311,7 @@ impl Operations {
         self.calls.site_of(id)
     }
 
-    /// To whom a message was sent.
+    /// The envelope of a message sent.
     ///
     /// # Panics
     /// If it is not one of these.
@@ -319,7 +320,7 @@ impl Operations {
         &self.destinations.list()[send.envelope()]
     }
 
-    /// From whom a message was received.
+    /// The envelope of a message received.
     ///
     /// # Panics
     /// If it is not one of these.

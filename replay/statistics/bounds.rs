@@ -1,4 +1,5 @@
-//! The longest calls of the trace: no instance of a wait state is longer than the call it lies within (13.4, step 1).
+//! Bounds of samples: no instance of a wait state is longer than the longest call of its kind (specification
+//! 13.4, step 1).
 
 use patterns::Within;
 use patterns::matched::Interval;
@@ -35,7 +36,7 @@ pub fn bounds(
     Ok(Some(all))
 }
 
-/// Takes the larger of each two.
+/// Takes the maximum of each pair.
 fn raise(bounds: &mut Bounds, others: &[u64]) {
     bounds.iter_mut().zip(others).for_each(|(bound, &other)| *bound = other.max(*bound));
 }

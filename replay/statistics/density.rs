@@ -1,15 +1,16 @@
-//! The reference's estimate of quantiles: a density as a series of Legendre polynomials, fed sample by sample (specification 13.4).
+//! The reference's estimate of quantiles: a density as a series of Legendre polynomials, updated with each
+//! sample (specification 13.4).
 //!
-//! Nothing of a sample is kept, so that memory is bounded; what comes out are approximations, rough for few samples.
+//! Samples are not kept, so memory is bounded; the results are approximations, rough for few samples.
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::wire::Wire;
 
-/// Coefficients.
+/// Number of coefficients.
 const ORDER: usize = 60;
 
-/// Steps of the integral.
+/// Number of steps of the integration.
 const STEPS: u32 = 10_000;
 
 /// The samples of a rank, or of several, scaled to [0, 1].
@@ -18,7 +19,7 @@ pub(super) struct Density {
     count: u64,
     /// The mean of each polynomial over the samples.
     means: [f64; ORDER],
-    /// The mean of its square.
+    /// The mean of each polynomial's square.
     squares: [f64; ORDER],
 }
 
@@ -49,7 +50,7 @@ impl Density {
         }
     }
 
-    /// Adds the samples of another one.
+    /// Adds the samples of another estimate.
     pub(super) fn merge(&mut self, other: &Density) {
         let count = self.count + other.count;
         if other.count == 0 {
@@ -63,7 +64,7 @@ impl Density {
         }
     }
 
-    /// How many coefficients to use: more follow the samples closely, but also their noise.
+    /// Number of coefficients to use: more follow the samples closely, but also their noise.
     fn order(&self) -> usize {
         if self.count <= 5 {
             return ORDER;
@@ -82,8 +83,8 @@ impl Density {
         at + 1
     }
 
-    /// The samples that a quarter, a half and three quarters of the others do not exceed, about; 0 where the estimate does
-    /// not tell (the reference prints what happens to be in memory).
+    /// Approximate quartiles of the samples; 0 where the estimate yields none (the reference prints
+    /// uninitialized memory there).
     pub(super) fn quartiles(&self) -> [f64; 3] {
         let order = self.order();
         let width = 1.0 / f64::from(STEPS);

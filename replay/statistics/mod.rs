@@ -1,10 +1,11 @@
-//! Statistics of the instances of wait states (13): how many, how long, how they are spread, and the severest.
+//! Statistics of the instances of wait states (specification 13): number, severity, quantiles, and the
+//! severest.
 //!
-//! An instance is told twice to the [`Samples`] of its process, as a sample for the numbers, and as a candidate for the
-//! severest: in collective operations every rank that waits is a sample, but the operation as a whole is the instance.
-//! Whatever finds instances of the patterns below tells them.
+//! The detection of the patterns below adds an instance twice to the [`Samples`] of its process, as a sample
+//! for the numbers, and as a candidate for the severest: in collective operations every rank that waits is a
+//! sample, but the operation as a whole is the instance.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `samples` | the samples of a process: exact integers, and either all values or an estimate of their density |
 //! | `density` | that estimate (reference semantics) |
@@ -12,7 +13,7 @@
 //! | `rank_tree` | combines the estimates of ranks, in an order that does not depend on the workers |
 //! | `quantiles` | exact quantiles (corrected semantics) |
 //! | `severest` | the severest instances |
-//! | `totals` | brings everything to worker 0 |
+//! | `totals` | the reduction to worker 0 |
 
 mod bounds;
 mod density;
@@ -34,7 +35,7 @@ pub use totals::{Statistics, Total};
 pub struct Subject {
     /// Its metric.
     pub metric: &'static str,
-    /// The calls whose longest bounds its samples.
+    /// Kind of calls whose longest bounds its samples.
     pub within: Within,
     /// Whether an instance of all ranks begins when the first of them enters the call.
     pub is_from_enter: bool,

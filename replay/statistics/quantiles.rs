@@ -1,7 +1,7 @@
-//! Exact quantiles of values that lie at many workers: digit by digit, all patterns at once.
+//! Exact quantiles of values that are distributed over workers: digit by digit, all patterns at once.
 //!
-//! Worker 0 tells which leading digits it looks for, everyone how many of its values go on with each next digit. Values
-//! stay where they are, and what travels does not depend on how many there are.
+//! Worker 0 broadcasts the leading digits of its searches, all workers return how many of their values
+//! continue with each next digit. Values are not sent, and the traffic does not depend on their number.
 
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -12,22 +12,22 @@ use crate::wire::Wire;
 /// Bits of a digit: 64 numbers for each quantile and round, at most eleven rounds.
 const BITS: u32 = 6;
 
-/// Values of a digit.
+/// Number of values of a digit.
 const VALUES: u64 = 1 << BITS;
 
-/// A quantile that is looked for.
+/// Search for a quantile.
 #[derive(Clone, Copy, Debug)]
 struct Search {
     pattern: usize,
-    /// Its leading digits, as far as they are known.
+    /// Its known leading digits.
     known: u64,
-    /// Which of the values with these digits it is: 1, 2, …
+    /// Its rank among the values with these digits: 1, 2, …
     rank: u64,
 }
 
-/// By pattern the values that 25 %, 50 % and 75 % of all do not exceed: of *n* values the *k*-th, with *k* = ⌈*n*/4⌉,
-/// ⌈*n*/2⌉, ⌈3*n*/4⌉; 0 without values. `extents`, at worker 0, are the number of values and the largest; other workers'
-/// answers mean nothing. The values are sorted on the way.
+/// Quartiles by pattern: of *n* sorted values the *k*-th, with *k* = ⌈*n*/4⌉, ⌈*n*/2⌉, ⌈3*n*/4⌉; 0 without
+/// values. `extents`, at worker 0, are the number of values and the largest; the results of other workers are
+/// meaningless. Sorts the values.
 ///
 /// # Errors
 /// If a worker failed.
@@ -55,7 +55,7 @@ pub(super) fn quartiles(
             digits.put(&mut question);
             question.extend(searches.iter().flat_map(|search| [search.pattern as u64, search.known]));
         }
-        // Nothing is asked any more: all digits are known.
+        // An empty question ends the search: all digits are known.
         let question = broadcast(exchange, question)?;
         if question.is_empty() {
             break;
@@ -79,7 +79,7 @@ pub(super) fn quartiles(
     Ok(quartiles)
 }
 
-/// How many of the sorted values have these leading digits, by their next digit; `digit` digits follow after that.
+/// Numbers of sorted values with these leading digits, by their next digit; `digit` digits follow after that.
 fn counts(values: &[u64], known: u64, digit: u32) -> impl Iterator<Item = u64> {
     let shift = digit * BITS;
     let up_to = move |next: u64| values.partition_point(|value| value >> shift < known << BITS | next) as u64;
@@ -94,7 +94,7 @@ fn counts(values: &[u64], known: u64, digit: u32) -> impl Iterator<Item = u64> {
 }
 
 impl Search {
-    /// Takes the next digit from how many values have which.
+    /// Determines the next digit from the numbers of values.
     fn go_on(&mut self, counts: &[u64]) {
         for (digit, &count) in (0..).zip(counts) {
             if self.rank <= count {

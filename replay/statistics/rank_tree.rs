@@ -1,20 +1,20 @@
-//! Combines what ranks have along a tree that is fixed by the ranks alone.
+//! Reduction over ranks along a tree that is determined by the ranks alone.
 //!
-//! Sums of doubles depend on their order. A node of this tree covers 2^k ranks from a multiple of 2^k on; a worker owns
-//! consecutive ranks, combines the nodes that it has completely, and hands the rest on. So the result has the same bits
-//! for every number of workers, and nobody holds more than two nodes for each k.
+//! Sums of doubles depend on their order. A node of this tree covers 2^k ranks from a multiple of 2^k on; a
+//! worker owns consecutive ranks, combines the nodes that it has completely, and sends the rest on. So the
+//! result has the same bits for every number of workers, and no worker holds more than two nodes for each k.
 
-/// Nodes next to each other, in the order of ranks.
+/// Consecutive nodes, in the order of ranks.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct RankTree<T> {
     nodes: Vec<Node<T>>,
 }
 
-/// What the ranks from `first` on have together.
+/// Combined value of the ranks from `first` on.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Node<T> {
     pub(super) first: u64,
-    /// How many ranks it covers: a power of two.
+    /// Number of ranks that it covers: a power of two.
     pub(super) ranks: u64,
     pub(super) value: T,
 }
@@ -24,7 +24,7 @@ impl<T> RankTree<T> {
         RankTree { nodes: Vec::new() }
     }
 
-    /// Appends the next ranks; `combine` is given lower ranks and higher ranks.
+    /// Appends the next ranks; `combine` gets the values of lower ranks and of higher ranks.
     pub(super) fn push(&mut self, mut node: Node<T>, combine: impl Fn(&mut T, &T)) {
         while let Some(mut left) = self.nodes.pop_if(|left| {
             left.ranks == node.ranks
@@ -41,7 +41,7 @@ impl<T> RankTree<T> {
         &self.nodes
     }
 
-    /// What all ranks have together.
+    /// Combined value of all ranks.
     pub(super) fn total(self, combine: impl Fn(&mut T, &T)) -> Option<T> {
         let mut nodes = self.nodes.into_iter().map(|node| node.value);
         let mut total = nodes.next()?;

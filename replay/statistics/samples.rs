@@ -6,18 +6,18 @@ use super::density::Density;
 use super::{Bounds, Instance, SUBJECTS, Severest, SubjectId};
 use crate::wire::wire;
 
-/// Exact sums of samples, in ticks. Absurd ones, of a damaged trace, are cut.
+/// Exact sums of samples, in ticks. Absurd ones, of a damaged trace, saturate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moments {
-    /// How many samples.
+    /// Number of samples.
     pub count: u64,
-    /// The shortest; the largest number without any.
+    /// Smallest sample; the largest number without any.
     pub minimum: u64,
-    /// The longest; 0 without any.
+    /// Largest sample; 0 without any.
     pub maximum: u64,
-    /// All together.
+    /// Sum of samples.
     pub sum: u128,
-    /// Their squares.
+    /// Sum of squares.
     pub squares: u128,
 }
 
@@ -49,7 +49,7 @@ impl Moments {
         let count = u128::from(self.count);
         let (scaled, square) = (count.checked_mul(self.squares), self.sum.checked_mul(self.sum));
         match (scaled, square) {
-            // Sums of squares that are cut may be too small.
+            // Saturated sums of squares may be too small.
             (Some(scaled), Some(square)) => {
                 scaled.saturating_sub(square) as f64 / (count as f64 * count as f64)
             }
@@ -63,12 +63,12 @@ impl Moments {
 
 wire!(Moments { count, minimum, maximum, sum, squares });
 
-/// What is kept of samples for their quantiles.
+/// Data about samples for their quantiles.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Spread {
-    /// Everything: corrected semantics, and whatever comes before the bounds are known.
+    /// All samples: corrected semantics, and all samples before the bounds are known.
     Values(Vec<u64>),
-    /// The reference's estimate, with the bound that it scales by.
+    /// The reference's estimate, with the bound by which it scales.
     Estimate(u64, Box<Density>),
 }
 
@@ -84,7 +84,7 @@ pub(super) struct OfPattern {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Samples {
     bounds: Option<Bounds>,
-    /// As far as the last pattern that occurred.
+    /// Samples up to the last pattern that occurred.
     patterns: Vec<OfPattern>,
 }
 
@@ -94,19 +94,19 @@ impl Samples {
         Samples { bounds: bounds.copied(), patterns: Vec::new() }
     }
 
-    /// Adds an instance's time to the numbers of a pattern.
+    /// Adds an instance's time as a sample of a pattern.
     pub fn add(&mut self, subject: SubjectId, ticks: Ticks) {
         let pattern = self.pattern(subject);
         pattern.moments.add(ticks.unsigned_abs());
         pattern.spread.add(ticks.unsigned_abs());
     }
 
-    /// Remembers an instance if it is one of the severest.
+    /// Keeps an instance if it is one of the severest.
     pub fn offer(&mut self, subject: SubjectId, instance: Instance) {
         self.pattern(subject).severest.offer(instance);
     }
 
-    /// By pattern; may be shorter than the list of patterns.
+    /// Samples by pattern; may be shorter than the list of patterns.
     pub(super) fn into_patterns(self) -> Vec<OfPattern> {
         self.patterns
     }
@@ -125,7 +125,7 @@ impl Samples {
 
 impl Spread {
     fn estimated(bound: u64) -> Spread {
-        // Where no call of the kind took any time, the reference divides by zero.
+        // If no call of the kind took any time, the reference divides by zero.
         Spread::Estimate(bound.max(1), Box::new(Density::new()))
     }
 

@@ -1,6 +1,8 @@
-//! The severest instances of a pattern: the five longest, of each call path only the longest (specification 13.3).
+//! Severest instances of a pattern: the five longest, of each call path only the longest (specification
+//! 13.3).
 //!
-//! Instances have a total order, so that neither the order in which they come nor the grouping of ranks matters.
+//! Instances have a total order, so that neither the order in which they come nor the grouping of ranks
+//! matters.
 
 use std::cmp::Reverse;
 
@@ -11,23 +13,23 @@ use crate::exchange::batch::BatchReader;
 use crate::operations::Place;
 use crate::wire::{Wire, wire};
 
-/// How many are kept.
+/// Number of instances that are kept.
 const KEPT: usize = 5;
 
-/// An instance of a pattern. The order is from severe to harmless, then of ranks and times.
+/// An instance of a pattern. The order is by descending severity, then by ranks and times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Instance {
-    /// How long was waited, in a collective operation by all together.
+    /// Waiting time, in a collective operation the sum over all members.
     pub duration: Reverse<Ticks>,
     /// The process that waited, in a collective operation the longest.
     pub process: u32,
-    /// When it began.
+    /// Start of the operation.
     pub enter: Ticks,
-    /// When it was over.
+    /// End of the operation.
     pub exit: Ticks,
     /// The call path that waited: of its process, later of the report.
     pub path: u32,
-    /// Who made it wait; the call path is that of its process, later of the report.
+    /// Location and call path of the cause; the call path is that of its process, later of the report.
     pub cause: Place,
 }
 
@@ -43,14 +45,14 @@ impl Wire for Reverse<Ticks> {
 
 wire!(Instance { duration, [process, path], enter, exit, cause });
 
-/// The severest instances so far, the severest first.
+/// The severest instances so far, in descending order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Severest {
     instances: Vec<Instance>,
 }
 
 impl Severest {
-    /// Takes an instance in if it is severe enough.
+    /// Adds an instance if it is severe enough.
     #[inline]
     pub fn offer(&mut self, instance: Instance) {
         if self.instances.len() == KEPT && self.instances[KEPT - 1] <= instance {

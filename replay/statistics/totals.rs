@@ -1,4 +1,4 @@
-//! From the samples of processes to those of the whole trace, at worker 0.
+//! Reduction of the samples of processes to those of the whole trace, at worker 0.
 
 use super::density::Density;
 use super::quantiles::quartiles;
@@ -13,36 +13,37 @@ use crate::int::to_u64;
 use crate::operations::Place;
 use crate::wire::{self, Wire, batch_of};
 
-/// The estimate of some ranks, if they have samples.
+/// Estimate over some ranks, if they have samples.
 type Estimate = Option<Box<Density>>;
 
-/// What a worker's processes found.
+/// Samples of a worker's processes.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     bounds: Option<Bounds>,
     patterns: Vec<OfPattern>,
-    /// By process, in rising order, the severest of each pattern; call paths are those of the process.
+    /// The severest instances of each pattern, by process in ascending order; call paths are those of the
+    /// process.
     severest: Vec<(usize, Vec<Severest>)>,
 }
 
-/// What a worker's processes found of one pattern.
+/// Samples of one pattern in a worker's processes.
 #[derive(Clone, Debug)]
 struct OfPattern {
     moments: Moments,
     /// All samples (corrected semantics).
     values: Vec<u64>,
-    /// Their estimate by rank (reference semantics).
+    /// Estimates by rank (reference semantics).
     estimates: RankTree<Estimate>,
-    /// With call paths of the report.
+    /// The severest instances, with call paths of the report.
     severest: Severest,
 }
 
 /// The instances of a pattern in the whole trace, in ticks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Total {
-    /// Exact sums; in the reference semantics the shortest is at most the bound (13.4, step 3).
+    /// Exact sums; in the reference semantics the minimum is at most the bound (specification 13.4, step 3).
     pub moments: Moments,
-    /// What 25 %, 50 % and 75 % of the instances do not exceed: exact, or the reference's estimate.
+    /// Quartiles: exact, or the reference's estimate.
     pub quartiles: [f64; 3],
     /// The severest instances, with call paths of the report.
     pub severest: Severest,
@@ -57,7 +58,7 @@ fn combine(lower: &mut Estimate, higher: &Estimate) {
 }
 
 impl Statistics {
-    /// Nothing yet; with bounds in the reference semantics.
+    /// Empty statistics; with bounds in the reference semantics.
     pub fn new(bounds: Option<Bounds>) -> Statistics {
         let pattern = OfPattern {
             moments: Moments::default(),
@@ -68,7 +69,7 @@ impl Statistics {
         Statistics { bounds, patterns: vec![pattern; SUBJECTS.len()], severest: Vec::new() }
     }
 
-    /// Adds what the next process found.
+    /// Adds the samples of the next process.
     pub fn absorb(&mut self, process: usize, samples: Samples) {
         let mut found = samples.into_patterns().into_iter();
         let mut severest = Vec::new();
@@ -93,8 +94,8 @@ impl Statistics {
         }
     }
 
-    /// The statistics of all workers, by pattern; at worker 0. `number` answers the report's number of a call path of one
-    /// of this worker's processes, `process_of` the process of any location.
+    /// The statistics of all workers, by pattern; at worker 0. `number` returns the report's number of a call
+    /// path of one of this worker's processes, `process_of` the process of any location.
     ///
     /// # Errors
     /// If a worker failed.
@@ -133,7 +134,7 @@ impl Statistics {
             let quartiles = match self.bounds {
                 None => exact[at].map(|ticks| ticks as f64),
                 Some(bounds) => {
-                    // The reference begins with the bound as the shortest.
+                    // The reference starts with the bound as the minimum.
                     moments.minimum = moments.minimum.min(bounds[at]);
                     let estimate = pattern.estimates.total(combine).flatten();
                     let shares = estimate.map_or([0.0; 3], |estimate| estimate.quartiles());
@@ -160,7 +161,7 @@ fn encode(patterns: &Vec<OfPattern>) -> Batch {
     batch
 }
 
-/// Adds what the next higher workers have.
+/// Adds the samples of the next higher workers.
 fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     let mut reader = BatchReader::new(words);
     for pattern in patterns {
@@ -175,7 +176,7 @@ fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     }
 }
 
-/// Replaces the call paths of causes by the report's: only the worker that owns the causing process knows them.
+/// Replaces the call paths of causes by the report's, which only the worker of the causing process knows.
 fn name_causes(
     patterns: &mut [OfPattern],
     number: impl Fn(usize, PathId) -> Option<u32>,

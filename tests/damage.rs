@@ -50,7 +50,7 @@ impl File {
 }
 
 /// A damaged file: its new content.
-struct Damage {
+struct DamagedFile {
     file: usize,
     what: String,
     bytes: Vec<u8>,
@@ -108,8 +108,8 @@ impl Fixture {
     /// Applies each damage in turn; returns a description of each wrong result.
     fn damage(
         &self,
-        damages: &[Damage],
-        problem: impl Fn(&Damage, &Ending) -> Option<String> + Sync,
+        damages: &[DamagedFile],
+        problem: impl Fn(&DamagedFile, &Ending) -> Option<String> + Sync,
     ) -> Vec<String> {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -152,7 +152,7 @@ impl Fixture {
     }
 
     /// Checks that hold for any damage.
-    fn problem(&self, damage: &Damage, ending: &Ending, place: &Path) -> Option<String> {
+    fn problem(&self, damage: &DamagedFile, ending: &Ending, place: &Path) -> Option<String> {
         let file = &self.files[damage.file];
         match ending {
             Ending::Message(message) => {
@@ -211,7 +211,7 @@ fn archive_cut_at_every_byte_gives_a_message_or_a_finding() {
     for (at, file) in fixture.files.iter().enumerate() {
         let cut = |length: usize| {
             let bytes = file.bytes[..length].to_vec();
-            Damage { file: at, what: format!("cut to {length} of {} bytes", file.bytes.len()), bytes }
+            DamagedFile { file: at, what: format!("cut to {length} of {} bytes", file.bytes.len()), bytes }
         };
         cuts.extend((0..file.bytes.len()).map(cut));
     }
@@ -255,9 +255,9 @@ fn flip_bits(name: &str) {
         let mut bytes = fixture.files[file].bytes.clone();
         let (at, bit) = (random.below(bytes.len()), random.below(8));
         bytes[at] ^= 1 << bit;
-        Damage { file, what: format!("bit {bit} of byte {at:#x} flipped"), bytes }
+        DamagedFile { file, what: format!("bit {bit} of byte {at:#x} flipped"), bytes }
     };
-    let flips: Vec<Damage> = (0..FLIPS).map(|_| flip()).collect();
+    let flips: Vec<DamagedFile> = (0..FLIPS).map(|_| flip()).collect();
     let (refused, odd) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let problems = fixture.damage(&flips, |_, ending| {
         match ending {

@@ -1,6 +1,7 @@
 //! Matched operations, the input of patterns: operations with their partners, in ticks of one clock.
 //!
-//! `E` and `L` in the definitions are `enter` and `leave` of the call that contains an event (specification 1).
+//! `E` and `L` in the definitions are `enter` and `leave` of the call that contains an event
+//! (specification 1).
 
 use model::Ticks;
 

@@ -7,7 +7,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `samples` | the samples of a process: exact integers, and either all values or an estimate of their density |
+//! | `samples` | samples of a process: exact integers, and either all values or an estimate of their density |
 //! | `density` | that estimate (reference semantics) |
 //! | `bounds` | the longest wait that is possible, by which the estimate scales its samples |
 //! | `rank_tree` | combines the estimates of ranks, in an order that does not depend on the workers |

@@ -15,9 +15,9 @@ use crate::support::run::{analyzer, mpirun, run};
 use crate::support::{archive, copy, fresh};
 
 /// Damages a file.
-type Damage = fn(&Path);
+type FileDamage = fn(&Path);
 
-const DAMAGES: [(&str, Damage); 6] = [
+const DAMAGES: [(&str, FileDamage); 6] = [
     ("missing", |file| fs::remove_file(file).unwrap()),
     ("empty", |file| fs::write(file, "").unwrap()),
     ("directory", |file| {
@@ -36,11 +36,11 @@ const DAMAGES: [(&str, Damage); 6] = [
 ];
 
 /// Expected result for a damaged file: a message, or a finding in a report.
-enum Outcome {
+enum ExpectedOutcome {
     Message(&'static str),
     Finding(&'static str),
 }
-use Outcome::{Finding, Message};
+use ExpectedOutcome::{Finding, Message};
 use skip::{Need, skip};
 
 /// The same command without root's permissions, if there is a program that can drop them.
@@ -57,7 +57,7 @@ fn humble(command: &Command) -> Option<Command> {
 }
 
 /// Damages a file of an archive in all ways; expects these outcomes.
-fn expect(file: &str, outcomes: [Outcome; 6]) {
+fn expect(file: &str, outcomes: [ExpectedOutcome; 6]) {
     for ((what, damage), outcome) in DAMAGES.iter().zip(outcomes) {
         let directory = fresh();
         copy(&archive("barrier.4"), directory.path());
@@ -157,9 +157,9 @@ fn events_that_claim_to_be_larger_than_any_memory_are_told() {
 }
 
 /// Changes a large file, given its size.
-type Change = fn(&File, u64);
+type FileChange = fn(&File, u64);
 
-const CHANGES: [(&str, Change); 4] = [
+const CHANGES: [(&str, FileChange); 4] = [
     ("emptied", |file, _| file.set_len(0).unwrap()),
     ("cut to a part of a page", |file, size| file.set_len(size / 2 + 77).unwrap()),
     ("cut and written again", |file, size| {
@@ -173,7 +173,7 @@ const CHANGES: [(&str, Change); 4] = [
 
 /// Analyzes an experiment, and changes `file` of it after a pause once the first process has mapped it.
 /// Returns whether a process was still using it.
-fn change(job: &mut Job, file: &Path, pause: Duration, change: Change) -> bool {
+fn change(job: &mut Job, file: &Path, pause: Duration, change: FileChange) -> bool {
     let name = file.to_str().unwrap();
     let Some(reader) = job.wait_for(|job| job.workers().find(|&worker| job.maps(worker, name))) else {
         return false;

@@ -10,7 +10,7 @@ use super::{Analysis, EventRef};
 
 /// A member: b, n, and its amounts of data.
 #[derive(Clone, Copy)]
-struct Member {
+struct CollectiveMember {
     b: i64,
     n: i64,
     sent: i64,
@@ -19,7 +19,7 @@ struct Member {
     place: EventRef,
 }
 
-impl Member {
+impl CollectiveMember {
     /// The general clamp: waiting for X, and completion after Y.
     fn wait_and_completion(&self, x: i64, y: i64) -> (i64, i64) {
         let x = x.min(self.n);
@@ -50,16 +50,16 @@ pub(crate) struct Partner {
     pub(crate) ranks: BTreeSet<usize>,
 }
 
-fn latest_begin(members: &[Member]) -> Option<i64> {
+fn latest_begin(members: &[CollectiveMember]) -> Option<i64> {
     members.iter().map(|member| member.b).max()
 }
 
-fn earliest_end(members: &[Member]) -> Option<i64> {
+fn earliest_end(members: &[CollectiveMember]) -> Option<i64> {
     members.iter().map(|member| member.n).min()
 }
 
 /// Q9: members that move no data are left out.
-fn with_data(members: &[Member]) -> Vec<Member> {
+fn with_data(members: &[CollectiveMember]) -> Vec<CollectiveMember> {
     members.iter().copied().filter(|member| member.sent > 0 || member.received > 0).collect()
 }
 
@@ -73,15 +73,17 @@ fn is_doubted(operations: &Operations, instance: &[usize]) -> bool {
 }
 
 /// Whether a member has left before another one entered that it has to wait for.
-fn leaves_early(members: &[Member], operation: u8, root: Option<usize>) -> bool {
-    let before =
-        |members: &[Member], x: Option<i64>| x.is_some_and(|x| members.iter().any(|member| member.n < x));
-    let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+fn leaves_early(members: &[CollectiveMember], operation: u8, root: Option<usize>) -> bool {
+    let before = |members: &[CollectiveMember], x: Option<i64>| {
+        x.is_some_and(|x| members.iter().any(|member| member.n < x))
+    };
+    let senders: Vec<CollectiveMember> = members.iter().copied().filter(|member| member.sent > 0).collect();
     match (operation, root) {
         (0, _) => before(members, latest_begin(members)),
         (1 | 4 | 5, Some(root)) => {
             let root = members[root];
-            let waits = |member: &&Member| member.received > 0 && member.b < root.b && root.sent > 0;
+            let waits =
+                |member: &&CollectiveMember| member.received > 0 && member.b < root.b && root.sent > 0;
             members.iter().filter(waits).any(|member| member.n < root.b)
         }
         (2 | 3 | 12, Some(root)) => {
@@ -91,7 +93,7 @@ fn leaves_early(members: &[Member], operation: u8, root: Option<usize>) -> bool 
         (6 | 7 | 8 | 11 | 13 | 16, _) => {
             let moving = with_data(members);
             let (x, y) = (latest_begin(&moving), earliest_end(&moving));
-            let receivers: Vec<Member> =
+            let receivers: Vec<CollectiveMember> =
                 moving.iter().copied().filter(|member| member.received > 0).collect();
             y <= x && before(&receivers, latest_begin(&senders))
         }
@@ -111,12 +113,12 @@ impl Analysis {
         for instance in instances {
             let first = &operations.collectives[instance[0]];
             let (operation, root) = (first.operation.0, first.root.map(|root| root as usize));
-            let members: Vec<Member> = instance
+            let members: Vec<CollectiveMember> = instance
                 .iter()
                 .map(|&at| {
                     let one = &operations.collectives[at];
                     let (sent, received, place) = (one.sent, one.received, one.end);
-                    Member { b: one.begin, n: place.time, sent, received, place }
+                    CollectiveMember { b: one.begin, n: place.time, sent, received, place }
                 })
                 .collect();
             if self.semantics == Semantics::Corrected
@@ -138,7 +140,7 @@ impl Analysis {
     }
 
     /// Specification 6.2
-    fn barrier(&mut self, members: &[Member]) {
+    fn barrier(&mut self, members: &[CollectiveMember]) {
         let (Some(x), Some(y)) = (latest_begin(members), earliest_end(members)) else { return };
         for member in members {
             let (wait, completion) = member.wait_and_completion(x, y);
@@ -150,7 +152,13 @@ impl Analysis {
 
     /// Synchronises members, each with all others of them; `x` is the start of the blamed one, `y` their
     /// earliest end.
-    fn meet(&mut self, class: &'static str, all: &[Member], partners: &[Member], (x, y): (i64, i64)) {
+    fn meet(
+        &mut self,
+        class: &'static str,
+        all: &[CollectiveMember],
+        partners: &[CollectiveMember],
+        (x, y): (i64, i64),
+    ) {
         let ranks: BTreeSet<usize> = partners.iter().map(|partner| self.process(partner.place)).collect();
         let with = partners.iter().map(|&partner| (partner, ranks.clone())).collect();
         self.meet_some(class, all, with, (x, y));
@@ -161,11 +169,11 @@ impl Analysis {
     fn meet_some(
         &mut self,
         class: &'static str,
-        all: &[Member],
-        partners: Vec<(Member, BTreeSet<usize>)>,
+        all: &[CollectiveMember],
+        partners: Vec<(CollectiveMember, BTreeSet<usize>)>,
         (x, y): (i64, i64),
     ) {
-        let partner = |(member, ranks): (Member, BTreeSet<usize>)| {
+        let partner = |(member, ranks): (CollectiveMember, BTreeSet<usize>)| {
             let (wait, completion) = member.wait_and_completion(x, y);
             // Q20: there is no waiting in MPI_Init.
             let wait = if class == "init" { 0 } else { wait };
@@ -179,51 +187,53 @@ impl Analysis {
     }
 
     /// Specification 6.3
-    fn one_to_n(&mut self, members: &[Member], root: usize) {
+    fn one_to_n(&mut self, members: &[CollectiveMember], root: usize) {
         let x = members[root].b;
         if members[root].sent == 0 {
             return;
         }
-        let waiting: Vec<Member> =
+        let waiting: Vec<CollectiveMember> =
             members.iter().copied().filter(|member| member.received > 0 && member.b < x).collect();
         let Some(y) = earliest_end(&waiting) else { return };
         for member in &waiting {
             self.add_at("mpi_latebroadcast", member.place, member.wait_and_completion(x, y).0);
         }
         let root = members[root];
-        let process = |member: &Member| self.process(member.place);
+        let process = |member: &CollectiveMember| self.process(member.place);
         let mut partners = vec![(root, waiting.iter().map(process).collect())];
         partners.extend(waiting.iter().map(|&member| (member, BTreeSet::from([process(&root)]))));
         self.meet_some("12n", members, partners, (x, y));
     }
 
     /// Specification 6.4
-    fn n_to_one(&mut self, members: &[Member], root: usize) {
-        let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+    fn n_to_one(&mut self, members: &[CollectiveMember], root: usize) {
+        let senders: Vec<CollectiveMember> =
+            members.iter().copied().filter(|member| member.sent > 0).collect();
         let (root, Some(x)) = (members[root], latest_begin(&senders)) else { return };
         if root.received == 0 || root.b >= x {
             return;
         }
         self.add_at("mpi_earlyreduce", root.place, root.wait_and_completion(x, root.n).0);
         let latest = *senders.iter().find(|sender| sender.b == x).expect("the latest sender");
-        let process = |member: &Member| BTreeSet::from([self.process(member.place)]);
+        let process = |member: &CollectiveMember| BTreeSet::from([self.process(member.place)]);
         let partners = vec![(root, process(&latest)), (latest, process(&root))];
         self.meet_some("n21", members, partners, (x, root.n.min(latest.n)));
     }
 
     /// Specification 6.5
-    fn n_to_n(&mut self, members: &[Member]) {
+    fn n_to_n(&mut self, members: &[CollectiveMember]) {
         let all = members;
         let members = with_data(members);
         let (Some(x1), Some(y1)) = (latest_begin(&members), earliest_end(&members)) else { return };
         if y1 > x1 {
             return self.wait_at_n_to_n(all, &members, x1);
         }
-        let senders: Vec<Member> = members.iter().copied().filter(|member| member.sent > 0).collect();
+        let senders: Vec<CollectiveMember> =
+            members.iter().copied().filter(|member| member.sent > 0).collect();
         let Some(x) = latest_begin(&senders) else { return };
         // Among several last senders the lowest rank takes part.
         let last = members.iter().position(|member| member.sent > 0 && member.b == x);
-        let synchronising: Vec<Member> = members
+        let synchronising: Vec<CollectiveMember> = members
             .iter()
             .enumerate()
             .filter(|(at, member)| member.received > 0 && member.b < x || Some(*at) == last)
@@ -232,7 +242,7 @@ impl Analysis {
         self.wait_at_n_to_n(all, &synchronising, x);
     }
 
-    fn wait_at_n_to_n(&mut self, all: &[Member], synchronising: &[Member], x: i64) {
+    fn wait_at_n_to_n(&mut self, all: &[CollectiveMember], synchronising: &[CollectiveMember], x: i64) {
         let Some(y) = earliest_end(synchronising) else { return };
         for member in synchronising {
             let (wait, completion) = member.wait_and_completion(x, y);
@@ -243,7 +253,7 @@ impl Analysis {
     }
 
     /// Specification 6.6
-    fn scan(&mut self, members: &[Member]) {
+    fn scan(&mut self, members: &[CollectiveMember]) {
         let mut x: Option<i64> = None;
         for member in with_data(members) {
             if member.sent > 0 {
@@ -275,7 +285,7 @@ impl Analysis {
     }
 
     /// The call of each process that is left first; none unless all have one.
-    fn first_calls(&self, processes: usize, is: impl Fn(&str) -> bool) -> Option<Vec<Member>> {
+    fn first_calls(&self, processes: usize, is: impl Fn(&str) -> bool) -> Option<Vec<CollectiveMember>> {
         (0..processes)
             .map(|process| {
                 let locations = self.locations.iter().enumerate().filter(|(_, it)| it.process == process);
@@ -284,7 +294,7 @@ impl Analysis {
                 });
                 let first =
                     calls.filter(|(_, _, call)| is(&call.mpi_name)).min_by_key(|(_, _, call)| call.leave);
-                first.map(|(location, number, call)| Member {
+                first.map(|(location, number, call)| CollectiveMember {
                     b: call.enter,
                     n: call.leave,
                     sent: 0,

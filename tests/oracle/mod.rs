@@ -6,7 +6,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `read` | events of an archive, on the global clock, with their calls and call paths (specification 2, 11.1) |
+//! | `read` | events of an archive on the global clock, with calls and call paths (specification 2, 11.1) |
 //! | `booking` | exclusive time in the order of events (specification 7.2) |
 //! | `operations` | messages and collective operations of each process (specification 2.1) |
 //! | `matching` | matching of sends with receives, and of collective operations |
@@ -15,7 +15,7 @@
 //! | `tasks` | tasks (specification 11.1) |
 //! | `barriers` | barriers of threads (specification 11.2) |
 //! | `idle_threads` | idle time of worker threads (specification 16.4) |
-//! | `causes` | root causes: critical path, delay costs, indirect and propagating waiting (specification 7 to 10) |
+//! | `causes` | critical path, delay costs, indirect and propagating waiting (specification 7 to 10) |
 //! | `findings` | missing data, and deadlocks |
 //! | `random` | random programs that use everything that MPI allows |
 //! | `script` | traces as readable scripts |

@@ -77,7 +77,7 @@ pub(crate) struct Operations {
 
 /// An active request.
 #[derive(Clone, Copy)]
-enum Request {
+enum ActiveRequest {
     /// Index of the send.
     Send(usize),
     Receive(EventRef),
@@ -89,22 +89,28 @@ enum Request {
 pub(crate) fn collect(locations: &[Location], world: &World) -> Operations {
     let mut operations = Operations::default();
     for process in 0..world.processes {
-        Process { process, world, all: &mut operations, requests: HashMap::new(), claimed: HashMap::new() }
-            .collect(locations);
+        ProcessReader {
+            process,
+            world,
+            all: &mut operations,
+            requests: HashMap::new(),
+            claimed: HashMap::new(),
+        }
+        .collect(locations);
     }
     operations
 }
 
-struct Process<'a> {
+struct ProcessReader<'a> {
     process: usize,
     world: &'a World,
     all: &'a mut Operations,
-    requests: HashMap<u64, Request>,
+    requests: HashMap<u64, ActiveRequest>,
     /// Messages that a matched probe has claimed.
     claimed: HashMap<u64, (EventRef, Envelope)>,
 }
 
-impl Process<'_> {
+impl ProcessReader<'_> {
     fn collect(&mut self, locations: &[Location]) {
         let of_process =
             || locations.iter().enumerate().filter(|(_, location)| location.process == self.process);
@@ -134,7 +140,7 @@ impl Process<'_> {
         }
         self.all.gaps.push(gap);
         self.all.were_off.push(was_off);
-        let is_receive = |request: &Request| !matches!(request, Request::Send(_));
+        let is_receive = |request: &ActiveRequest| !matches!(request, ActiveRequest::Send(_));
         self.all.have_open_receives.push(self.requests.values().any(is_receive));
     }
 
@@ -145,27 +151,27 @@ impl Process<'_> {
             }
             EventKind::Isend(envelope, request) => {
                 let send = self.send(at, envelope, None);
-                self.requests.insert(request, Request::Send(send));
+                self.requests.insert(request, ActiveRequest::Send(send));
             }
             EventKind::IsendComplete(request) => {
-                if let Some(Request::Send(send)) = self.requests.remove(&request) {
+                if let Some(ActiveRequest::Send(send)) = self.requests.remove(&request) {
                     self.all.sends[send].completion = Some(at);
                 }
             }
             EventKind::IrecvRequest(request) => {
-                self.requests.insert(request, Request::Receive(at));
+                self.requests.insert(request, ActiveRequest::Receive(at));
             }
             EventKind::Recv(envelope) => self.receive(at, at, at, envelope, envelope.bytes),
             EventKind::Irecv(envelope, request) => {
                 // If the posting was not recorded, only the completion is known.
                 let posted = match self.requests.remove(&request) {
-                    Some(Request::Receive(posted)) => posted,
+                    Some(ActiveRequest::Receive(posted)) => posted,
                     _ => at,
                 };
                 self.receive(posted, posted, at, envelope, envelope.bytes);
             }
             EventKind::Cancelled(request) => {
-                if let Some(Request::Send(send)) = self.requests.remove(&request) {
+                if let Some(ActiveRequest::Send(send)) = self.requests.remove(&request) {
                     self.all.sends[send].is_cancelled = true;
                 }
             }
@@ -179,11 +185,13 @@ impl Process<'_> {
             }
             EventKind::ImrecvRequest { message, request } => {
                 if let Some((claimed, envelope)) = self.claimed.remove(&message) {
-                    self.requests.insert(request, Request::Claimed(claimed, envelope, at));
+                    self.requests.insert(request, ActiveRequest::Claimed(claimed, envelope, at));
                 }
             }
             EventKind::Imrecv { request, bytes } => {
-                if let Some(Request::Claimed(claimed, envelope, posted)) = self.requests.remove(&request) {
+                if let Some(ActiveRequest::Claimed(claimed, envelope, posted)) =
+                    self.requests.remove(&request)
+                {
                     self.receive(claimed, posted, at, envelope, bytes);
                 }
             }

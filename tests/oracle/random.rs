@@ -18,13 +18,13 @@ mod program;
 
 /// Envelope of a receive, with wildcards.
 #[derive(Clone, Debug)]
-struct Pattern {
+struct ReceivePattern {
     communicator: String,
     source: Option<u32>,
     tag: Option<u32>,
 }
 
-impl Pattern {
+impl ReceivePattern {
     fn takes(&self, message: &Message) -> bool {
         self.communicator == message.communicator
             && self.source.is_none_or(|source| source == message.peer)
@@ -44,7 +44,7 @@ struct Arrived {
 #[derive(Clone, Debug)]
 enum State {
     Sends,
-    Posted(Pattern),
+    Posted(ReceivePattern),
     Received(Arrived),
     /// By a matched probe.
     Claimed(Arrived),
@@ -52,7 +52,7 @@ enum State {
 
 /// An active request.
 #[derive(Clone, Debug)]
-struct Request {
+struct SimulatedRequest {
     number: u64,
     state: State,
     /// The persistent operation, if the request can be started again.
@@ -63,7 +63,7 @@ struct Request {
 #[derive(Clone, Debug)]
 enum Persistent {
     Send { to: usize, sent: Message, received: Message },
-    Receive(Pattern),
+    Receive(ReceivePattern),
 }
 
 /// A call that has been entered, and whose events come later.
@@ -75,7 +75,7 @@ enum Open {
 }
 
 #[derive(Debug)]
-struct Thread {
+struct SimulatedThread {
     stream: Stream,
     /// Number of open functions, and the number of them at the start of the parallel region.
     depth: usize,
@@ -85,9 +85,9 @@ struct Thread {
 
 /// A process under construction.
 #[derive(Debug)]
-struct Process {
+struct SimulatedProcess {
     now: u64,
-    threads: Vec<Thread>,
+    threads: Vec<SimulatedThread>,
     /// Whether all of its threads may call MPI.
     is_multiple: bool,
     is_parallel: bool,
@@ -95,15 +95,15 @@ struct Process {
     has_forked: bool,
     /// Whether the recorder is off, and loses events.
     is_off: bool,
-    requests: Vec<Request>,
+    requests: Vec<SimulatedRequest>,
     inactive: Vec<(u64, Persistent)>,
     arrived: Vec<Arrived>,
     claimed: Vec<(u64, Arrived)>,
 }
 
-struct Generator {
+struct ProgramGenerator {
     random: Random,
-    processes: Vec<Process>,
+    processes: Vec<SimulatedProcess>,
     communicators: Vec<(String, Members)>,
     /// Whether clocks agree.
     is_synchronous: bool,
@@ -144,10 +144,10 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     let communicators = group::communicators(&mut random, ranks);
     let is_synchronous = random.chance(50);
     let is_multiple = random.chance(60);
-    let process = |rank: usize, random: &mut Random| Process {
+    let process = |rank: usize, random: &mut Random| SimulatedProcess {
         now: if is_synchronous { 0 } else { random.below(300) as u64 },
         threads: (0..threads)
-            .map(|thread| Thread {
+            .map(|thread| SimulatedThread {
                 stream: Stream { thread: thread as u32, ..Stream::new(rank as u32) },
                 depth: 0,
                 floor: 0,
@@ -167,7 +167,7 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     let has_own_tags = random.chance(50);
     let switches_off = if random.chance(25) && distinct.is_none() { 4 } else { 0 };
     let contradicts = if random.chance(5) && distinct.is_none() { 10 } else { 0 };
-    let mut generator = Generator {
+    let mut generator = ProgramGenerator {
         random,
         processes,
         communicators,
@@ -187,14 +187,14 @@ fn generate(seed: u64, distinct: Option<bool>) -> (Trace, BTreeSet<&'static str>
     (trace, features)
 }
 
-impl Process {
+impl SimulatedProcess {
     /// Number of threads that may act now.
     fn active(&self) -> usize {
         if self.has_forked && !self.is_parallel { 1 } else { self.threads.len() }
     }
 }
 
-impl Generator {
+impl ProgramGenerator {
     /// The resulting trace: streams with clocks and references of their own, some cut short.
     fn finish(mut self, seed: u64) -> Trace {
         let is_whole = self.distinct.is_some();

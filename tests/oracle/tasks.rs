@@ -15,13 +15,13 @@ pub(super) struct Tasks {
     /// Suspended tasks, with open calls and time of suspension; the latest is last.
     suspended: Vec<((u32, u32), Vec<usize>, i64)>,
     /// All tasks that have started.
-    begun: BTreeMap<(u32, u32), Task>,
+    begun: BTreeMap<(u32, u32), StartedTask>,
     /// Time since which the task runs.
     since: i64,
 }
 
 /// A task that has started.
-struct Task {
+struct StartedTask {
     /// Call path of its thread outside of tasks.
     place: String,
     region: Option<String>,
@@ -48,7 +48,7 @@ impl Reader<'_> {
         if number > 0 && !self.tasks.begun.contains_key(&next) {
             let (_, own, _) = self.tasks.suspended.iter().find(|it| it.0 == (0, 0)).unwrap();
             let place = own.last().map_or(self.root, |&call| &self.location.calls[call].path).to_owned();
-            self.tasks.begun.insert(next, Task { place, region: None, ran: 0 });
+            self.tasks.begun.insert(next, StartedTask { place, region: None, ran: 0 });
         }
         self.go_on(time, next);
     }

@@ -386,13 +386,13 @@ fn program_that_does_not_exist_is_reported_as_shells_and_mpirun_do() {
 }
 
 /// A small file system mounted at a folder.
-struct Disk(PathBuf);
+struct SmallFileSystem(PathBuf);
 
-impl Disk {
+impl SmallFileSystem {
     /// `None`, with a message, if mounting is not allowed here.
-    fn mount(folder: PathBuf, size: &str) -> Option<Disk> {
+    fn mount(folder: PathBuf, size: &str) -> Option<SmallFileSystem> {
         std::fs::create_dir_all(&folder).unwrap();
-        let disk = Disk(folder);
+        let disk = SmallFileSystem(folder);
         if disk.call("mount", &["-t", "tmpfs", "-o", size, "tmpfs"]) {
             return Some(disk);
         }
@@ -406,7 +406,7 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
+impl Drop for SmallFileSystem {
     fn drop(&mut self) {
         self.call("umount", &["-l"]);
     }
@@ -418,7 +418,7 @@ fn full_disk_stops_the_recording_and_not_the_program() {
         return;
     };
     let bare = subject.run_bare();
-    let Some(disk) = Disk::mount(subject.folder.join("disk"), "size=5m") else { return };
+    let Some(disk) = SmallFileSystem::mount(subject.folder.join("disk"), "size=5m") else { return };
     subject.experiment = disk.0.join("recording");
     let recorded = subject.run_recorded(Invocation::InFront);
     assert_same(&bare, &recorded, Invocation::InFront, LauncherQuirk::Nothing);

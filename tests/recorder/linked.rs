@@ -18,17 +18,17 @@ const RANKS: u32 = 3;
 const FUNCTIONS: &str = "+err,+ext,+misc,+type";
 
 /// Invariants of the recordings of one program: the number of records of each kind, and all call paths.
-type Trace = (BTreeMap<String, u64>, Vec<String>);
+type TraceInvariants = (BTreeMap<String, u64>, Vec<String>);
 
 #[track_caller]
-fn trace(experiment: &Path) -> Trace {
+fn trace(experiment: &Path) -> TraceInvariants {
     assert_eq!(archive::refusal(experiment), None);
     (archive::counts(experiment), archive::paths(experiment))
 }
 
 /// Run of the program without a linked recorder, and the trace of a preloaded recorder.
-fn preloaded() -> Option<&'static (Ended, Trace)> {
-    static PRELOADED: OnceLock<Option<(Ended, Trace)>> = OnceLock::new();
+fn preloaded() -> Option<&'static (Ended, TraceInvariants)> {
+    static PRELOADED: OnceLock<Option<(Ended, TraceInvariants)>> = OnceLock::new();
     let record = || {
         let subject =
             Subject::new("linked_reference", PROGRAM, RANKS, &[])?.with("REPLAY_FUNCTIONS", FUNCTIONS);

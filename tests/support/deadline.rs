@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// The running work, with its start.
-type Running = Mutex<Option<(Instant, String)>>;
+type RunningWork = Mutex<Option<(Instant, String)>>;
 
 /// Watches one thread of a test.
-pub(crate) struct Watch(Arc<Running>);
+pub(crate) struct Watch(Arc<RunningWork>);
 
 impl Watch {
     pub(crate) fn new() -> Watch {
-        let running = Arc::new(Running::default());
+        let running = Arc::new(RunningWork::default());
         let watched = Arc::downgrade(&running);
         std::thread::spawn(move || watch(&watched));
         Watch(running)
@@ -29,7 +29,7 @@ impl Watch {
     }
 }
 
-fn watch(watched: &Weak<Running>) {
+fn watch(watched: &Weak<RunningWork>) {
     while let Some(running) = watched.upgrade() {
         if let Some((_, what)) = running.lock().unwrap().as_ref().filter(|(begin, _)| begin.elapsed() > LIMIT)
         {

@@ -14,7 +14,7 @@ const HANDLES: u8 = 17;
 
 /// A channel: direction, communicator, rank and tag of messages; or the communicator of collective
 /// operations.
-type Channel = (&'static str, String, u32, u32);
+type ChannelKey = (&'static str, String, u32, u32);
 
 /// Counters of a channel.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl ChannelCount {
 }
 
 /// An active request.
-struct Request {
+struct PendingRequest {
     begin: u64,
     is_recorded: bool,
     is_send: bool,
@@ -52,8 +52,8 @@ struct Recorder<'a> {
     paused: Vec<String>,
     /// Start of the open MPI call, and the number of open regions at that time.
     call: Option<(u64, usize)>,
-    requests: BTreeMap<u64, Request>,
-    counts: BTreeMap<Channel, ChannelCount>,
+    requests: BTreeMap<u64, PendingRequest>,
+    counts: BTreeMap<ChannelKey, ChannelCount>,
 }
 
 /// The trace of the same run with pauses in it.
@@ -104,7 +104,7 @@ impl Recorder<'_> {
         }
     }
 
-    fn count(&mut self, channel: Channel) -> &mut ChannelCount {
+    fn count(&mut self, channel: ChannelKey) -> &mut ChannelCount {
         self.counts.entry(channel).or_default()
     }
 
@@ -129,17 +129,17 @@ impl Recorder<'_> {
             Step::Send(message) => self.send(time, step, message),
             Step::Isend(message, request) => {
                 let is_recorded = self.is_on;
-                self.requests.insert(*request, Request { begin, is_recorded, is_send: true });
+                self.requests.insert(*request, PendingRequest { begin, is_recorded, is_send: true });
                 self.send(time, step, message);
             }
             Step::IrecvRequest(request) => {
                 let is_recorded = self.is_on;
-                self.requests.insert(*request, Request { begin, is_recorded, is_send: false });
+                self.requests.insert(*request, PendingRequest { begin, is_recorded, is_send: false });
                 self.pass(time, step);
             }
             Step::Recv(message) => self.receive(time, step, message, begin, self.is_on),
             Step::Irecv(message, request) => {
-                let Request { begin, is_recorded, .. } = self.requests.remove(request).unwrap();
+                let PendingRequest { begin, is_recorded, .. } = self.requests.remove(request).unwrap();
                 self.receive(time, step, message, begin, is_recorded);
             }
             Step::IsendComplete(request) => {
@@ -153,7 +153,7 @@ impl Recorder<'_> {
                 }
             }
             Step::Cancel(request) => {
-                let Request { is_recorded, is_send, .. } = self.requests.remove(request).unwrap();
+                let PendingRequest { is_recorded, is_send, .. } = self.requests.remove(request).unwrap();
                 if is_recorded {
                     self.out.push((time, step.clone()));
                 } else if is_send {

@@ -18,7 +18,7 @@ struct Pending {
 }
 
 /// A process under construction.
-struct Process {
+struct RandomProcess {
     stream: Stream,
     /// Other threads, in teams with the main thread.
     workers: Vec<Stream>,
@@ -29,15 +29,15 @@ struct Process {
     pending: Vec<Pending>,
 }
 
-impl Process {
+impl RandomProcess {
     fn at(&mut self, step: Step) {
         self.stream.at(self.now, step);
     }
 }
 
-struct Generator {
+struct TraceGenerator {
     random: Random,
-    processes: Vec<Process>,
+    processes: Vec<RandomProcess>,
     /// Name and members of each communicator, the world first.
     communicators: Vec<(String, Vec<usize>)>,
     /// Whether clocks agree.
@@ -63,7 +63,7 @@ pub(crate) fn trace(seed: u64) -> Trace {
     let is_synchronous = random.chance(50);
     let start = |random: &mut Random| if is_synchronous { 0 } else { random.below(400) as u64 };
     let processes = (0..ranks)
-        .map(|rank| Process {
+        .map(|rank| RandomProcess {
             now: start(&mut random),
             stream: Stream::new(rank as u32),
             workers: Vec::new(),
@@ -72,7 +72,7 @@ pub(crate) fn trace(seed: u64) -> Trace {
             pending: Vec::new(),
         })
         .collect();
-    let mut generator = Generator {
+    let mut generator = TraceGenerator {
         random,
         processes,
         communicators,
@@ -105,7 +105,7 @@ pub(crate) fn trace(seed: u64) -> Trace {
     }
 }
 
-impl Generator {
+impl TraceGenerator {
     fn run(&mut self) {
         for rank in 0..self.processes.len() {
             self.processes[rank].at(Step::Enter("main".into()));
@@ -123,7 +123,7 @@ impl Generator {
                 8 | 9 => self.collective(),
                 _ => {
                     let process = self.random.below(self.processes.len());
-                    let Process { stream, workers, locks, now, .. } = &mut self.processes[process];
+                    let RandomProcess { stream, workers, locks, now, .. } = &mut self.processes[process];
                     *now = team(&mut self.random, locks, stream, workers, *now, self.has_mutexes);
                 }
             }

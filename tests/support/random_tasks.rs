@@ -10,15 +10,15 @@ const TASKS: u32 = 6;
 const THREADS: u32 = 3;
 
 /// A thread under construction.
-struct Member {
+struct TaskThread {
     stream: Stream,
     now: u64,
     /// The running task, and the suspended ones; each with its open regions.
-    runs: Option<Task>,
-    suspended: Vec<Task>,
+    runs: Option<RandomTask>,
+    suspended: Vec<RandomTask>,
 }
 
-struct Task {
+struct RandomTask {
     number: u32,
     open: Vec<&'static str>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
     let mut random = Random::new(seed);
     let mut trace = Trace { program: Some("prog".into()), ..Trace::default() };
     for rank in 0..2 {
-        let mut members: Vec<Member> = (0..THREADS).map(|thread| Member::new(rank, thread)).collect();
+        let mut members: Vec<TaskThread> = (0..THREADS).map(|thread| TaskThread::new(rank, thread)).collect();
         members[0].then(&mut random, Step::Enter("main".into()));
         members[0].then(&mut random, Step::Fork);
         // Clocks of threads agree: tasks are created before any of them runs.
@@ -65,10 +65,10 @@ pub(crate) fn trace(seed: u64, is_odd: bool) -> Trace {
     trace
 }
 
-impl Member {
-    fn new(rank: u32, thread: u32) -> Member {
+impl TaskThread {
+    fn new(rank: u32, thread: u32) -> TaskThread {
         let stream = Stream { thread, ..Stream::new(rank) };
-        Member { stream, now: 0, runs: None, suspended: Vec::new() }
+        TaskThread { stream, now: 0, runs: None, suspended: Vec::new() }
     }
 
     /// Adds an event a little later.
@@ -91,7 +91,7 @@ impl Member {
     }
 
     /// Suspends the running task for another one, new or suspended; or for none.
-    fn switch(&mut self, random: &mut Random, to: Option<Task>) {
+    fn switch(&mut self, random: &mut Random, to: Option<RandomTask>) {
         self.suspended.extend(self.runs.take());
         let number = to.as_ref().map_or(0, |task| task.number);
         self.then(random, Step::TaskSwitch(self.stream.thread, number));
@@ -102,7 +102,7 @@ impl Member {
         while self.runs.as_ref().is_some_and(|task| !task.open.is_empty()) {
             self.leave(random);
         }
-        if let Some(Task { number, .. }) = self.runs.take() {
+        if let Some(RandomTask { number, .. }) = self.runs.take() {
             self.then(random, Step::TaskComplete(self.stream.thread, number));
             // Recorders write the switch to the next task, but not at once.
             self.now += random.below(3) as u64;
@@ -114,7 +114,7 @@ impl Member {
     /// Runs all of its tasks, alternating.
     fn run_tasks(&mut self, random: &mut Random) {
         for number in 1..=TASKS {
-            self.switch(random, Some(Task { number, open: Vec::new() }));
+            self.switch(random, Some(RandomTask { number, open: Vec::new() }));
             self.enter(random, "!$omp task");
             for _ in 0..random.below(8) {
                 match random.below(6) {

@@ -13,12 +13,12 @@ pub(super) struct Locks([(u32, u64); KINDS]);
 const KINDS: usize = 4;
 
 /// A thread under construction.
-struct Member<'s> {
+struct TeamThread<'s> {
     stream: &'s mut Stream,
     now: u64,
 }
 
-impl Member<'_> {
+impl TeamThread<'_> {
     /// Adds an event a little later.
     fn then(&mut self, random: &mut Random, step: Step) {
         self.now += random.below(12) as u64;
@@ -45,7 +45,8 @@ pub(super) fn team(
     }
     main.at(now, Step::Fork);
     let streams = [main].into_iter().chain(&mut workers[..count]);
-    let mut members: Vec<Member<'_>> = streams.map(|stream| Member { stream, now: now + 1 }).collect();
+    let mut members: Vec<TeamThread<'_>> =
+        streams.map(|stream| TeamThread { stream, now: now + 1 }).collect();
     for member in &mut members {
         member.then(random, Step::TeamBegin);
         member.enter(random, "!$omp parallel");
@@ -66,7 +67,7 @@ pub(super) fn team(
     joined
 }
 
-fn barrier(random: &mut Random, members: &mut [Member<'_>], region: &str) {
+fn barrier(random: &mut Random, members: &mut [TeamThread<'_>], region: &str) {
     members.iter_mut().for_each(|member| member.enter(random, region));
     let last = members.iter().map(|member| member.now).max().unwrap_or(0);
     for member in members {
@@ -77,7 +78,7 @@ fn barrier(random: &mut Random, members: &mut [Member<'_>], region: &str) {
 
 /// Every member acquires a lock once: of a critical section, an OpenMP lock, a mutex, or the mutex of a
 /// condition.
-fn lock(random: &mut Random, members: &mut [Member<'_>], state: &mut (u32, u64), kind: usize) {
+fn lock(random: &mut Random, members: &mut [TeamThread<'_>], state: &mut (u32, u64), kind: usize) {
     const CALLS: [&str; KINDS] =
         ["!$omp critical", "omp_set_lock", "pthread_mutex_lock", "pthread_cond_wait"];
     let model = if kind < 2 { Paradigm::OPENMP } else { Paradigm::PTHREAD };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Statistics of a pattern.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct PatternNumbers {
     pub(crate) name: String,
     /// Count, mean, median, minimum, maximum, sum; variance and two quartiles where they are given.
     pub(crate) numbers: Vec<f64>,
@@ -22,13 +22,13 @@ pub(crate) fn lines(text: &str) -> Vec<String> {
 }
 
 /// The numbers of each pattern.
-pub(crate) fn read(report: &Path) -> Vec<Pattern> {
+pub(crate) fn read(report: &Path) -> Vec<PatternNumbers> {
     let lines = lines(&text(report)).into_iter().filter(|line| !line.starts_with('-'));
     lines
         .map(|line| {
             let mut words = line.split(' ');
             let name = words.next().unwrap().to_owned();
-            Pattern { name, numbers: words.map(|word| word.parse().unwrap()).collect() }
+            PatternNumbers { name, numbers: words.map(|word| word.parse().unwrap()).collect() }
         })
         .collect()
 }

@@ -7,7 +7,8 @@
 //! | layer | types |
 //! |---|---|
 //! | archive | [`Archive`], [`Anchor`], [`ArchiveWriter`] |
-//! | file | [`FileBytes`], [`EventCursor`], [`DefinitionCursor`], [`EventWriter`], [`LocalDefinitionWriter`] |
+//! | file | [`FileBytes`], [`EventCursor`], [`DefinitionCursor`] |
+//! | | [`EventWriter`], [`LocalDefinitionWriter`] |
 //! | record | [`Event`], [`Definition`], and their parts: [`List`], [`Attribute`], [`Value`], … |
 //! | from local to global | [`LocalDefinitions`]: [`Mappings`] and [`ClockCorrection`] |
 //!

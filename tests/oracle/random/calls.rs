@@ -2,13 +2,14 @@
 
 use crate::support::trace::{Message, Step};
 
-use super::{Arrived, Generator, Open, Pattern, Persistent, Request, State};
+use super::{Arrived, Open, Persistent, ProgramGenerator, ReceivePattern, SimulatedRequest, State};
 
-impl Generator {
+impl ProgramGenerator {
     /// A message arrives: the first receive that matches takes it.
     pub(super) fn arrive(&mut self, to: usize, arrived: Arrived) {
         let process = &mut self.processes[to];
-        let takes = |it: &&mut Request| matches!(&it.state, State::Posted(p) if p.takes(&arrived.message));
+        let takes =
+            |it: &&mut SimulatedRequest| matches!(&it.state, State::Posted(p) if p.takes(&arrived.message));
         match process.requests.iter_mut().find(takes) {
             Some(request) => request.state = State::Received(arrived),
             None => process.arrived.push(arrived),
@@ -16,20 +17,20 @@ impl Generator {
     }
 
     /// Takes the first arrived message that matches a receive, if any.
-    fn take(&mut self, rank: usize, pattern: &Pattern) -> Option<Arrived> {
+    fn take(&mut self, rank: usize, pattern: &ReceivePattern) -> Option<Arrived> {
         let arrived = &mut self.processes[rank].arrived;
         let at = arrived.iter().position(|it| pattern.takes(&it.message))?;
         Some(arrived.remove(at))
     }
 
     /// The envelope of an arrived message, possibly with wildcards.
-    fn pattern_of_arrived(&mut self, rank: usize) -> Option<Pattern> {
+    fn pattern_of_arrived(&mut self, rank: usize) -> Option<ReceivePattern> {
         let arrived = &self.processes[rank].arrived;
         if arrived.is_empty() {
             return None;
         }
         let message = arrived[self.random.below(arrived.len())].message.clone();
-        Some(Pattern {
+        Some(ReceivePattern {
             communicator: message.communicator.clone(),
             source: self.or_any(message.peer),
             tag: self.or_any(message.tag),
@@ -37,10 +38,10 @@ impl Generator {
     }
 
     /// An envelope of a message that may arrive later.
-    fn pattern(&mut self, rank: usize, thread: usize) -> Pattern {
+    fn pattern(&mut self, rank: usize, thread: usize) -> ReceivePattern {
         let (communicator, _, _, source) = self.pair(rank);
         let tag = self.tag(thread);
-        Pattern { communicator, source: self.or_any(source), tag: self.or_any(tag) }
+        ReceivePattern { communicator, source: self.or_any(source), tag: self.or_any(tag) }
     }
 
     /// Replaces a source or tag by a wildcard at random.
@@ -81,7 +82,7 @@ impl Generator {
         self.pass(rank, 0);
         self.step(rank, thread, Step::Isend(sent, number));
         let sender = Some((rank, number));
-        self.processes[rank].requests.push(Request { number, state: State::Sends, persistent });
+        self.processes[rank].requests.push(SimulatedRequest { number, state: State::Sends, persistent });
         self.arrive(to, Arrived { message: received, sent_at: self.processes[rank].now, sender });
     }
 
@@ -90,13 +91,13 @@ impl Generator {
         rank: usize,
         thread: usize,
         number: u64,
-        pattern: Pattern,
+        pattern: ReceivePattern,
         persistent: Option<Persistent>,
     ) {
         self.pass(rank, 0);
         self.step(rank, thread, Step::IrecvRequest(number));
         let state = self.take(rank, &pattern).map_or(State::Posted(pattern), State::Received);
-        self.processes[rank].requests.push(Request { number, state, persistent });
+        self.processes[rank].requests.push(SimulatedRequest { number, state, persistent });
     }
 
     pub(super) fn post(&mut self, rank: usize, thread: usize) {
@@ -195,7 +196,7 @@ impl Generator {
             self.enter(rank, thread, "MPI_Imrecv");
             self.step(rank, thread, Step::ImrecvRequest { message, request: number });
             let state = State::Claimed(arrived);
-            self.processes[rank].requests.push(Request { number, state, persistent: None });
+            self.processes[rank].requests.push(SimulatedRequest { number, state, persistent: None });
         }
         self.leave(rank, thread);
     }
@@ -232,7 +233,7 @@ impl Generator {
     }
 
     /// Makes a persistent request inactive, so that it can be started again.
-    fn put_away(&mut self, rank: usize, request: Request) {
+    fn put_away(&mut self, rank: usize, request: SimulatedRequest) {
         if let Some(persistent) = request.persistent {
             // A send that was received late must not be confused with the next one.
             let is_pending = |it: &Arrived| it.sender == Some((rank, request.number));

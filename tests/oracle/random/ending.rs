@@ -2,9 +2,9 @@
 
 use crate::support::trace::{Message, Step};
 
-use super::{Arrived, Generator, State};
+use super::{Arrived, ProgramGenerator, State};
 
-impl Generator {
+impl ProgramGenerator {
     pub(super) fn end(&mut self) {
         let has_finalize = self.random.chance(90);
         let hang = self.circle();

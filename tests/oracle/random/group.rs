@@ -6,7 +6,7 @@ use crate::support::random::Random;
 use crate::support::regions::operation;
 use crate::support::trace::{Members, Step};
 
-use super::Generator;
+use super::ProgramGenerator;
 
 /// Some members, in any order.
 fn some(random: &mut Random, ranks: usize) -> Vec<u64> {
@@ -38,7 +38,7 @@ fn position(members: &[u64], rank: usize) -> Option<usize> {
     members.iter().position(|&member| member == rank as u64)
 }
 
-impl Generator {
+impl ProgramGenerator {
     /// Draws a communicator of this process and a partner in it: its name, the process, the ranks of both.
     pub(super) fn pair(&mut self, rank: usize) -> (String, usize, u32, u32) {
         if self.random.chance(8) {

@@ -2,9 +2,9 @@
 
 use crate::support::trace::{Message, Step};
 
-use super::{Generator, Open};
+use super::{Open, ProgramGenerator};
 
-impl Generator {
+impl ProgramGenerator {
     pub(super) fn run(&mut self) {
         let has_init = self.random.chance(85) || self.distinct.is_some();
         for rank in 0..self.processes.len() {

@@ -20,7 +20,7 @@ fn first_broken(experiment: &Path) -> Result<Option<String>, Error> {
         let file = archive.event_file(location)?;
         let mut events = archive.events(&file);
         let mut thread =
-            Thread { definitions: &definitions, mappings, path: Vec::new(), regions: Vec::new() };
+            LocationState { definitions: &definitions, mappings, path: Vec::new(), regions: Vec::new() };
         let (mut time, mut count) = (0, 0);
         while let Some(record) = events.next()? {
             let complaint = match record.time < time {
@@ -64,7 +64,7 @@ fn unused_definitions(archive: &Archive) -> Result<Option<String>, Error> {
 }
 
 /// State of a location while its events are read.
-struct Thread<'a> {
+struct LocationState<'a> {
     definitions: &'a Definitions,
     mappings: Mappings,
     /// The calling contexts on its path, outermost first.
@@ -73,7 +73,7 @@ struct Thread<'a> {
     regions: Vec<u32>,
 }
 
-impl Thread<'_> {
+impl LocationState<'_> {
     fn broken_by(&mut self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::ProgramBegin { program_name, program_arguments } => {

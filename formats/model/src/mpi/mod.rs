@@ -7,7 +7,7 @@
 //!
 //! | column | content |
 //! |---|---|
-//! | name | followed by a question mark if some MPI libraries lack the function; lines are in the order of names |
+//! | name | in alphabetical order; with a question mark behind it if some MPI libraries lack the function |
 //! | role | OTF2's role, as Score-P assigns it |
 //! | class | the [`Class`]; `-` if the role suffices or no analysis needs one |
 //! | the rest | columns of the recorder, which parses them itself (`recording::functions`) |

@@ -2,7 +2,7 @@
 //!
 //!     cargo bench -p call_paths
 
-use call_paths::{Base, CallPaths, Modules, PathTable, Registers};
+use call_paths::{CallPaths, Modules, PathTable, RegionBase, Registers};
 use recording::paths::REGION;
 use std::hint::black_box;
 use std::time::Instant;
@@ -53,7 +53,7 @@ fn regions(paths: &mut CallPaths) {
 }
 
 #[inline(never)]
-fn at_base(paths: &mut CallPaths, base: Base) -> u32 {
+fn at_base(paths: &mut CallPaths, base: RegionBase) -> u32 {
     paths.at_call(Registers::here(), Some(base), 7)
 }
 

@@ -1,5 +1,5 @@
-//! What the processor's calling convention says: the registers that a function must keep for its caller, by their
-//! numbers in DWARF.
+//! Registers of the processor's calling convention, by their DWARF numbers: those that a function must keep
+//! for its caller.
 
 use gimli::Register;
 
@@ -24,7 +24,7 @@ mod numbers {
     pub(crate) const STACK: Register = Register(31);
     /// The return address: the link register.
     pub(crate) const RETURN: Register = Register(30);
-    /// `x29`, the frame pointer, first; then `x19`, …; more are not used to find a caller.
+    /// `x29`, the frame pointer, first; then `x19` to `x23`; more are not used to find a caller.
     pub(crate) const SAVED: [Register; 6] =
         [Register(29), Register(19), Register(20), Register(21), Register(22), Register(23)];
     /// Bits of a return address that are the address: the upper ones may hold a signature.

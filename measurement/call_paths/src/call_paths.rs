@@ -1,13 +1,13 @@
 //! The call paths of a thread.
 
-use crate::memo::{Answer, Key, Memo};
+use crate::memo::{BranchKey, FoundPath, Memo};
 use crate::merge::innermost;
 use crate::modules::{Modules, Snapshot};
-use crate::python::Python;
+use crate::python::PythonStack;
 use crate::registers::Registers;
-use crate::stack::{Live, Stack};
+use crate::stack::{Stack, StackInUse};
 use crate::table::PathTable;
-use crate::unwind::{INTERPRETED, Native, Search, Unwinder};
+use crate::unwind::{INTERPRETED, NativeFrame, Search, Unwinder};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::io;
 use std::marker::PhantomData;
@@ -16,23 +16,23 @@ use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 /// The innermost region that the program has named and not left.
 ///
-/// A function counts as called since if all of its frame lies below the stack pointer. So if a function names a region
-/// on behalf of its caller and returns (a constructor that was not inlined), functions that the caller calls directly
-/// are not told from it, and left out.
+/// A function counts as called since if all of its frame lies below the stack pointer. So if a function names
+/// a region on behalf of its caller and returns (a constructor that was not inlined), functions that the
+/// caller calls directly cannot be distinguished from it and are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Base {
-    /// The stack pointer of the function that named it, at the call in which it did.
+pub struct RegionBase {
+    /// The stack pointer of the function that named the region, at the call that did so.
     pub stack_pointer: u64,
-    /// Its node.
+    /// The region's node.
     pub node: u32,
 }
 
-impl Base {
-    /// Nothing has been named.
+impl RegionBase {
+    /// The value while no region is named.
     pub const NONE: Self = Self { stack_pointer: u64::MAX, node: NO_PARENT };
 }
 
-/// How well paths were remembered.
+/// Hits and misses of the memo of paths.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Statistics {
     /// Paths that were known.
@@ -41,49 +41,49 @@ pub struct Statistics {
     pub misses: u64,
 }
 
-/// The call paths of one thread: finds the one that the thread is on, and numbers it in a [`PathTable`].
+/// The call paths of one thread: finds the one that the thread is on and numbers it in a [`PathTable`].
 ///
-/// Belongs to the thread that has created it. [`Self::at_sample`] may be called in a signal handler of that thread,
-/// even if it has interrupted another function of this type.
+/// Belongs to the thread that has created it. [`Self::at_sample`] may be called in a signal handler of that
+/// thread, even if the signal has interrupted another function of this type.
 #[derive(Debug)]
 pub struct CallPaths {
     table: PathTable,
-    parts: Parts,
+    parts: PathFinder,
     stack: Stack,
     modules: &'static Modules,
-    /// What there is for programs in Python, once there is an interpreter, and the file of their functions.
-    python: Option<Box<Python>>,
+    /// The Python side, once there is an interpreter, and the file of its functions.
+    python: Option<Box<PythonStack>>,
     functions: PathBuf,
     statistics: Statistics,
-    /// Whether something of this may be in the middle of a change, for signal handlers.
+    /// Set while the table or the unwinder is being changed, for signal handlers.
     busy: AtomicBool,
-    /// Other threads' stacks are elsewhere: this must not get there.
+    /// Not `Send`: the bounds of the stack are those of this thread.
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// Everything that is needed to find paths, at an address of its own.
-struct Parts {
+/// Memo and unwinder: everything that finds paths apart from the table that numbers them.
+struct PathFinder {
     memo: Memo,
     unwinder: Unwinder,
-    /// The snapshot that memo and rules are of.
+    /// The snapshot that the memo's and the unwinder's rules belong to.
     snapshot: Option<&'static Snapshot>,
-    /// The frame pointer in the beginning is one of the words that unwinding reads, so it needs an address.
+    /// The frame pointer at the start is one of the words that unwinding reads, so it needs an address.
     frame_pointer: Box<u64>,
     depth: usize,
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for PathFinder {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Parts").field("depth", &self.depth).finish_non_exhaustive()
     }
 }
 
 impl CallPaths {
-    /// For the calling thread, with at most `depth` functions on a path (at most 10000; 0 for none): if more are
-    /// active, the outermost of them are left out.
+    /// Creates the call paths of the calling thread, with at most `depth` functions on a path (at most 10000;
+    /// 0 for none): if more are active, the outermost of them are left out.
     ///
-    /// Modules are looked for if nobody has done that yet. If there is or will be an interpreter of Python, its functions go
-    /// to the file `functions`, which is made then.
+    /// Refreshes `modules` if nobody has done so yet. If there is or will be a Python interpreter, its
+    /// functions are written to the file `functions`, which is created then.
     ///
     /// # Errors
     /// If there is no memory.
@@ -97,7 +97,7 @@ impl CallPaths {
             modules.refresh();
         }
         let depth = depth.min(10_000);
-        let parts = Parts {
+        let parts = PathFinder {
             memo: Memo::new()?,
             unwinder: Unwinder::new(depth)?,
             snapshot: modules.snapshot(),
@@ -120,10 +120,10 @@ impl CallPaths {
         Ok(paths)
     }
 
-    /// Makes what programs in Python need, if there is an interpreter.
+    /// Creates the Python side if there is an interpreter.
     fn begin_python(&mut self) {
         let (None, Some(interpreter)) = (&self.python, self.modules.python()) else { return };
-        match Python::new(interpreter, &self.functions, self.parts.depth) {
+        match PythonStack::new(interpreter, &self.functions, self.parts.depth) {
             Ok(python) => self.python = Some(Box::new(python)),
             Err(cause) => {
                 let file = self.functions.display();
@@ -134,29 +134,37 @@ impl CallPaths {
         }
     }
 
-    /// The node for a call of an MPI function: the functions that are active, and below them that MPI function.
+    /// Returns the node of a call of an MPI function: the active functions, and below them that MPI function.
     ///
-    /// `registers` must come from [`Registers::here`] in a function that has not returned, of this thread: the wrapper,
-    /// which is left out, as are all innermost functions in the recorder or the MPI library. With a base, only functions
-    /// that were called since are on the path, below the base's node.
+    /// `registers` must come from [`Registers::here`] in a function of this thread that has not returned: the
+    /// wrapper, which is left out, as are all innermost functions in the recorder or the MPI library. With a
+    /// base, only functions that were called since are on the path, below the base's node.
     ///
-    /// On a stack that is not the thread's own there are no functions on the path. A function that a signal has
-    /// interrupted is on it with the address one behind that of the interrupted instruction, as if it had called the handler.
+    /// On a stack that is not the thread's own there are no functions on the path. A function that a signal
+    /// has interrupted is on it with the address one behind that of the interrupted instruction, as if it had
+    /// called the handler.
     #[inline]
-    pub fn at_call(&mut self, registers: Registers, base: Option<Base>, function: u32) -> u32 {
+    pub fn at_call(&mut self, registers: Registers, base: Option<RegionBase>, function: u32) -> u32 {
         self.find(registers, base, MPI_FUNCTION, u64::from(function)).node
     }
 
-    /// The same for something else that is entered: a region that the program names ([`recording::paths::REGION`]) or
-    /// a function that tells so itself ([`recording::paths::FUNCTION`]); in the latter case the innermost function is
-    /// left out, as it is the one that is entered.
+    /// Returns the base of a region that is entered: one that the program names
+    /// ([`recording::paths::REGION`]) or an instrumented function ([`recording::paths::FUNCTION`]); for the
+    /// latter the innermost function is left out, as it is the one that is entered. Otherwise as
+    /// [`Self::at_call`].
     ///
-    /// The answer is the base for paths within, to be used until the region is left.
+    /// The base is for paths within the region, until that is left.
     #[inline]
-    pub fn at_region(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Base {
+    pub fn at_region(
+        &mut self,
+        registers: Registers,
+        base: Option<RegionBase>,
+        kind: u32,
+        target: u64,
+    ) -> RegionBase {
         let answer = self.find(registers, base, kind, target);
         let stack_pointer = registers.stack.wrapping_add(u64::from(answer.caller) * 8);
-        let inner = Base { stack_pointer, node: answer.node };
+        let inner = RegionBase { stack_pointer, node: answer.node };
         if let Some(python) = &mut self.python
             && kind != MPI_FUNCTION
             && let Some(live) = self.stack.in_use(registers.stack)
@@ -166,28 +174,29 @@ impl CallPaths {
         inner
     }
 
-    /// The same for something that was entered before paths were recorded: its place on the stack is known, `stack_pointer`
-    /// as its functions' callees see it, but not which functions were active then.
+    /// Returns the base of a region that was entered before paths were recorded: its place on the stack is
+    /// known, `stack_pointer` as its functions' callees see it, but not which functions were active then.
     pub fn at_earlier_region(
         &mut self,
-        base: Option<Base>,
+        base: Option<RegionBase>,
         stack_pointer: u64,
         kind: u32,
         target: u64,
-    ) -> Base {
+    ) -> RegionBase {
         let parent = base.map_or(NO_PARENT, |base| base.node);
-        Base { stack_pointer, node: self.table.intern(parent, kind, target) }
+        RegionBase { stack_pointer, node: self.table.intern(parent, kind, target) }
     }
 
     #[inline(always)]
-    fn find(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+    fn find(&mut self, registers: Registers, base: Option<RegionBase>, kind: u32, target: u64) -> FoundPath {
         if self.python.is_some() {
             return self.find_in_python(registers, base, kind, target);
         }
         let root = root(registers, base, kind, target);
         *self.parts.frame_pointer = registers.frame;
-        // SAFETY: the stack pointer is part of the root, so all words are on the part of this thread's stack that is in
-        // use, above its stack pointer, or the box of the frame pointer.
+        // SAFETY: all words that a search with this root has read are on this thread's stack between its
+        // stack pointer, which is part of the root, and the top, hence mapped, or in the box of the frame
+        // pointer.
         match unsafe { self.parts.memo.find(root) } {
             Ok(answer) => {
                 self.statistics.hits += 1;
@@ -199,7 +208,13 @@ impl CallPaths {
 
     #[cold]
     #[inline(never)]
-    fn unwind(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+    fn unwind(
+        &mut self,
+        registers: Registers,
+        base: Option<RegionBase>,
+        kind: u32,
+        target: u64,
+    ) -> FoundPath {
         self.statistics.misses += 1;
         let parent = base.map_or(NO_PARENT, |base| base.node);
         self.busy.store(true, Ordering::Relaxed);
@@ -225,17 +240,23 @@ impl CallPaths {
         answer
     }
 
-    /// What is known on a stack that is not the thread's own.
-    fn without_stack(&mut self, parent: u32, kind: u32, target: u64) -> Answer {
-        Answer { node: self.table.intern(parent, kind, target), ..Answer::default() }
+    /// Returns the path on a stack that is not the thread's own: it has no functions.
+    fn without_stack(&mut self, parent: u32, kind: u32, target: u64) -> FoundPath {
+        FoundPath { node: self.table.intern(parent, kind, target), ..FoundPath::default() }
     }
 
-    /// The same as [`Self::find`] in a process with an interpreter of Python.
+    /// As [`Self::find`], in a process with a Python interpreter.
     ///
-    /// First it is found out which functions of the machine are active, of which only the number of that answer is of
-    /// interest, and then which Python functions.
+    /// Two memos: the first, of native functions, yields only a serial number of the path; the second, keyed
+    /// by that number, yields the node from the Python functions.
     #[inline(never)]
-    fn find_in_python(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+    fn find_in_python(
+        &mut self,
+        registers: Registers,
+        base: Option<RegionBase>,
+        kind: u32,
+        target: u64,
+    ) -> FoundPath {
         *self.parts.frame_pointer = registers.frame;
         if let Some(python) = &mut self.python {
             python.look();
@@ -252,7 +273,13 @@ impl CallPaths {
 
     #[cold]
     #[inline(never)]
-    fn unwind_python(&mut self, registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Answer {
+    fn unwind_python(
+        &mut self,
+        registers: Registers,
+        base: Option<RegionBase>,
+        kind: u32,
+        target: u64,
+    ) -> FoundPath {
         self.statistics.misses += 1;
         let parent = base.map_or(NO_PARENT, |base| base.node);
         self.busy.store(true, Ordering::Relaxed);
@@ -266,14 +293,14 @@ impl CallPaths {
         answer
     }
 
-    /// Finds the functions of the machine and those of Python, and remembers them.
+    /// Finds native and Python functions, and remembers the path that they make.
     fn merge_python(
         &mut self,
-        live: Live,
+        live: StackInUse,
         registers: Registers,
-        base: Option<Base>,
+        base: Option<RegionBase>,
         (kind, target): (u32, u64),
-    ) -> Answer {
+    ) -> FoundPath {
         self.parts.renew(self.modules);
         let search = self.parts.search_in_python(registers, true);
         self.parts.unwind(live, &search);
@@ -281,7 +308,7 @@ impl CallPaths {
         self.parts.remember(root, registers, NO_PARENT);
         // SAFETY: as in `find`.
         let machine = unsafe { self.parts.memo.find_number(root) };
-        let mut answer = Answer::default();
+        let mut answer = FoundPath::default();
         if let Some(python) = &mut self.python {
             if let Err(sentence) = python.search(&live.range()) {
                 self.modules.complain(&sentence);
@@ -296,7 +323,7 @@ impl CallPaths {
                 _ => self.parts.unwinder.caller_stack,
             };
             let caller = caller_stack.wrapping_sub(registers.stack) / 8;
-            answer = Answer { node, caller: u16::try_from(caller).unwrap_or(u16::MAX) };
+            answer = FoundPath { node, caller: u16::try_from(caller).unwrap_or(u16::MAX) };
             if let (Ok(machine), true) = (machine, u64::from(answer.caller) == caller) {
                 python.remember(machine, base, (kind, target), answer);
             }
@@ -304,12 +331,13 @@ impl CallPaths {
         answer
     }
 
-    /// The node for a sample: the functions that are active, and below them the address of the interrupted instruction.
-    /// `None` if what was interrupted is this: the table is in the middle of a change.
+    /// Returns the node of a sample: the active functions, and below them the address of the interrupted
+    /// instruction; `None` if the signal has interrupted a change of the table.
     ///
-    /// `registers` are those of the interrupted code. Calls no allocator and takes no lock; functions of libraries that
-    /// no other path has met yet are not found, nor those that called them.
-    pub fn at_sample(&mut self, registers: Registers, base: Option<Base>) -> Option<u32> {
+    /// `registers` are those of the interrupted code. Calls no allocator and takes no lock, so it looks for
+    /// no new modules: functions of libraries that no path of the thread has met yet are not found, nor those
+    /// that called them.
+    pub fn at_sample(&mut self, registers: Registers, base: Option<RegionBase>) -> Option<u32> {
         if self.busy.load(Ordering::Relaxed) {
             return None;
         }
@@ -322,7 +350,7 @@ impl CallPaths {
             Some(_) => self.parts.search_in_python(registers, false),
             None => self.parts.search(registers, base, false),
         };
-        // Not the box: a lookup that was interrupted may be using it.
+        // Not the box: an interrupted lookup may be using it.
         search.frame_pointer_at = u64::MAX;
         self.parts.unwind(live, &search);
         match &mut self.python {
@@ -339,72 +367,72 @@ impl CallPaths {
         Some(self.table.intern(path, SAMPLE, registers.instruction))
     }
 
-    /// [`PathTable::distance`] in this thread's table.
+    /// Returns [`PathTable::distance`] in this thread's table.
     #[inline]
     pub fn distance(&self, previous: u32, node: u32) -> u32 {
         self.table.distance(previous, node)
     }
 
-    /// The table of the paths.
+    /// Returns the table of the paths.
     pub fn table(&self) -> &PathTable {
         &self.table
     }
 
-    /// How well paths were remembered so far.
+    /// Returns hits and misses so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 }
 
-/// What unwinding begins with, and what it is for.
+/// Returns the memo's key: what unwinding begins with, and what it is for.
 #[inline(always)]
-fn root(registers: Registers, base: Option<Base>, kind: u32, target: u64) -> Key {
-    // The last word is not 0 whatever they are.
-    let Base { stack_pointer: below, node, .. } = base.unwrap_or(Base::NONE);
+fn root(registers: Registers, base: Option<RegionBase>, kind: u32, target: u64) -> BranchKey {
+    // The last word is not 0, whatever kind and node are.
+    let RegionBase { stack_pointer: below, node, .. } = base.unwrap_or(RegionBase::NONE);
     let last = 1 << 63 | u64::from(kind & 0xff) << 32 | u64::from(node);
     [registers.stack, registers.instruction, below, target, last]
 }
 
-/// The same for the functions of the machine alone, whatever is entered.
+/// Returns the key for the native functions alone, whatever is entered.
 #[inline(always)]
-fn machine_root(registers: Registers) -> Key {
+fn machine_root(registers: Registers) -> BranchKey {
     root(registers, None, FRAME, 0)
 }
 
-impl Parts {
-    /// Finds the functions of the machine. They are in the unwinder then.
-    fn unwind(&mut self, live: Live, search: &Search) {
+impl PathFinder {
+    /// Finds the native functions; they are in the unwinder then.
+    fn unwind(&mut self, live: StackInUse, search: &Search) {
         if let Some(snapshot) = self.snapshot {
             self.unwinder.search(snapshot, live, search);
         }
     }
 
-    /// Those that are on the path of something of that kind, the innermost first.
-    fn natives(&self, kind: u32) -> &[Native] {
+    /// Returns the functions that are on the path of something of that kind, the innermost first.
+    fn natives(&self, kind: u32) -> &[NativeFrame] {
         let frames = self.unwinder.frames();
-        // A function that tells that it was entered stands for itself.
+        // An instrumented function stands for itself.
         if kind == FUNCTION { frames.get(1..).unwrap_or_default() } else { frames }
     }
 
-    /// Those of them that are part of a program in Python.
-    fn program(&self, kind: u32) -> impl Iterator<Item = Native> {
-        let is_python = |frame: &&Native| {
+    /// Returns those of them that do not belong to the Python interpreter.
+    fn program(&self, kind: u32) -> impl Iterator<Item = NativeFrame> {
+        let is_python = |frame: &&NativeFrame| {
             let module = self.snapshot.and_then(|snapshot| snapshot.find(frame.address.wrapping_sub(1)));
             module.is_some_and(|module| module.is_python)
         };
         self.natives(kind).iter().filter(move |frame| !is_python(frame)).copied()
     }
 
-    /// The path of the functions that have been found, those of the machine and those of Python.
+    /// Interns the path of the native and Python functions that have been found.
     fn path_in_python(
         &self,
         table: &mut PathTable,
-        python: &mut Python,
-        base: Option<Base>,
+        python: &mut PythonStack,
+        base: Option<RegionBase>,
         kind: u32,
     ) -> u32 {
         if python.functions().is_empty() {
-            // Not called by Python: the program is in C here.
+            // Not called from Python: native code throughout.
             python.path(table, base, self.natives(kind).iter().copied())
         } else {
             python.path(table, base, self.program(kind))
@@ -416,7 +444,7 @@ impl Parts {
         Search { depth, ..self.search(registers, None, skip_measured) }
     }
 
-    fn search(&self, registers: Registers, base: Option<Base>, skip_measured: bool) -> Search {
+    fn search(&self, registers: Registers, base: Option<RegionBase>, skip_measured: bool) -> Search {
         Search {
             registers,
             frame_pointer_at: &raw const *self.frame_pointer as u64,
@@ -426,7 +454,7 @@ impl Parts {
         }
     }
 
-    /// Makes sure that rules and memo are of the modules as they are now.
+    /// Brings the unwinder's rules and the memo up to date with the modules of now.
     fn renew(&mut self, modules: &'static Modules) {
         modules.refresh();
         let newest = modules.snapshot();
@@ -437,10 +465,10 @@ impl Parts {
         }
     }
 
-    /// Puts what the unwinder has found into the memo.
-    fn remember(&mut self, root: Key, registers: Registers, node: u32) -> Answer {
+    /// Inserts the unwinder's result into the memo.
+    fn remember(&mut self, root: BranchKey, registers: Registers, node: u32) -> FoundPath {
         let caller = self.unwinder.caller_stack.wrapping_sub(registers.stack) / 8;
-        let answer = Answer { node, caller: u16::try_from(caller).unwrap_or(u16::MAX) };
+        let answer = FoundPath { node, caller: u16::try_from(caller).unwrap_or(u16::MAX) };
         // SAFETY: as in `find`.
         if let (Err(end), true) = (unsafe { self.memo.find(root) }, u64::from(answer.caller) == caller) {
             self.memo.insert(end, self.unwinder.words(), answer);

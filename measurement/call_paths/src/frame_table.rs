@@ -1,15 +1,15 @@
-//! A table like that of `PT_GNU_EH_FRAME`, for programs that have none: compilers leave it out of what they link with
-//! `-static`, where `.eh_frame` can be found by the program's sections only.
+//! A table like that of `PT_GNU_EH_FRAME` for programs without one: linkers leave it out with `-static`,
+//! where only the section headers say where `.eh_frame` is.
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, NativeEndian, UnwindSection};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// `DW_EH_PE_udata8`: an address as it is.
+/// `DW_EH_PE_udata8`: an absolute address.
 const ADDRESS: u8 = gimli::constants::DW_EH_PE_udata8.0;
 
-/// Where the file of a program says that its section `.eh_frame` is: its first address, as linked, and its size.
+/// Returns address, as linked, and size of the section `.eh_frame` according to a program's section headers.
 pub(crate) fn section(program: &Path) -> Option<(u64, u64)> {
     let file = File::open(program).ok()?;
     let header: [u8; 64] = read(&file, 0)?;
@@ -42,7 +42,7 @@ fn word(bytes: &[u8; 64], at: usize) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-/// The table of a section `.eh_frame`, which is at its own address. What is damaged is left out with all behind it.
+/// Builds the table of a section `.eh_frame` that is mapped at its own address. Damaged entries end it.
 pub(crate) fn of(frames: &'static [u8]) -> Vec<u8> {
     let begin = frames.as_ptr() as u64;
     let bases = BaseAddresses::default().set_eh_frame(begin);

@@ -1,4 +1,4 @@
-//! The table of a thread's Python functions: the file that [`recording::python`] describes, mapped.
+//! The table of a thread's Python functions: the mapped file that [`recording::python`] describes.
 
 use crate::growing::GrowingFile;
 use crate::index::Index;
@@ -10,58 +10,59 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a file.
+/// Maximum size of a file in bytes.
 const MOST: usize = 16 << 20;
-/// Most bytes of a name and a file; longer ones are cut.
+/// Maximum size of a name and of a file name in bytes; longer ones are cut.
 const LONGEST: usize = 4096;
-/// Code objects that are kept, a power of two; and as many instructions.
-const KNOWN: usize = 4096;
+/// Code objects that are cached, a power of two; also the number of instructions.
+const CACHED: usize = 4096;
 
-/// A code object and the function that it is.
+/// A cached code object, and the function that it is.
 #[derive(Clone, Copy)]
-struct KnownCode {
+struct CachedCode {
     /// 0 for none.
     address: u64,
     stamp: u64,
     number: u32,
 }
 
-// SAFETY: numbers.
-unsafe impl Plain for KnownCode {}
+// SAFETY: three integers; zero is a value of each.
+unsafe impl Plain for CachedCode {}
 
-/// An instruction and its line.
+/// A cached instruction, and its line.
 #[derive(Clone, Copy)]
-struct KnownLine {
+struct CachedLine {
     /// Its address; 0 for none.
     instruction: u64,
-    /// Of its code object.
+    /// The stamp of its code object.
     stamp: u64,
     line: u32,
 }
 
-// SAFETY: numbers.
-unsafe impl Plain for KnownLine {}
+// SAFETY: three integers; zero is a value of each.
+unsafe impl Plain for CachedLine {}
 
-/// The Python functions of one thread, numbered. Calls no allocator once it is made, and takes no lock.
+/// The numbered Python functions of one thread. Calls no allocator after its creation, and takes no lock.
 pub(crate) struct FunctionTable {
     file: GrowingFile,
-    /// Bytes that are complete.
+    /// Bytes that hold complete functions.
     bytes: usize,
     index: Index,
-    codes: Pages<KnownCode>,
-    lines: Pages<KnownLine>,
-    /// Room for the name and the file of a function.
+    codes: Pages<CachedCode>,
+    lines: Pages<CachedLine>,
+    /// Buffers for the name and the file of a function.
     room: [Box<[u8]>; 2],
 }
 
 impl FunctionTable {
-    /// An empty table in a new file.
+    /// Creates an empty table in a new file.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = GrowingFile::create(path, MOST)?;
         let bytes = size_of::<Header>();
-        // SAFETY: the file is larger than a header.
+        // SAFETY: the mapping is aligned to a page, its first segment is larger than a header, and nobody
+        // else refers to it yet.
         unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, bytes: bytes as u64 }) };
-        let (codes, lines) = (Pages::new(KNOWN)?, Pages::new(KNOWN)?);
+        let (codes, lines) = (Pages::new(CACHED)?, Pages::new(CACHED)?);
         Ok(Self {
             file,
             bytes,
@@ -72,9 +73,9 @@ impl FunctionTable {
         })
     }
 
-    /// The number of the function that a code object is, which is at an address, and the line of one of its instructions. The
-    /// function is added if it is new; it is [`UNKNOWN`] if there is no room for it, or neither its name nor its file can be
-    /// read. The line is 0 if there is none.
+    /// Returns the number of the function that the frame's code object is, and the line of the frame's
+    /// instruction. The function is added if it is new; it is [`UNKNOWN`] if there is no room for it, or
+    /// neither its name nor its file can be read. The line is 0 if there is none.
     pub(crate) fn find(
         &mut self,
         (layout, types): (&Layout, &Types),
@@ -82,7 +83,7 @@ impl FunctionTable {
         frame: &Frame,
     ) -> Option<(u32, u32)> {
         let Stamp(stamp) = Stamp::read(layout, types, memory, frame.code)?;
-        let place = |address| mix(0, address) as usize & (KNOWN - 1);
+        let place = |address| mix(0, address) as usize & (CACHED - 1);
         let (of_code, of_line) = (place(frame.code), place(frame.instruction));
         let known = self.codes.get(of_code).copied();
         let number = match known.filter(|known| known.address == frame.code && known.stamp == stamp) {
@@ -91,20 +92,20 @@ impl FunctionTable {
                 let code = Code::read(layout, types, memory, frame.code)?;
                 let number = self.look_up(&code, memory).unwrap_or(UNKNOWN);
                 if let Some(place) = self.codes.get_mut(of_code) {
-                    *place = KnownCode { address: frame.code, stamp, number };
+                    *place = CachedCode { address: frame.code, stamp, number };
                 }
                 number
             }
         };
         let known = self.lines.get(of_line).copied();
-        let is_same = |known: &KnownLine| known.instruction == frame.instruction && known.stamp == stamp;
+        let is_same = |known: &CachedLine| known.instruction == frame.instruction && known.stamp == stamp;
         let line = match known.filter(is_same) {
             Some(known) => known.line,
             None => {
                 let code = Code::read(layout, types, memory, frame.code)?;
                 let line = code.line(memory, frame.instruction).unwrap_or(0);
                 if let Some(place) = self.lines.get_mut(of_line) {
-                    *place = KnownLine { instruction: frame.instruction, stamp, line };
+                    *place = CachedLine { instruction: frame.instruction, stamp, line };
                 }
                 line
             }
@@ -112,7 +113,8 @@ impl FunctionTable {
         Some((number, line))
     }
 
-    /// Reads name and file, and finds or adds the function of these and its first line. `None` if there is no room.
+    /// Reads name and file, and finds or adds the function with these and its first line. `None` if there is
+    /// no room.
     #[cold]
     fn look_up(&mut self, code: &Code, memory: &mut impl Memory) -> Option<u32> {
         let [name_room, file_room] = &mut self.room;
@@ -123,7 +125,7 @@ impl FunctionTable {
         }
         let entry = Entry { name: name as u32, file: file as u32, line: code.first_line, reserved: 0 };
         let (name, file) = (name_room.get(..name)?, file_room.get(..file)?);
-        let complete = Complete { start: self.file.start().as_ptr(), bytes: self.bytes };
+        let complete = CompleteFunctions { start: self.file.start().as_ptr(), bytes: self.bytes };
         let is = |number: u32| complete.read(number) == Some((entry, name, file));
         let slot = match self.index.find(hash(&entry, name, file), is) {
             Ok(number) => return Some(number),
@@ -134,7 +136,9 @@ impl FunctionTable {
             self.file.grow().ok()?;
         }
         let start = self.file.start().as_ptr();
-        // SAFETY: the places up to the end are mapped, as was just made sure of, and nobody reads them yet.
+        // SAFETY: the bytes up to `end` are mapped, as the loop above has made sure of, and behind all
+        // complete functions, so that no reference to them exists; `bytes` is a multiple of the entry's
+        // alignment.
         unsafe {
             let place = start.add(self.bytes);
             place.cast::<Entry>().write(entry);
@@ -144,11 +148,12 @@ impl FunctionTable {
         }
         let number = (self.bytes / ALIGNMENT) as u32;
         self.bytes = end;
-        // SAFETY: the header is mapped, aligned, and after its creation only accessed here.
+        // SAFETY: the header is mapped and aligned, and since its creation it has been accessed through this
+        // atomic only.
         let bytes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>()).bytes) };
-        // Behind the function itself: whoever reads the file finds only functions that are complete.
+        // Released behind the function itself: a reader of the file finds complete functions only.
         bytes.store(end as u64, Ordering::Release);
-        let complete = Complete { start, bytes: end };
+        let complete = CompleteFunctions { start, bytes: end };
         self.index.insert(slot, number, |number| {
             complete.read(number).map_or(0, |(entry, name, file)| hash(&entry, name, file))
         });
@@ -157,18 +162,19 @@ impl FunctionTable {
 }
 
 /// The part of the file that is complete.
-struct Complete {
+struct CompleteFunctions {
     start: *const u8,
     bytes: usize,
 }
 
-impl Complete {
+impl CompleteFunctions {
     fn read(&self, number: u32) -> Option<(Entry, &[u8], &[u8])> {
         let begin = number as usize * ALIGNMENT + size_of::<Entry>();
         if begin > self.bytes {
             return None;
         }
-        // SAFETY: all of it is mapped, and functions that have numbers are complete and never change.
+        // SAFETY: the caller passes numbers that the index holds, which are those of complete functions:
+        // mapped up to `bytes`, aligned, and never changed.
         unsafe {
             let entry = self.start.add(begin - size_of::<Entry>()).cast::<Entry>().read();
             let name = std::slice::from_raw_parts(self.start.add(begin), entry.name as usize);
@@ -196,7 +202,7 @@ mod tests {
     use python_frames::made::{Made, layouts};
     use recording::python::Header;
 
-    /// A table, and the memory of an interpreter.
+    /// A table, and the memory of a made-up interpreter.
     struct Test {
         table: FunctionTable,
         made: Made,
@@ -212,7 +218,7 @@ mod tests {
             Self { table, made: Made::new(layout), path, _directory: directory }
         }
 
-        /// Number and line of an instruction.
+        /// Returns number and line of an instruction.
         fn find(&mut self, code: u64, instruction: u64) -> Option<(u32, u32)> {
             let (layout, types) = (self.made.layout, self.made.types);
             let instruction = code + layout.instructions + instruction * INSTRUCTION;

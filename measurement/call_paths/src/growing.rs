@@ -1,40 +1,41 @@
-//! A mapped file that grows.
+//! A mapped file that grows in place.
 //!
-//! It grows by segments, each of which is given disk space before it is mapped: writing into a mapping of a full disk
-//! would end the program by SIGBUS. Addresses for all segments are reserved at the beginning, so nothing ever moves.
+//! It grows by segments, each of which is given disk space before it is mapped: writing into a mapping of a
+//! full disk would end the program with SIGBUS. Addresses for all segments are reserved when it is created,
+//! so nothing ever moves.
 
 use crate::own_file::OwnFile;
 use std::io;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-/// Bytes by which a file grows. A multiple of the page size of every system.
+/// Bytes by which a file grows: a multiple of the page size of every system.
 pub(crate) const SEGMENT: usize = 256 << 10;
 
-/// A mapped file of zeros that grows. Calls no allocator once it is there, and takes no lock.
+/// A mapped file of zeros that grows. Calls no allocator after its creation, and takes no lock.
 ///
-/// A process that was forked has the same file mapped: it must not go on with what its parent writes there.
+/// A forked process has the same file mapped: it must not write there, as its parent does.
 #[derive(Debug)]
 pub struct GrowingFile {
     pub(crate) file: OwnFile,
-    /// The first of `most` bytes of address space, of which the first `mapped` are mapped.
+    /// The first of `most` reserved bytes of address space, of which the first `mapped` are mapped.
     start: NonNull<u8>,
     mapped: usize,
     most: usize,
 }
 
-// SAFETY: the mapping and the file belong to this value alone.
+// SAFETY: the mapping and the descriptor belong to this value alone, and neither depends on the thread.
 unsafe impl Send for GrowingFile {}
 
 impl GrowingFile {
-    /// A new file of one segment that may grow to `most` bytes, rounded up to segments.
+    /// Creates a file of one segment that may grow to `most` bytes, rounded up to segments.
     ///
     /// # Errors
     /// If the file exists or cannot be created, or there is no space for it on the disk or no memory.
     pub fn create(path: &Path, most: usize) -> io::Result<Self> {
         let file = OwnFile::create(path, false)?;
         let most = most.max(1).next_multiple_of(SEGMENT);
-        // SAFETY: new addresses of the kernel's choice, without any memory behind them as yet.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -57,14 +58,15 @@ impl GrowingFile {
     /// Maps one more segment.
     ///
     /// # Errors
-    /// If the file has all it may have, or the disk is full.
+    /// If the file has reached its maximum size, or the disk is full.
     pub fn grow(&mut self) -> io::Result<()> {
         if self.mapped >= self.most {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.file.reserve(self.mapped, SEGMENT)?;
         let (offset, descriptor) = (self.mapped as libc::off_t, self.file.descriptor());
-        // SAFETY: the addresses were reserved by this value, and nothing is mapped there.
+        // SAFETY: the addresses are within those that this value has reserved, as `mapped` < `most` and both
+        // are multiples of a segment, and nothing is mapped there yet.
         let segment = unsafe {
             libc::mmap(
                 self.start.as_ptr().add(self.mapped).cast(),
@@ -82,13 +84,13 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// Where the first byte is; it stays there.
+    /// Returns the address of the first byte, which never changes.
     #[inline]
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// How many bytes are mapped behind [`Self::start`].
+    /// Returns the number of bytes mapped behind [`Self::start`].
     #[inline]
     pub fn mapped(&self) -> usize {
         self.mapped
@@ -97,7 +99,8 @@ impl GrowingFile {
 
 impl Drop for GrowingFile {
     fn drop(&mut self) {
-        // SAFETY: the addresses were reserved by this value, and nobody refers to them any more.
+        // SAFETY: the addresses were reserved by this value, and users of [`Self::start`] own the value, so
+        // that nobody refers to them any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.most) };
     }
 }

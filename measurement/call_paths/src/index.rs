@@ -1,25 +1,25 @@
-//! Finds the number of an item by its contents: a hash table in anonymous memory.
+//! Hash index: the number of an item by its contents, in anonymous memory.
 
 use crate::pages::Pages;
 use std::io;
 
-/// Numbers of items plus one, 0 where there is none; at most half of the slots are taken.
+/// Numbers of items plus one, 0 for a free slot; at most half of the slots are taken.
 pub(crate) struct Index {
     slots: Pages<u32>,
     taken: usize,
 }
 
 impl Index {
-    /// An empty one.
+    /// Creates an empty index.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self { slots: Pages::new(1 << 12)?, taken: 0 })
     }
 
-    /// The number of the item with that hash for which `is` holds, or the slot where it goes.
+    /// Returns the number of the item with that hash for which `is` holds, or the slot where it goes.
     pub(crate) fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
-        // Ends, as half of the slots are free.
+        // Terminates, as half of the slots are free.
         loop {
             match self.slots.get(slot) {
                 Some(0) | None => return Err(slot),
@@ -29,8 +29,8 @@ impl Index {
         }
     }
 
-    /// Puts a number into the slot that was found for its item; `hash` answers those of all items. `false` if there is no
-    /// memory for more.
+    /// Inserts a number into the slot that was found for its item; `hash` returns the hash of any item.
+    /// `false` if there is no memory for a larger table.
     pub(crate) fn insert(&mut self, slot: usize, number: u32, hash: impl Fn(u32) -> u64) -> bool {
         if (self.taken + 1) * 2 > self.slots.len() {
             let Ok(mut larger) = Pages::<u32>::new(self.slots.len() * 2) else { return false };

@@ -1,9 +1,9 @@
-//! Where in a program a call is made: the call path of the calling thread.
+//! Call paths: the active functions of the calling thread, found by unwinding its stack.
 //!
-//! A thread has [`CallPaths`], which finds the functions that are active by what compilers have written into
-//! `.eh_frame`, so that programs need neither frame pointers nor debugging information, and numbers the paths in a
-//! [`PathTable`], a file in the format of [`recording::paths`]. Paths are remembered: one that is known costs a load
-//! and a comparison a function. All threads share the process's [`Modules`].
+//! A thread has [`CallPaths`], which unwinds by `.eh_frame`, so that programs need neither frame pointers nor
+//! debug information, and numbers the paths in a [`PathTable`], a file in the format of [`recording::paths`].
+//! Paths are remembered: a known one costs a load and a comparison a function. All threads share the
+//! process's [`Modules`].
 //!
 //! ```no_run
 //! use call_paths::{CallPaths, Module, Modules, PathTable, Registers};
@@ -20,12 +20,12 @@
 //! # }
 //! ```
 //!
-//! In programs in Python, the functions of the interpreter are replaced by those that it executes, which
+//! In Python programs, the functions of the interpreter are replaced by those that it executes, which
 //! [`python_frames`] reads; they are numbered in a file in the format of [`recording::python`].
 //!
-//! Unwinding is done here rather than by a library for three reasons: the memo needs to know every word that an answer
-//! depends on and no other; functions that align their stack, as those with vector instructions do, have to be got
-//! over; and code that no table covers has to end a path instead of being guessed at.
+//! The unwinder is our own rather than a library's for three reasons: the memo needs to know every word that
+//! a result depends on and no other; functions that align their stack, as those with vector instructions do,
+//! have to be unwound; and code that no table covers has to end a path instead of being guessed at.
 
 mod architecture;
 mod call_paths;
@@ -47,7 +47,7 @@ mod stack;
 mod table;
 mod unwind;
 
-pub use call_paths::{Base, CallPaths, Statistics};
+pub use call_paths::{CallPaths, RegionBase, Statistics};
 
 pub use growing::GrowingFile;
 pub use modules::{Module, Modules};

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A stack of made-up words, and a tree of what was read from it.
+/// A made-up stack, and the memo of what was read from it.
 struct Readings {
     memo: Memo,
     stack: Vec<u64>,
@@ -17,21 +17,21 @@ impl Readings {
         Word { address: &raw const self.stack[at] as u64, value: self.stack[at] }
     }
 
-    fn find(&self, root: Key) -> Option<u32> {
-        // SAFETY: all addresses are in the vector, which stays.
+    fn find(&self, root: BranchKey) -> Option<u32> {
+        // SAFETY: all addresses are in the vector, which is not resized.
         unsafe { self.memo.find(root) }.ok().map(|answer| answer.node)
     }
 
-    /// Inserts a reading of words in these places.
-    fn insert(&mut self, root: Key, places: &[usize], node: u32) {
+    /// Inserts a search that has read the words in these places.
+    fn insert(&mut self, root: BranchKey, places: &[usize], node: u32) {
         let words: Vec<Word> = places.iter().map(|at| self.word(*at)).collect();
         // SAFETY: as above.
         let end = unsafe { self.memo.find(root) }.expect_err("it is known already");
-        self.memo.insert(end, &words, Answer { node, caller: 0 });
+        self.memo.insert(end, &words, FoundPath { node, caller: 0 });
     }
 }
 
-const ROOT: Key = [1, 2, 3, 4, 1 << 63];
+const ROOT: BranchKey = [1, 2, 3, 4, 1 << 63];
 
 #[test]
 fn what_was_read_is_found_as_long_as_it_would_be_read_again() {
@@ -41,7 +41,7 @@ fn what_was_read_is_found_as_long_as_it_would_be_read_again() {
     readings.insert(ROOT, &[0, 2, 4], 1);
     assert_eq!(readings.find(ROOT), Some(1));
     readings.stack[1] = 99;
-    assert_eq!(readings.find(ROOT), Some(1), "nobody reads that");
+    assert_eq!(readings.find(ROOT), Some(1), "never read");
     readings.stack[2] = 20;
     assert_eq!(readings.find(ROOT), None);
     // From there on other places are read.
@@ -109,14 +109,14 @@ fn words_that_follow_a_difference_are_not_read() {
     let mut readings = Readings::new(2);
     readings.stack = vec![5, 6];
     let (first, second) = (readings.word(0), Word { address: 8, value: 7 });
-    // SAFETY: nothing is in the tree.
+    // SAFETY: the tree is empty, so nothing is read.
     let end = unsafe { readings.memo.find_in_order(ROOT) }.unwrap_err();
-    let serial = readings.memo.insert(end, &[first, second], Answer { node: 3, ..Answer::default() });
+    let serial = readings.memo.insert(end, &[first, second], FoundPath { node: 3, ..FoundPath::default() });
     readings.stack[0] = 50;
-    // SAFETY: the first word is another now, so that the second one, which nobody can read, does not count.
+    // SAFETY: the first word has changed, so the second one, which is not readable, is not read.
     let end = unsafe { readings.memo.find_in_order(ROOT) }.unwrap_err();
     let first = readings.word(0);
-    let other = readings.memo.insert(end, &[first], Answer { node: 4, ..Answer::default() });
+    let other = readings.memo.insert(end, &[first], FoundPath { node: 4, ..FoundPath::default() });
     // SAFETY: as above.
     let found = unsafe { readings.memo.find_in_order(ROOT) }.unwrap();
     assert_eq!(found.node, 4);

@@ -1,49 +1,51 @@
-//! Puts the functions of the machine and those of Python into one order.
+//! Merges native and Python functions into one path, in the order of the stack.
 //!
-//! Several Python functions are evaluated by one C function of the interpreter, which stands for none of them by itself. An
-//! address in its frame is known, so that what is on the stack below it was called by those functions, and what is above
-//! has called them. The interpreter's functions are left out, and those of extension modules stay.
+//! Several Python functions are evaluated by one C function of the interpreter, which stands for none of them
+//! by itself. An address in its frame is known: what is on the stack below it was called by those functions,
+//! and what is above has called them. The interpreter's functions are left out; those of extension modules
+//! stay.
 
-use crate::unwind::Native;
+use crate::unwind::NativeFrame;
 use recording::paths::{FRAME, PYTHON};
 
-/// A Python function that is active.
+/// An active Python function.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub(crate) struct Function {
-    /// What its node refers to: [`recording::python::target`].
+pub(crate) struct PythonFunction {
+    /// The target of its node: [`recording::python::target`].
     pub(crate) target: u64,
-    /// An address in the frame of the C function that evaluates it; 0 if that is not known, nor for any further out.
+    /// An address in the frame of the C function that evaluates it; 0 if that is not known, nor for any
+    /// further out.
     pub(crate) marker: u64,
 }
 
-/// Which functions have been called since a region was named.
+/// The functions that have been called since a region was named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Since {
-    /// So many Python functions, the innermost ones.
+pub(crate) struct CalledSince {
+    /// Number of Python functions, the innermost ones.
     pub(crate) functions: usize,
-    /// Functions of the machine whose callers' stack pointers are not above this.
+    /// Limit of native functions: their callers' stack pointers are not above this.
     pub(crate) stack: u64,
 }
 
-impl Since {
+impl CalledSince {
     /// No region was named.
     pub(crate) const ALWAYS: Self = Self { functions: usize::MAX, stack: u64::MAX };
 }
 
-/// Calls `give` with kind and target of each node, from the innermost outwards, until it answers false. The lists have the
-/// innermost first.
+/// Calls `give` with kind and target of each node, from the innermost outwards, until it returns false. Both
+/// lists have the innermost function first.
 pub(crate) fn merge(
-    natives: impl Iterator<Item = Native>,
-    functions: &[Function],
-    since: Since,
+    natives: impl Iterator<Item = NativeFrame>,
+    functions: &[PythonFunction],
+    since: CalledSince,
     mut give: impl FnMut(u32, u64) -> bool,
 ) {
     let mut natives = natives.peekable();
     for (i, function) in functions.iter().enumerate() {
         let counts = i < since.functions;
         while let Some(native) = natives.next_if(|native| native.caller_stack <= function.marker) {
-            // What a function has called that counts does so, too.
+            // What a function has called since the region was named counts as well.
             if (counts || native.caller_stack <= since.stack) && !give(FRAME, native.address) {
                 return;
             }
@@ -62,11 +64,11 @@ pub(crate) fn merge(
     }
 }
 
-/// The stack pointer of the innermost function, at the call that leads to the recorder: that of the machine's function, if
-/// Python functions have not called the recorder themselves.
+/// Returns the stack pointer of the innermost function at the call that leads to the recorder: that of the
+/// native function, if Python functions have not called the recorder themselves.
 pub(crate) fn innermost(
-    mut natives: impl Iterator<Item = Native>,
-    functions: &[Function],
+    mut natives: impl Iterator<Item = NativeFrame>,
+    functions: &[PythonFunction],
     caller_stack: u64,
 ) -> u64 {
     match functions.first() {
@@ -84,16 +86,21 @@ pub(crate) fn innermost(
 mod tests {
     use super::*;
 
-    /// Functions of the machine by their addresses and their callers' stack pointers.
-    fn natives(natives: &[(u64, u64)]) -> impl Iterator<Item = Native> {
-        natives.iter().map(|&(address, caller_stack)| Native { address, caller_stack })
+    /// Native functions by their addresses and their callers' stack pointers.
+    fn natives(natives: &[(u64, u64)]) -> impl Iterator<Item = NativeFrame> {
+        natives.iter().map(|&(address, caller_stack)| NativeFrame { address, caller_stack })
     }
 
-    fn functions(functions: &[(u64, u64)]) -> Vec<Function> {
-        functions.iter().map(|&(target, marker)| Function { target, marker }).collect()
+    fn functions(functions: &[(u64, u64)]) -> Vec<PythonFunction> {
+        functions.iter().map(|&(target, marker)| PythonFunction { target, marker }).collect()
     }
 
-    fn merged(machine: &[(u64, u64)], python: &[(u64, u64)], since: Since, limit: usize) -> Vec<(u32, u64)> {
+    fn merged(
+        machine: &[(u64, u64)],
+        python: &[(u64, u64)],
+        since: CalledSince,
+        limit: usize,
+    ) -> Vec<(u32, u64)> {
         let mut nodes = Vec::new();
         merge(natives(machine), &functions(python), since, |kind, target| {
             nodes.push((kind, target));
@@ -108,7 +115,7 @@ mod tests {
 
     #[test]
     fn functions_are_in_the_order_of_the_stack() {
-        let all = merged(&MACHINE, &PYTHON_ONES, Since::ALWAYS, 100);
+        let all = merged(&MACHINE, &PYTHON_ONES, CalledSince::ALWAYS, 100);
         let expected = [
             (FRAME, 1),
             (FRAME, 2),
@@ -121,30 +128,30 @@ mod tests {
             (FRAME, 5),
         ];
         assert_eq!(all, expected);
-        assert_eq!(merged(&MACHINE, &PYTHON_ONES, Since::ALWAYS, 4), expected[..4]);
-        assert_eq!(merged(&[], &PYTHON_ONES[..1], Since::ALWAYS, 9), [(PYTHON, 11)]);
-        assert_eq!(merged(&MACHINE[..1], &[], Since::ALWAYS, 9), [(FRAME, 1)]);
+        assert_eq!(merged(&MACHINE, &PYTHON_ONES, CalledSince::ALWAYS, 4), expected[..4]);
+        assert_eq!(merged(&[], &PYTHON_ONES[..1], CalledSince::ALWAYS, 9), [(PYTHON, 11)]);
+        assert_eq!(merged(&MACHINE[..1], &[], CalledSince::ALWAYS, 9), [(FRAME, 1)]);
     }
 
     #[test]
     fn what_was_active_before_a_region_is_left_out() {
         // Named by the function 13, which has called the extension since.
-        let named = |stack| merged(&MACHINE, &PYTHON_ONES, Since { functions: 2, stack }, 100);
+        let named = |stack| merged(&MACHINE, &PYTHON_ONES, CalledSince { functions: 2, stack }, 100);
         let inner = [(FRAME, 1), (FRAME, 2), (PYTHON, 11), (PYTHON, 12)];
         assert_eq!(named(0x60), [&inner[..], &[(FRAME, 3)]].concat());
         // Named by the extension.
         assert_eq!(named(0x48), inner);
         // Named by the innermost Python function.
-        let since = Since { functions: 0, stack: 0x30 };
+        let since = CalledSince { functions: 0, stack: 0x30 };
         assert_eq!(merged(&MACHINE, &PYTHON_ONES, since, 100), inner[..2]);
     }
 
     #[test]
     fn what_cannot_be_placed_is_left_out() {
-        // Nobody knows which C function evaluates the last two.
+        // The C function that evaluates the last two is not known.
         let python = [(11, 0x30), (12, 0), (13, 0)];
         let expected = [(FRAME, 1), (FRAME, 2), (PYTHON, 11), (PYTHON, 12), (PYTHON, 13)];
-        assert_eq!(merged(&MACHINE, &python, Since::ALWAYS, 100), expected);
+        assert_eq!(merged(&MACHINE, &python, CalledSince::ALWAYS, 100), expected);
     }
 
     #[test]

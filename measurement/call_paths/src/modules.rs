@@ -1,9 +1,9 @@
-//! The code that is mapped into the process, and where its tables for unwinding are.
+//! The modules of the process: mapped code, with its tables for unwinding.
 //!
-//! Threads read a snapshot that never changes. A new one is made when the dynamic loader has loaded or unloaded
-//! something since; the old one stays, as another thread may be reading it.
+//! Threads read a snapshot that never changes. A new one is made when the dynamic loader has loaded or
+//! unloaded something since; the old one is kept, as another thread may be reading it.
 
-use crate::objects::{self, Loads};
+use crate::objects::{self, LoadCounts};
 use crate::roles::Role;
 use python_frames::Interpreter;
 use std::fmt;
@@ -11,21 +11,22 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// A mapping with code in it. What a journal's entry of a module needs is public.
+/// A mapping with code. The fields that a journal's module record needs are public.
 #[derive(Clone)]
 pub struct Module {
     /// First address of the mapping.
     pub begin: u64,
     /// First address behind it.
     pub end: u64,
-    /// What to subtract from an address for the address in the file's symbol tables.
+    /// Load bias: what to subtract from an address for the address in the file's symbol tables.
     pub bias: u64,
-    /// GNU build id in hexadecimal digits, if it has one.
+    /// GNU build id in hexadecimal digits, if the file has one.
     pub build_id: Option<String>,
-    /// Path of the file; for code of the kernel that has none, the loader's name for it.
+    /// Path of the file; for code of the kernel, which has none, the loader's name for it.
     pub path: String,
     pub(crate) role: Role,
-    /// Whether its functions are no part of a program in Python.
+    /// Whether it is part of the interpreter or of mpi4py, whose functions a Python program's paths leave
+    /// out.
     pub(crate) is_python: bool,
     /// The table of `PT_GNU_EH_FRAME`, and the section `.eh_frame` that it points into.
     pub(crate) table: Option<&'static [u8]>,
@@ -46,15 +47,15 @@ impl Module {
     }
 }
 
-/// The modules at one moment, by their addresses.
+/// The modules at one moment, sorted by address.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    loads: Loads,
+    loads: LoadCounts,
     modules: Vec<Module>,
 }
 
 impl Snapshot {
-    /// The module that an address is in.
+    /// Returns the module that an address is in.
     pub(crate) fn find(&self, address: u64) -> Option<&Module> {
         let behind = self.modules.partition_point(|module| module.begin <= address);
         self.modules.get(behind.checked_sub(1)?).filter(|module| address < module.end)
@@ -68,7 +69,7 @@ pub struct Modules {
     making: Mutex<()>,
     report: fn(&Module),
     complain: fn(&str),
-    /// The interpreter of Python once it has been found; none if it is one that cannot be read.
+    /// The Python interpreter once it has been found; `None` inside if it cannot be read.
     python: OnceLock<Option<Interpreter>>,
 }
 
@@ -79,23 +80,25 @@ impl fmt::Debug for Modules {
 }
 
 impl Modules {
-    /// No modules yet. `report` is called with each one that [`Self::refresh`] finds, once, one at a time, in the
-    /// thread that found it; it must not panic, nor make a refresh itself. `complain` is called with a sentence for the user
-    /// if there is something that call paths will lack.
+    /// No modules yet. `report` is called with each one that [`Self::refresh`] finds, once, one at a time, in
+    /// the thread that found it; it must not panic, nor refresh modules itself. `complain` is called with a
+    /// sentence for the user if call paths will lack something.
     pub const fn new(report: fn(&Module), complain: fn(&str)) -> Self {
         let snapshot = AtomicPtr::new(ptr::null_mut());
         Self { snapshot, making: Mutex::new(()), report, complain, python: OnceLock::new() }
     }
 
-    /// Looks for modules that were loaded or unloaded since the last time. Answers whether there was a change.
+    /// Looks for modules that were loaded or unloaded since the last time. Returns whether there was a
+    /// change.
     ///
-    /// Costs a tenth of a microsecond if nothing has changed, else it allocates and locks: not for signal handlers.
+    /// Costs a tenth of a microsecond if nothing has changed, else it allocates and locks: not for signal
+    /// handlers.
     pub fn refresh(&self) -> bool {
         let loads = objects::loads();
         if self.snapshot().is_some_and(|snapshot| snapshot.loads == loads) {
             return false;
         }
-        // A thread that died with the lock held has left nothing undone.
+        // Poisoning does no harm: the snapshot is replaced in one step, at the end.
         let _making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (loads, mut modules) = objects::all();
         modules.sort_by_key(|module| module.begin);
@@ -114,7 +117,7 @@ impl Modules {
         true
     }
 
-    /// Looks for an interpreter of Python, as long as there has been none.
+    /// Looks for a Python interpreter, unless one has been found.
     fn find_python(&self) {
         if self.python.get().is_some() {
             return;
@@ -127,36 +130,37 @@ impl Modules {
                 None
             }
         };
-        // Only one thread makes a snapshot at a time.
+        // Set once: only one thread makes a snapshot at a time.
         let _ = self.python.set(found);
     }
 
-    /// The interpreter of Python, if a refresh has found one that can be read.
+    /// Returns the Python interpreter, if a refresh has found one that can be read.
     pub(crate) fn python(&self) -> Option<&Interpreter> {
         self.python.get()?.as_ref()
     }
 
-    /// Tells the user what call paths lack.
+    /// Reports to the user what call paths lack.
     pub(crate) fn complain(&self, sentence: &str) {
         (self.complain)(sentence);
     }
 
-    /// Whether an address is in an MPI library, its Fortran or C++ bindings, or in the recorder: the module that this
-    /// code is in, if that is not the program itself. `false` for modules that no refresh has seen yet.
+    /// Whether an address is in an MPI library, its Fortran or C++ bindings, or in the recorder, which is the
+    /// module that this code is in unless that is the program itself. `false` for modules that no refresh has
+    /// seen yet.
     pub fn is_mpi(&self, address: u64) -> bool {
         self.snapshot()
             .and_then(|snapshot| snapshot.find(address))
             .is_some_and(|module| module.role == Role::Measured)
     }
 
-    /// The module that an address is in, if a refresh has seen it.
+    /// Returns the module that an address is in, if a refresh has seen it.
     pub fn at(&self, address: u64) -> Option<&'static Module> {
         self.snapshot()?.find(address)
     }
 
-    /// The newest snapshot; none before the first refresh.
+    /// Returns the newest snapshot; `None` before the first refresh.
     pub(crate) fn snapshot(&self) -> Option<&'static Snapshot> {
-        // SAFETY: it is null or comes from a box that is never freed.
+        // SAFETY: the pointer is null or comes from a box that is never freed nor changed.
         unsafe { self.snapshot.load(Ordering::Acquire).as_ref() }
     }
 }

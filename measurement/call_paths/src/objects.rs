@@ -1,4 +1,4 @@
-//! What the dynamic loader says of the files that are mapped into the process.
+//! The objects that the dynamic loader has mapped into the process, by `dl_iterate_phdr(3)`.
 
 use crate::frame_table;
 use crate::modules::Module;
@@ -9,38 +9,43 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// How often objects were loaded and unloaded so far; it never has the same value twice.
-pub(crate) type Loads = (u64, u64);
+/// `dlpi_adds` and `dlpi_subs`: how often objects were loaded and unloaded so far. Never the same value
+/// twice.
+pub(crate) type LoadCounts = (u64, u64);
 
-/// How often objects were loaded and unloaded. Takes a lock of the loader for a moment.
-pub(crate) fn loads() -> Loads {
+/// Returns how often objects were loaded and unloaded. Takes a lock of the loader for a moment.
+pub(crate) fn loads() -> LoadCounts {
     unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, answer: *mut c_void) -> c_int {
-        // SAFETY: the loader gives a valid object, and `answer` is what was given to it below.
-        unsafe { *answer.cast::<Loads>() = ((*info).dlpi_adds, (*info).dlpi_subs) };
+        // SAFETY: the loader passes a valid object, and `answer` is the pointer to `loads` below.
+        unsafe { *answer.cast::<LoadCounts>() = ((*info).dlpi_adds, (*info).dlpi_subs) };
         1
     }
     let mut loads = (0, 0);
-    // SAFETY: the function above is made for this argument.
+    // SAFETY: `note` takes the argument for what it is, a pointer to `LoadCounts` that lives until the call
+    // returns.
     unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut loads).cast()) };
     loads
 }
 
-/// All mappings with code, in no particular order, and the number of loads that they belong to.
-pub(crate) fn all() -> (Loads, Vec<Module>) {
+/// Returns all mappings with code, in no particular order, and the load counts at that moment.
+pub(crate) fn all() -> (LoadCounts, Vec<Module>) {
     struct Found {
-        loads: Loads,
+        loads: LoadCounts,
         modules: Vec<Module>,
     }
     unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: the loader gives a valid object, and `found` is what was given to it below.
+        // SAFETY: the loader passes a valid object, and `found` is the pointer to the value below, which
+        // nothing else refers to meanwhile.
         let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
         found.loads = (info.dlpi_adds, info.dlpi_subs);
-        // SAFETY: the object is mapped while the loader shows it.
+        // SAFETY: the loader passes objects that are mapped, and unloads none before this returns, as it
+        // holds its lock.
         unsafe { modules_of(info, &mut found.modules) };
         0
     }
     let mut found = Found { loads: (0, 0), modules: Vec::new() };
-    // SAFETY: the function above is made for this argument.
+    // SAFETY: `note` takes the argument for what it is, a pointer to `Found` that lives until the call
+    // returns.
     unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
     (found.loads, found.modules)
 }
@@ -48,18 +53,19 @@ pub(crate) fn all() -> (Loads, Vec<Module>) {
 /// Adds the mappings with code of one object.
 ///
 /// # Safety
-/// The object must be mapped as its headers say.
+/// The object must be mapped as its headers say, until this returns.
 unsafe fn modules_of(info: &libc::dl_phdr_info, modules: &mut Vec<Module>) {
     if info.dlpi_phdr.is_null() {
         return;
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that the object is mapped, and its program headers with it.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    // SAFETY: the name is a string of the loader, or missing.
+    // SAFETY: `dl_iterate_phdr` gives a string of the loader, which lives as long as the object, or nothing.
     let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
     let path = path_of(name);
     let of_kind = |kind| headers.iter().filter(move |header| header.p_type == kind);
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that the object is mapped while these bytes are used, which is in this
+    // function.
     let bytes =
         |header: &libc::Elf64_Phdr| unsafe { bytes_from(info, headers, header.p_vaddr, header.p_memsz) };
     let build_id = of_kind(libc::PT_NOTE).find_map(|header| build_id(bytes(header)?, header.p_align));
@@ -103,13 +109,14 @@ unsafe fn made_table(
     MADE.get_or_init(make).as_deref()
 }
 
-/// The main program has no name; a name that is not absolute is told from the working directory as it is now.
+/// Returns the path of an object: the main program has no name; a relative name is resolved from the working
+/// directory of now.
 fn path_of(name: &CStr) -> String {
     let path = if name.is_empty() {
         std::fs::read_link("/proc/self/exe").unwrap_or_default()
     } else {
         let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
-        // The kernel's own object has a name that is no path.
+        // The vDSO has a name that is no path.
         if name.to_bytes().contains(&b'/') {
             std::path::absolute(path).unwrap_or(path.into())
         } else {
@@ -164,7 +171,7 @@ unsafe fn frames(
     unsafe { bytes_from(info, headers, start, end - start) }
 }
 
-/// The GNU build id among notes, in hexadecimal digits.
+/// Returns the GNU build id among notes (ELF note type `NT_GNU_BUILD_ID`), in hexadecimal digits.
 fn build_id(mut notes: &[u8], align: u64) -> Option<String> {
     const GNU_BUILD_ID: u32 = 3;
     let align = if align == 8 { 8 } else { 4 };

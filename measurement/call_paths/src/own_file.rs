@@ -1,9 +1,9 @@
-//! A file of the recorder in somebody else's program.
+//! A file of the recorder in somebody else's process.
 //!
-//! The program may close descriptors that it does not know (a daemon closes all), and open files of its own that get their
-//! numbers. So descriptors are high, and before anything is done to one it is looked at whether it is still the file.
-//! What is done is no cancellation point of the thread, and a limit of file sizes (`ulimit -f`) is an error, not a signal
-//! that ends the program.
+//! The program may close descriptors that it does not know (a daemon closes all), and then open files of its
+//! own that get their numbers. So descriptors are high, and before each use it is checked that one still is
+//! the file. No operation is a cancellation point of the thread, and a limit of file sizes (`ulimit -f`) is
+//! an error, not a signal that ends the program.
 
 use std::ffi::{CString, c_int};
 use std::io;
@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
-/// Descriptors are at least this, if the limit of the process lets them.
+/// Lowest descriptor, if the limit of the process permits it.
 const LOWEST: c_int = 512;
 
 unsafe extern "C" {
@@ -31,7 +31,7 @@ pub struct OwnFile {
 }
 
 impl OwnFile {
-    /// Makes a file, to be read and written; what is written goes to its end if it `appends`.
+    /// Creates a file for reading and writing; writes go to its end if it `appends`.
     ///
     /// # Errors
     /// If it exists or cannot be created, or there is no descriptor left.
@@ -40,7 +40,8 @@ impl OwnFile {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         let flags = if appends { flags | libc::O_APPEND } else { flags };
         undisturbed(|| {
-            // SAFETY: the name is a string; descriptors of our own.
+            // SAFETY: the name ends with a NUL; only descriptors that are made here are duplicated and
+            // closed.
             unsafe {
                 let low = libc::open(name.as_ptr(), flags, 0o644);
                 if low < 0 {
@@ -65,34 +66,35 @@ impl OwnFile {
         identity(self.descriptor) == Some((self.device, self.node))
     }
 
-    /// The descriptor, for mapping. To be asked for after [`is_open`](OwnFile::is_open).
+    /// Returns the descriptor, for mapping. To be called after [`is_open`](OwnFile::is_open).
     pub(crate) fn descriptor(&self) -> c_int {
         self.descriptor
     }
 
-    /// Gives the file disk space, so that a mapping of it cannot end the program.
+    /// Allocates disk space for the file, so that writing to a mapping of it cannot end the program with
+    /// SIGBUS.
     ///
     /// # Errors
-    /// If there is none, or the file is not open any more.
+    /// If there is no space, or the file is not open any more.
     pub fn reserve(&self, offset: usize, bytes: usize) -> io::Result<()> {
         if !self.is_open() {
             return Err(closed());
         }
-        // SAFETY: our own file.
+        // SAFETY: touches no memory; the descriptor is that of this file.
         let answer = undisturbed(|| unsafe {
             libc::posix_fallocate(self.descriptor, offset as libc::off_t, bytes as libc::off_t)
         });
         if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
     }
 
-    /// Maps the file's first bytes, for good.
+    /// Maps the file's first bytes, and never unmaps them.
     ///
     /// # Errors
-    /// If that cannot be, or the file is not open any more.
+    /// If there is no space or no memory, or the file is not open any more.
     pub fn map(&self, bytes: usize) -> io::Result<*mut u8> {
         self.reserve(0, bytes)?;
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
-        // SAFETY: a new mapping of our own file, which has the space.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
         let address = unsafe { libc::mmap(null_mut(), bytes, protection, flags, self.descriptor, 0) };
         if address == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(address.cast()) }
     }
@@ -100,14 +102,14 @@ impl OwnFile {
     /// Appends bytes.
     ///
     /// # Errors
-    /// If that cannot be, or the file is not open any more. A part of the bytes may be there then.
+    /// If writing fails, or the file is not open any more. A part of the bytes may have been written then.
     pub fn append(&self, mut bytes: &[u8]) -> io::Result<()> {
         if !self.is_open() {
             return Err(closed());
         }
         undisturbed(|| {
             while !bytes.is_empty() {
-                // SAFETY: bytes to read, our own file.
+                // SAFETY: the bytes are readable; the descriptor is that of this file.
                 let written = unsafe { libc::write(self.descriptor, bytes.as_ptr().cast(), bytes.len()) };
                 match usize::try_from(written) {
                     Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -124,10 +126,10 @@ impl OwnFile {
         })
     }
 
-    /// Cuts the file off behind so many bytes, if it is still open.
+    /// Truncates the file to so many bytes, if it is still open.
     pub fn cut(&self, bytes: u64) {
         if self.is_open() {
-            // SAFETY: our own file.
+            // SAFETY: touches no memory; the descriptor is that of this file.
             undisturbed(|| unsafe { libc::ftruncate(self.descriptor, bytes as libc::off_t) });
         }
     }
@@ -136,7 +138,7 @@ impl OwnFile {
 impl Drop for OwnFile {
     fn drop(&mut self) {
         if self.is_open() {
-            // SAFETY: our own file.
+            // SAFETY: the descriptor is that of this file, and nothing uses it later.
             undisturbed(|| unsafe { libc::close(self.descriptor) });
         }
     }
@@ -148,7 +150,7 @@ fn closed() -> io::Error {
 
 fn identity(descriptor: c_int) -> Option<(libc::dev_t, libc::ino_t)> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: room for the status, which is filled in if the call succeeds.
+    // SAFETY: there is room for the status, which the call has filled in if it succeeds.
     unsafe {
         if libc::fstat(descriptor, status.as_mut_ptr()) != 0 {
             return None;
@@ -158,11 +160,12 @@ fn identity(descriptor: c_int) -> Option<(libc::dev_t, libc::ino_t)> {
     }
 }
 
-/// Does something to a file without becoming a cancellation point of the thread, and without a `SIGXFSZ` for it.
+/// Runs an operation on a file that is no cancellation point of the thread, and raises no `SIGXFSZ`.
 pub fn undisturbed<T>(act: impl FnOnce() -> T) -> T {
     let mut state = 0;
     let [mut signal, mut mask, mut pending] = [MaybeUninit::<libc::sigset_t>::uninit(); 3];
-    // SAFETY: sets of signals, each filled in before it is used; the mask and the state of the calling thread only.
+    // SAFETY: each set of signals is initialized before it is used; only the mask and the state of the
+    // calling thread change, and both are restored.
     unsafe {
         pthread_setcancelstate(CANCEL_DISABLE, &mut state);
         libc::sigemptyset(signal.as_mut_ptr());
@@ -175,7 +178,7 @@ pub fn undisturbed<T>(act: impl FnOnce() -> T) -> T {
         let result = act();
         if !was_pending {
             let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // Takes the signal if there is one.
+            // Removes the signal if there is one.
             libc::sigtimedwait(signal.as_ptr(), null_mut(), &at_once);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, mask.as_ptr(), null_mut());
@@ -196,14 +199,14 @@ mod tests {
         assert!(file.descriptor >= LOWEST && OwnFile::create(&path, true).is_err());
         file.append(b"abc").unwrap();
         let stranger = std::fs::File::create(&other).unwrap();
-        // SAFETY: this test's descriptors.
+        // SAFETY: both descriptors belong to this test.
         unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&stranger), file.descriptor) };
         assert!(!file.is_open() && file.append(b"def").is_err() && file.reserve(0, 10).is_err());
         file.cut(0);
         let descriptor = file.descriptor;
         drop(file);
         assert!(identity(descriptor).is_some(), "it is not ours to close");
-        // SAFETY: this test's descriptor.
+        // SAFETY: the descriptor belongs to this test.
         unsafe { libc::close(descriptor) };
         assert_eq!(std::fs::read(&path).unwrap(), b"abc");
         assert_eq!(std::fs::read(&other).unwrap(), b"");

@@ -1,14 +1,14 @@
-//! Memory from the system itself: nothing here calls an allocator, which a signal handler must not.
+//! Memory from mmap: a signal handler must not call an allocator.
 
 use std::io;
 use std::mem::size_of;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
-/// Types that may be made of zero bytes, and for which nothing has to be done at their end.
+/// Types that may be made of zero bytes and that need no drop.
 ///
 /// # Safety
-/// All bytes zero must be a value of the type.
+/// A value whose bytes are all zero must be valid.
 pub(crate) unsafe trait Plain: Copy {}
 
 // SAFETY: zero is a number.
@@ -26,10 +26,10 @@ pub(crate) struct Pages<T: Plain> {
 unsafe impl<T: Plain + Send> Send for Pages<T> {}
 
 impl<T: Plain> Pages<T> {
-    /// `length` zeroes. It is at least one.
+    /// Maps `length` zero values; `length` is at least one.
     ///
     /// # Errors
-    /// What mmap answers, such as no memory.
+    /// The error of mmap, such as no memory.
     pub(crate) fn new(length: usize) -> io::Result<Self> {
         let bytes = length.checked_mul(size_of::<T>()).ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no other memory.
@@ -54,22 +54,22 @@ impl<T: Plain> Deref for Pages<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the mapping holds `length` values, all of them valid since zero is, until the value is dropped;
-        // it is aligned to a page.
+        // SAFETY: the mapping holds `length` values until this is dropped, all of them valid since zero is,
+        // and it is aligned to a page.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }
 
 impl<T: Plain> DerefMut for Pages<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and the value is borrowed mutably.
+        // SAFETY: as above, and this is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 }
 
 impl<T: Plain> Drop for Pages<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this size, and nobody can refer to it any more.
+        // SAFETY: the mapping was made with this size, and no borrow of it outlives this.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length * size_of::<T>()) };
     }
 }

@@ -1,6 +1,6 @@
-//! The registers that unwinding begins with.
+//! The registers that unwinding starts with.
 
-/// The registers of a thread at some place in its code.
+/// Registers of a thread at some place in its code.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Registers {
     /// Address of an instruction, not a return address.
@@ -12,16 +12,16 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// The registers of the function that this is called in: it is always inlined.
+    /// Returns the registers of the function in which this is called: it is always inlined.
     ///
-    /// They are good for unwinding as long as that function has not returned. All are zero on architectures that are
-    /// not supported, which leaves paths without frames.
+    /// They are good for unwinding as long as that function has not returned. All are zero on architectures
+    /// that are not supported, which leaves paths without frames.
     #[inline(always)]
     pub fn here() -> Self {
         #[allow(unused_mut)]
         let mut registers = Self::default();
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: only copies registers.
+        // SAFETY: copies registers; touches neither memory nor stack nor flags.
         unsafe {
             std::arch::asm!(
                 "lea {instruction}, [rip]",
@@ -34,7 +34,7 @@ impl Registers {
             );
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: only copies registers.
+        // SAFETY: copies registers; touches neither memory nor stack nor flags.
         unsafe {
             std::arch::asm!(
                 "adr {instruction}, .",

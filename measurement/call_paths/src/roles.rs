@@ -1,9 +1,9 @@
-//! What a module is to a call path, told from its name.
+//! Roles of modules on a call path, by the names of their files.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a module is to a call path.
+/// The role of a module on a call path.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Role {
@@ -12,28 +12,28 @@ pub(crate) enum Role {
     Program,
     /// The program's main file, which holds the code that starts it.
     Main,
-    /// The C library or the loader, which call `main` and the functions of threads.
+    /// The C library or the dynamic loader, which call `main` and the functions of threads.
     System,
-    /// The recorder or the MPI library: not told of the calls into them.
+    /// The recorder or the MPI library: left out where they are innermost.
     Measured,
 }
 
-/// Where the wrappers of a recorder are that is linked into the program; both 0 if there is none.
+/// Addresses of the wrappers of a recorder that is linked into the program; both 0 if there is none.
 static LINKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// Tells where the wrappers are of a recorder that is linked into the program: they are no part of call paths. To be told
-/// before the first path is asked for.
+/// Sets the addresses of the wrappers of a recorder that is linked into the program: they are no part of call
+/// paths. To be called before the first path is asked for.
 pub fn set_linked_recorder(wrappers: Range<u64>) {
     LINKED[0].store(wrappers.start, Ordering::Relaxed);
     LINKED[1].store(wrappers.end, Ordering::Relaxed);
 }
 
-/// Whether an address is in such a wrapper.
+/// Whether an address is in a wrapper of a linked recorder.
 pub(crate) fn is_in_linked_recorder(address: u64) -> bool {
     (LINKED[0].load(Ordering::Relaxed)..LINKED[1].load(Ordering::Relaxed)).contains(&address)
 }
 
-/// What a mapping of a file is.
+/// Returns the role of a mapping of a file.
 pub(crate) fn of(path: &str, mapping: Range<u64>) -> Role {
     let name = path.rsplit('/').next().unwrap_or(path);
     // The name of a main program may be anything. A program that the recorder is linked into is not the recorder.
@@ -75,7 +75,7 @@ fn is_mpi(name: &str) -> bool {
     /// Fortran and C++ bindings, and libraries that pass calls on to others.
     const BINDINGS: [&str; 10] =
         ["++", "fort", "cxx", "f77", "f90", "f08", "_mpifh", "_usempi", "_cxx", "_java"];
-    /// Variants that vendors tell apart by names such as `libmpi_gnu_91`.
+    /// Vendors' variants, distinguished by names such as `libmpi_gnu_91`.
     const VARIANTS: [&str; 17] = [
         "abi", "amd", "aocc", "cce", "cray", "dbg", "debug", "gnu", "ibm", "ifort", "intel", "mt", "nvidia",
         "opt", "pgi", "release", "thread",

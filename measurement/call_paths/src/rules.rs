@@ -1,8 +1,9 @@
-//! How to get from a function to its caller, as the compiler has written it into `.eh_frame`.
+//! Unwind rules: how to get from a function to its caller, from `.eh_frame`.
 //!
-//! A rule is all that a row of that table says of the registers that matter, in 24 bytes. What compilers write as
-//! expressions (functions that align their stack, signal handlers' return, the procedure linkage table) has few forms,
-//! all of which fit; so unwinding needs no interpreter, and every rule can be kept.
+//! A rule is a row of that table (DWARF 5, section 6.4, *Call Frame Information*), for the registers that
+//! matter, in 24 bytes. The expressions that compilers emit (functions that align their stack, signal
+//! handlers' return, the procedure linkage table) have few forms, all of which fit; so unwinding needs no
+//! DWARF interpreter, and every rule can be cached.
 
 use crate::architecture::{RETURN, SAVED, STACK};
 use crate::modules::{Module, Snapshot};
@@ -17,53 +18,54 @@ pub(crate) const KEPT: i16 = i16::MAX;
 /// In [`Rule::saved`]: the caller's value is lost.
 pub(crate) const LOST: i16 = i16::MIN;
 
-/// What the rule is good for.
+/// What a rule is good for.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Kind {
-    /// Nothing: there is no such code, or it does not tell.
+pub(crate) enum RuleKind {
+    /// Nothing: there is no such code, or no table covers it.
     #[default]
     Unknown,
     /// The function has no caller.
     Outermost,
     /// An ordinary function.
     Ordinary,
-    /// The code that a signal handler returns to: its caller was interrupted, at the address that is found.
+    /// The code that a signal handler returns to (augmentation `S`): its caller was interrupted, at the
+    /// address that is found.
     Signal,
 }
 
-/// How to get from a function, at some place in its code, to its caller.
+/// How to get from a function, at some instruction, to its caller.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
-    pub(crate) kind: Kind,
-    /// Of the module that the function is in.
+    pub(crate) kind: RuleKind,
+    /// Role of the module that the function is in.
     pub(crate) role: Role,
-    /// The register from which everything is counted: 0 for the stack pointer, else 1 + its place in [`SAVED`].
+    /// The register that offsets are relative to: 0 for the stack pointer, else 1 + its place in [`SAVED`].
     pub(crate) from: u8,
-    /// Whether the caller's stack pointer is the word at `offset` rather than the sum itself.
+    /// Whether the caller's stack pointer (the CFA) is the word at `offset` rather than the sum itself.
     pub(crate) indirect: bool,
-    /// From the register to the caller's stack pointer, in bytes.
+    /// Bytes from the register to the caller's stack pointer.
     pub(crate) offset: i32,
-    /// Bits for those of `saved` (and [`SAVED`]`.len()` for the return address) that are counted from the register
-    /// rather than from the caller's stack pointer.
+    /// Bits for those of `saved` (and [`SAVED`]`.len()` for the return address) whose places are relative to
+    /// the register rather than to the caller's stack pointer.
     pub(crate) from_register: u16,
-    /// Where the return address is, in words; [`KEPT`] if it is still in the link register.
+    /// Place of the return address, in words; [`KEPT`] if it is still in the link register.
     pub(crate) return_address: i16,
-    /// Where the caller's values of registers are, in words, or [`KEPT`] or [`LOST`].
+    /// Places of the caller's values of registers, in words, or [`KEPT`] or [`LOST`].
     pub(crate) saved: [i16; SAVED.len()],
 }
 
-/// Memory for working out a row; it is set up once so that nothing is allocated later.
+/// Fixed-size memory for evaluating a row, so that nothing is allocated later.
 #[derive(Default)]
-pub(crate) struct Storage;
+pub(crate) struct RowStorage;
 
-impl UnwindContextStorage<usize> for Storage {
+impl UnwindContextStorage<usize> for RowStorage {
     type Rules = [(Register, RegisterRule<usize>); 64];
     type Stack = [UnwindTableRow<usize, Self>; 6];
 }
 
-/// Memory for working out a row.
-pub(crate) type Context = UnwindContext<usize, Storage>;
+/// The reusable state of evaluating a row.
+pub(crate) type Context = UnwindContext<usize, RowStorage>;
 
 type Bytes = EndianSlice<'static, NativeEndian>;
 
@@ -76,7 +78,7 @@ pub(crate) fn start_of_frames(table: &'static [u8]) -> Option<u64> {
     }
 }
 
-/// The rule for an address in the code; never fails, but may be of no use.
+/// Returns the rule for an address in the code; never fails, but may be unknown.
 pub(crate) fn rule_at(snapshot: &Snapshot, context: &mut Context, address: u64) -> Rule {
     let Some(module) = snapshot.find(address) else { return Rule::default() };
     let rule = look_up(module, context, address).unwrap_or_default();
@@ -97,15 +99,15 @@ fn look_up(module: &Module, context: &mut Context, address: u64) -> Option<Rule>
     let offset = table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()?;
     let entry = section.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
     let row = entry.unwind_info_for_address(&section, &bases, context, address).ok()?;
-    let kind = if entry.is_signal_trampoline() { Kind::Signal } else { Kind::Ordinary };
+    let kind = if entry.is_signal_trampoline() { RuleKind::Signal } else { RuleKind::Ordinary };
     rule_of(row, &section, address, kind)
 }
 
 fn rule_of(
-    row: &UnwindTableRow<usize, Storage>,
+    row: &UnwindTableRow<usize, RowStorage>,
     section: &EhFrame<Bytes>,
     address: u64,
-    kind: Kind,
+    kind: RuleKind,
 ) -> Option<Rule> {
     let (register, offset, indirect) = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => (*register, *offset, false),
@@ -119,10 +121,11 @@ fn rule_of(
     for (i, &saved) in SAVED.iter().chain([&RETURN]).enumerate() {
         let place = match row.register(saved) {
             None | Some(RegisterRule::SameValue) if saved != RETURN => KEPT,
-            // On x86-64 this is how the first function of a thread is marked; elsewhere the default is the link register.
+            // On x86-64 an undefined return address marks the first function of a thread; elsewhere the
+            // default is the link register.
             None | Some(RegisterRule::SameValue) if cfg!(not(target_arch = "x86_64")) => KEPT,
             None | Some(RegisterRule::Undefined) if saved == RETURN => {
-                return Some(Rule { kind: Kind::Outermost, ..Rule::default() });
+                return Some(Rule { kind: RuleKind::Outermost, ..Rule::default() });
             }
             Some(RegisterRule::Offset(offset)) => words(offset).unwrap_or(LOST),
             Some(RegisterRule::Expression(expression)) => {
@@ -144,7 +147,7 @@ fn rule_of(
     (rule.return_address != LOST).then_some(rule)
 }
 
-/// An offset in words, if it is one and fits.
+/// Returns an offset in words, if it is a multiple of them and fits.
 fn words(bytes: i64) -> Option<i16> {
     (bytes % 8 == 0)
         .then(|| i16::try_from(bytes / 8).ok())
@@ -156,7 +159,7 @@ fn bytes_of(expression: &UnwindExpression<usize>, section: &EhFrame<Bytes>) -> O
     Some(expression.get(section).ok()?.0.slice())
 }
 
-/// Register and offset that an expression begins with, and the rest of it.
+/// Returns register and offset that an expression starts with (`DW_OP_breg`*n*), and the rest of it.
 fn sum_expression(expression: &'static [u8]) -> Option<(Register, i64, &'static [u8])> {
     let (first, rest) = expression.split_first()?;
     let register = first.checked_sub(gimli::constants::DW_OP_breg0.0).filter(|register| *register < 32)?;
@@ -165,7 +168,7 @@ fn sum_expression(expression: &'static [u8]) -> Option<(Register, i64, &'static 
     Some((Register(register.into()), offset, rest.slice()))
 }
 
-/// The caller's stack pointer as register, offset, and whether it is the word there.
+/// Returns the caller's stack pointer as register, offset, and whether it is the word there.
 fn cfa_expression(expression: &'static [u8], address: u64) -> Option<(Register, i64, bool)> {
     use gimli::constants::*;
     let (register, offset, rest) = sum_expression(expression)?;

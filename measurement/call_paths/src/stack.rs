@@ -1,10 +1,10 @@
-//! Where the stack of the thread is, and reading it.
+//! The bounds of the thread's stack, and reads from it.
 
 use crate::registers::Registers;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// The bounds of a thread's stack; nothing, for a stack that is not known.
+/// The bounds of a thread's stack; empty for a stack that is not known.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Stack {
     low: u64,
@@ -12,10 +12,11 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// The stack of the calling thread. May allocate and open files.
+    /// Returns the stack of the calling thread. May allocate and open files.
     pub(crate) fn of_this_thread() -> Self {
         let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-        // SAFETY: the attributes are written if the answer is 0, and read and destroyed only then.
+        // SAFETY: the attributes are initialized if `pthread_getattr_np` returns 0, and read and destroyed
+        // only then.
         unsafe {
             if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
                 return Self::default();
@@ -30,38 +31,39 @@ impl Stack {
         }
     }
 
-    /// The part of the stack that is in use when the stack pointer has the given value; `None` if it points elsewhere,
-    /// as it does on alternate stacks of signal handlers and on those of coroutines.
+    /// Returns the part of the stack that is in use when the stack pointer has the given value; `None` if it
+    /// points elsewhere, as it does on alternate stacks of signal handlers and on those of coroutines.
     ///
-    /// The main thread's stack grows as it is used, and what is below its stack pointer may not be mapped; what is
-    /// above it always is. So a stack pointer below the one that this function has is refused too.
-    pub(crate) fn in_use(&self, stack_pointer: u64) -> Option<Live> {
+    /// The main thread's stack grows as it is used, and what is below its stack pointer may not be mapped;
+    /// what is above it always is. So a stack pointer below the one that this function has is refused too.
+    pub(crate) fn in_use(&self, stack_pointer: u64) -> Option<StackInUse> {
         let stack = self.low..self.top;
         let here = Registers::here().stack;
         (stack.contains(&stack_pointer) && (stack_pointer >= here || !stack.contains(&here)))
-            .then_some(Live { from: stack_pointer, top: self.top })
+            .then_some(StackInUse { from: stack_pointer, top: self.top })
     }
 }
 
 /// The part of a thread's stack that is in use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Live {
+pub(crate) struct StackInUse {
     from: u64,
     top: u64,
 }
 
-impl Live {
-    /// The word at an address; `None` if that is not on the stack.
+impl StackInUse {
+    /// Returns the word at an address; `None` if that is not on the stack.
     pub(crate) fn read(&self, address: u64) -> Option<u64> {
         if address < self.from || address > self.top - 8 || !address.is_multiple_of(8) {
             return None;
         }
-        // SAFETY: between the stack pointer and the top the stack of the thread, which is the one that runs this, is
-        // mapped. Volatile, because the compiler knows nothing of other frames' memory.
+        // SAFETY: the word is aligned and between the stack pointer and the top of the stack of the running
+        // thread, all of which is mapped. Volatile, because the compiler knows nothing of other frames'
+        // memory.
         Some(unsafe { std::ptr::read_volatile(address as *const u64) })
     }
 
-    /// Its addresses.
+    /// Returns its addresses.
     pub(crate) fn range(&self) -> Range<u64> {
         self.from..self.top
     }

@@ -1,4 +1,4 @@
-//! The table of a thread's call paths: the file that [`recording::paths`] describes, mapped.
+//! The table of a thread's call paths: the mapped file that [`recording::paths`] describes.
 
 use crate::growing::GrowingFile;
 use crate::index::Index;
@@ -9,15 +9,15 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a file: a million nodes.
+/// Maximum size of a file in bytes: a million nodes.
 const MOST: usize = 16 << 20;
 
-/// The call paths of one thread, numbered, in a mapped file.
+/// The numbered call paths of one thread, in a mapped file.
 ///
-/// A table belongs to one thread. [`Self::intern`] calls no allocator and takes no lock, so a signal handler of that
-/// thread may call it, unless it has interrupted the thread within.
+/// A table belongs to one thread. [`Self::intern`] calls no allocator and takes no lock, so a signal handler
+/// of that thread may call it, unless it has interrupted a call of it.
 ///
-/// A process that was forked has the same file mapped: it must not go on with its parent's tables.
+/// A forked process has the same file mapped: it must not go on with its parent's tables.
 pub struct PathTable {
     file: GrowingFile,
     nodes: u32,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for PathTable {
 }
 
 impl PathTable {
-    /// An empty table in a new file.
+    /// Creates an empty table in a new file.
     ///
     /// # Errors
     /// If the file exists or cannot be created, or there is no space for it on the disk or no memory.
@@ -46,20 +46,22 @@ impl PathTable {
 
     pub(crate) fn with_limit(path: &Path, most: usize) -> io::Result<Self> {
         let file = GrowingFile::create(path, most)?;
-        // SAFETY: the file is larger than a header.
+        // SAFETY: the mapping is aligned to a page, its first segment is larger than a header, and nobody
+        // else refers to it yet.
         unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, nodes: 0 }) };
         Ok(Self { file, nodes: 0, index: Index::new()?, cut: false })
     }
 
-    /// The number of the node with that parent, kind and target (see [`recording::paths`]); it is added if it is new.
+    /// Returns the number of the node with that parent, kind and target (see [`recording::paths`]); it is
+    /// added if it is new.
     ///
-    /// If it is new and there is no space for it, the answer is the parent, which may be [`NO_PARENT`]: the path is cut
-    /// short, and [`Self::is_cut`] from then on. A parent that does not exist counts as none.
+    /// If it is new and there is no space for it, the parent is returned, which may be [`NO_PARENT`]: the
+    /// path is cut short, and [`Self::is_cut`] from then on. A parent that does not exist counts as none.
     pub fn intern(&mut self, parent: u32, kind: u32, target: u64) -> u32 {
         let parent = if parent < self.nodes { parent } else { NO_PARENT };
         let node = Node { target, parent, kind };
         let start = self.file.start();
-        // SAFETY: the index holds numbers of nodes that are complete.
+        // SAFETY: the index holds numbers of complete nodes only, which are mapped and aligned.
         let read = |number| unsafe { place(start, number).read() };
         let slot = match self.index.find(hash(&node), |number| read(number) == node) {
             Ok(number) => return number,
@@ -71,12 +73,13 @@ impl PathTable {
             self.cut = true;
             return parent;
         }
-        // SAFETY: the place is mapped, as was just made sure of.
+        // SAFETY: the node ends at `end`, up to which the file is mapped, and is behind all complete ones.
         unsafe { place(start, number).write(node) };
         self.nodes = number + 1;
-        // SAFETY: the header is mapped, aligned, and after its creation only accessed here.
+        // SAFETY: the header is mapped and aligned, and since its creation it has been accessed through this
+        // atomic only.
         let nodes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>().as_ptr()).nodes) };
-        // Behind the node itself: whoever reads the file finds only nodes that are complete.
+        // Released behind the node itself: a reader of the file finds complete nodes only.
         nodes.store(u64::from(self.nodes), Ordering::Release);
         if !self.index.insert(slot, number, |number| hash(&read(number))) {
             // Without the index the node would be added again and again.
@@ -91,10 +94,10 @@ impl PathTable {
         self.nodes
     }
 
-    /// The node with that number, if there is one.
+    /// Returns the node with that number, if there is one.
     #[inline]
     pub fn node(&self, number: u32) -> Option<Node> {
-        // SAFETY: the first `nodes` nodes are complete.
+        // SAFETY: the first `nodes` nodes are complete, mapped and aligned.
         (number < self.nodes).then(|| unsafe { place(self.file.start(), number).read() })
     }
 
@@ -103,9 +106,10 @@ impl PathTable {
         self.cut
     }
 
-    /// The unwind distance of OTF2 for a thread that comes from one path to another: 1 and the number of nodes of the
-    /// new path that are not on the one before. If the new path ends in something that was entered (anything but a
-    /// frame, a Python function or a sample) it is at least 2, as that is new even if the thread was there before.
+    /// Returns the unwind distance (`unwindDistance` of OTF2's calling context events) of a thread that comes
+    /// from one path to another: 1 plus the number of nodes of the new path that are not on the previous one.
+    /// If the new path ends in something that was entered (anything but a frame, a Python function or a
+    /// sample) it is at least 2, as that is new even if the thread was there before.
     ///
     /// Either may be [`NO_PARENT`] for an empty path.
     #[inline]
@@ -115,7 +119,7 @@ impl PathTable {
             recording::paths::FRAME | recording::paths::PYTHON | recording::paths::SAMPLE => 1,
             _ => 2,
         };
-        // One call after the other in one function, the most frequent case.
+        // Consecutive calls in one function, the most frequent case.
         if previous != node && entered.parent == self.parent(previous) && previous != NO_PARENT {
             return 2;
         }
@@ -144,7 +148,7 @@ fn hash(node: &Node) -> u64 {
     mixed ^ mixed >> 32
 }
 
-/// Where a node is or will be, mapped or not.
+/// Returns the address of a node, mapped or not.
 fn place(start: NonNull<u8>, number: u32) -> *mut Node {
     let offset = size_of::<Header>() + number as usize * size_of::<Node>();
     start.as_ptr().wrapping_add(offset).cast()

@@ -1,4 +1,4 @@
-//! Tests of the table of frames.
+//! Tests of the table of call paths.
 
 use super::*;
 use crate::growing::SEGMENT;
@@ -112,9 +112,10 @@ fn a_full_disk_is_an_error() {
     // No file may be larger than this one already is; the signal that comes with it is ignored.
     let directory = tempfile::tempdir().unwrap();
     let mut table = PathTable::with_limit(&directory.path().join("0.paths"), 2 * SEGMENT).unwrap();
-    // SAFETY: closes only what this test has opened, by opening something else in its place: a device that is full.
+    // SAFETY: closes only what this test has opened, by opening something else in its place: a device that is
+    // full.
     let full = File::open("/dev/full").unwrap();
-    // SAFETY: descriptors of this test.
+    // SAFETY: both descriptors belong to this test.
     unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&full), table.file.file.descriptor()) };
     let all = capacity(1);
     for i in 0..all {

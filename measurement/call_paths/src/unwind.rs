@@ -1,19 +1,19 @@
-//! Finds the functions that are active, from the innermost outwards, and keeps every word that it has read for that.
+//! Unwinder: finds the active functions, from the innermost outwards, and records every word that it reads.
 //!
-//! Which word is read next, and whether one is read at all, depends on nothing but the registers in the beginning, the
-//! words read before, and the modules: the list of words is a complete account of why the answer is what it is. That is
-//! what [`crate::memo`] relies on.
+//! Which word is read next, and whether one is read at all, depends on nothing but the registers at the
+//! start, the words read before, and the modules: the list of words determines the result. [`crate::memo`]
+//! relies on this.
 
 use crate::architecture::{ADDRESS, SAVED};
 use crate::modules::Snapshot;
 use crate::pages::{Pages, Plain};
 use crate::registers::Registers;
 use crate::roles::Role;
-use crate::rules::{Context, KEPT, Kind, LOST, Rule, rule_at};
-use crate::stack::Live;
+use crate::rules::{Context, KEPT, LOST, Rule, RuleKind, rule_at};
+use crate::stack::StackInUse;
 use std::io;
 
-/// A word that was read, and where.
+/// A word that was read, with its address.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(crate) struct Word {
@@ -21,76 +21,79 @@ pub(crate) struct Word {
     pub(crate) value: u64,
 }
 
-// SAFETY: two numbers.
+// SAFETY: two integers; zero is a value of each.
 unsafe impl Plain for Word {}
 
-/// A function that is active.
+/// An active native function.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub(crate) struct Native {
-    /// Its return address: where it goes on in the one that is called.
+pub(crate) struct NativeFrame {
+    /// Its return address: where it continues after the call that is active.
     pub(crate) address: u64,
-    /// The stack pointer of its caller at the call: all of its frame is below. Its own one if it cannot be unwound.
+    /// The stack pointer of its caller at the call: all of its frame is below. Its own one if it cannot be
+    /// unwound.
     pub(crate) caller_stack: u64,
 }
 
-// SAFETY: two numbers.
-unsafe impl Plain for Native {}
+// SAFETY: two integers; zero is a value of each.
+unsafe impl Plain for NativeFrame {}
 
-/// Of functions of the interpreter, which are left out, there are so many for each that is not.
+/// Native functions of the interpreter, which are left out, for each function that is not: an upper estimate.
 pub(crate) const INTERPRETED: usize = 16;
 
-/// More functions than the depth are looked for, so that those that start the program do not take the place of others.
+/// Additional functions that are looked for beyond the depth, so that those that start the program do not
+/// take the place of others.
 const START: usize = 4;
 
-/// Rules that are kept, a power of two.
+/// Size of the cache of rules, a power of two.
 const RULES: usize = 2048;
 
 #[derive(Clone, Copy)]
-struct Known {
+struct CachedRule {
     /// The address that the rule is for; 0 for none.
     address: u64,
     rule: Rule,
 }
 
-// SAFETY: numbers, and enumerations in which 0 is the first.
-unsafe impl Plain for Known {}
+// SAFETY: integers, and enumerations with a variant of value 0.
+unsafe impl Plain for CachedRule {}
 
-/// What to find.
+/// The parameters of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Search {
-    /// Where to begin. The function that this is in is left out.
+    /// Where to start. The function that these registers are of is left out.
     pub(crate) registers: Registers,
-    /// The frame pointer is one of the words: this is where it is kept.
+    /// The frame pointer is one of the words that are read: the address where it is kept.
     pub(crate) frame_pointer_at: u64,
     /// Functions whose caller's stack pointer is above this are left out.
     pub(crate) below: u64,
     /// Whether innermost functions of the MPI library and the recorder are left out.
     pub(crate) skip_measured: bool,
-    /// How many functions are enough, at most [`INTERPRETED`] times what the unwinder was made for.
+    /// Maximum number of functions, at most [`INTERPRETED`] times what the unwinder was made for.
     pub(crate) depth: usize,
 }
 
-/// Functions and words of the last search, and the rules of earlier ones.
+/// Functions and words of the last search, and a cache of rules.
 pub(crate) struct Unwinder {
-    rules: Pages<Known>,
+    rules: Pages<CachedRule>,
     context: Box<Context>,
-    frames: Pages<Native>,
+    frames: Pages<NativeFrame>,
     found: usize,
     words: Pages<Word>,
     read: usize,
-    /// The stack pointer of the function that has called the innermost ones, which are left out, at that call.
+    /// The stack pointer of the function that has called the innermost ones, which are left out, at that
+    /// call.
     pub(crate) caller_stack: u64,
 }
 
 /// The registers of a function on the way outwards.
-struct State {
+struct FrameState {
     instruction: u64,
     /// Whether it is a return address.
     returns: bool,
     stack: u64,
-    /// Where the value of each register is, or one of the constants below. It is read only when it is needed, as
-    /// registers that nobody needs may change without the path being another.
+    /// Address of each register's value, or [`NOWHERE`]. The value is read only when it is needed: registers
+    /// that are not needed may change without the path being another.
     saved: [u64; SAVED.len()],
 }
 
@@ -98,7 +101,7 @@ struct State {
 const NOWHERE: u64 = 0;
 
 impl Unwinder {
-    /// For paths of at most `depth` functions. Allocates; searching does not.
+    /// Creates an unwinder for paths of at most `depth` functions. Allocates; searching does not.
     pub(crate) fn new(depth: usize) -> io::Result<Self> {
         // Few functions need more than two words, and those of the MPI library come on top.
         Ok(Self {
@@ -112,30 +115,30 @@ impl Unwinder {
         })
     }
 
-    /// Forgets the rules: the modules are others now.
+    /// Empties the cache of rules: the modules have changed.
     pub(crate) fn forget(&mut self) {
-        self.rules.fill(Known { address: 0, rule: Rule::default() });
+        self.rules.fill(CachedRule { address: 0, rule: Rule::default() });
     }
 
-    /// The functions, the innermost first.
-    pub(crate) fn frames(&self) -> &[Native] {
+    /// Returns the functions, the innermost first.
+    pub(crate) fn frames(&self) -> &[NativeFrame] {
         self.frames.get(..self.found).unwrap_or_default()
     }
 
-    /// The words that were read, in order.
+    /// Returns the words that were read, in order.
     pub(crate) fn words(&self) -> &[Word] {
         self.words.get(..self.read).unwrap_or_default()
     }
 
-    /// Finds the functions that are active. They are in [`Self::frames`] then.
-    pub(crate) fn search(&mut self, snapshot: &Snapshot, live: Live, search: &Search) {
+    /// Finds the active functions. They are in [`Self::frames`] then.
+    pub(crate) fn search(&mut self, snapshot: &Snapshot, live: StackInUse, search: &Search) {
         (self.found, self.read, self.caller_stack) = (0, 0, search.registers.stack);
         let mut saved = [NOWHERE; SAVED.len()];
         if let Some(frame) = saved.first_mut() {
             *frame = search.frame_pointer_at;
         }
         let (instruction, stack) = (search.registers.instruction, search.registers.stack);
-        let mut state = State { instruction, returns: false, stack, saved };
+        let mut state = FrameState { instruction, returns: false, stack, saved };
         let (mut first, mut skipping, mut reached_end) = (true, search.skip_measured, false);
         let frame_pointer = Word { address: search.frame_pointer_at, value: search.registers.frame };
         loop {
@@ -148,19 +151,20 @@ impl Unwinder {
             if !counts {
                 self.caller_stack = state.stack;
             }
-            // Of a function that cannot be unwound it is only known that its caller's stack pointer is not below its own.
+            // Of a function that cannot be unwound it is only known that its caller's stack pointer is not
+            // below its own.
             let end = if next.is_some() { state.stack } else { stack };
             if end > search.below {
                 break;
             }
             if counts {
-                // A function that was interrupted has no return address; one that is behind is taken for one.
+                // An interrupted function has no return address; the next byte's address serves as one.
                 let address = at.wrapping_add(u64::from(!returns));
                 if self.found == search.depth + START {
                     break;
                 }
                 let Some(frame) = self.frames.get_mut(self.found) else { break };
-                *frame = Native { address, caller_stack: end };
+                *frame = NativeFrame { address, caller_stack: end };
                 self.found += 1;
             }
             first = false;
@@ -175,10 +179,10 @@ impl Unwinder {
         self.found = self.found.min(search.depth);
     }
 
-    /// Leaves out the functions that call `main` or the function of a thread: those of the C library at the outer end,
-    /// and the one of the program behind them, `_start`.
+    /// Leaves out the functions that call `main` or the function of a thread: those of the C library at the
+    /// outer end, and the one of the program behind them, `_start`.
     fn drop_start(&mut self, snapshot: &Snapshot) {
-        let role = |frame: &Native| {
+        let role = |frame: &NativeFrame| {
             snapshot.find(frame.address.wrapping_sub(1)).map_or(Role::Program, |module| module.role)
         };
         let frames = self.frames.get(..self.found).unwrap_or_default();
@@ -196,22 +200,28 @@ impl Unwinder {
             Some(known) if known.address == address => known.rule,
             Some(known) => {
                 let rule = rule_at(snapshot, &mut self.context, address);
-                *known = Known { address, rule };
+                *known = CachedRule { address, rule };
                 rule
             }
             None => Rule::default(),
         }
     }
 
-    /// Goes from a function to its caller. `None` if it has none or the way is not known.
-    fn step(&mut self, state: &mut State, rule: &Rule, live: Live, frame_pointer: Word) -> Option<()> {
-        if !matches!(rule.kind, Kind::Ordinary | Kind::Signal) {
+    /// Steps from a function to its caller. `None` if it has none or the rule is not known.
+    fn step(
+        &mut self,
+        state: &mut FrameState,
+        rule: &Rule,
+        live: StackInUse,
+        frame_pointer: Word,
+    ) -> Option<()> {
+        if !matches!(rule.kind, RuleKind::Ordinary | RuleKind::Signal) {
             return None;
         }
         let mut read = |address: u64| {
             let value =
                 if address == frame_pointer.address { frame_pointer.value } else { live.read(address)? };
-            // A word that cannot be kept must not be used: the account would not be complete.
+            // A word that cannot be recorded must not be used: the list would not be complete.
             *self.words.get_mut(self.read)? = Word { address, value };
             self.read += 1;
             Some(value)
@@ -223,7 +233,7 @@ impl Unwinder {
         };
         let sum = base.wrapping_add_signed(i64::from(rule.offset));
         let caller_stack = if rule.indirect { read(sum)? } else { sum };
-        // Only the code at the very beginning can have the same stack pointer as its caller, and outwards is upwards.
+        // Only the code at the start can have the same stack pointer as its caller, and outwards is upwards.
         if !live.may_point(caller_stack)
             || caller_stack < state.stack
             || (state.returns && caller_stack == state.stack)
@@ -246,7 +256,7 @@ impl Unwinder {
             return None;
         }
         state.instruction = instruction;
-        state.returns = rule.kind != Kind::Signal;
+        state.returns = rule.kind != RuleKind::Signal;
         state.stack = caller_stack;
         Some(())
     }

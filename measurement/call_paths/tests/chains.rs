@@ -1,6 +1,6 @@
 //! Paths of real calls, compared with what the C library's own unwinder finds.
 
-use call_paths::{Base, CallPaths, Modules, PathTable, Registers};
+use call_paths::{CallPaths, Modules, PathTable, RegionBase, Registers};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION};
 use std::hint::black_box;
 
@@ -37,7 +37,7 @@ fn expected() -> Vec<u64> {
 
 /// What a wrapper does: the node of the path, and what the path should be.
 #[inline(never)]
-fn wrapper(paths: &mut CallPaths, base: Option<Base>, function: u32) -> (u32, Vec<u64>) {
+fn wrapper(paths: &mut CallPaths, base: Option<RegionBase>, function: u32) -> (u32, Vec<u64>) {
     let node = paths.at_call(Registers::here(), base, function);
     (node, expected())
 }
@@ -151,13 +151,13 @@ fn only_the_innermost_functions_are_kept() {
 }
 
 #[inline(never)]
-fn enter(paths: &mut CallPaths, base: Option<Base>, kind: u32, target: u64) -> Base {
+fn enter(paths: &mut CallPaths, base: Option<RegionBase>, kind: u32, target: u64) -> RegionBase {
     let base = paths.at_region(Registers::here(), base, kind, target);
     black_box(base)
 }
 
 #[inline(never)]
-fn call_below(paths: &mut CallPaths, base: Base) -> (u32, Vec<u64>) {
+fn call_below(paths: &mut CallPaths, base: RegionBase) -> (u32, Vec<u64>) {
     let answer = wrapper(paths, Some(base), 7);
     black_box(&answer);
     answer
@@ -185,7 +185,7 @@ fn functions_called_since_the_region_began_are_below_it() {
 }
 
 #[inline(never)]
-fn instrumented(paths: &mut CallPaths, base: Option<Base>, levels: u32) -> u32 {
+fn instrumented(paths: &mut CallPaths, base: Option<RegionBase>, levels: u32) -> u32 {
     let base = enter(paths, base, FUNCTION, u64::from(levels));
     let node = if levels > 0 {
         instrumented(paths, Some(base), levels - 1)
@@ -229,7 +229,7 @@ fn nothing_is_read_outside_of_the_stack() {
             paths.at_call(registers, None, 7);
             paths.at_sample(registers, None);
             for stack_pointer in [0, here.stack, here.stack + 100, u64::MAX] {
-                paths.at_call(registers, Some(Base { stack_pointer, node: 1 << 30 }), 7);
+                paths.at_call(registers, Some(RegionBase { stack_pointer, node: 1 << 30 }), 7);
             }
         }
     }

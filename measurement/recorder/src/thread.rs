@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use call_paths::{Base, CallPaths, Module, Modules, PathTable, Registers};
+use call_paths::{CallPaths, Module, Modules, PathTable, RegionBase, Registers};
 use recording::journal::{self, Entry};
 use recording::paths::{MPI_FUNCTION, NO_PARENT};
 use recording::settings::Profile;
@@ -103,7 +103,7 @@ impl OpenCall {
 pub(crate) struct OpenRegion {
     /// What tells it from others: a key of its name, or the address of its function.
     pub(crate) key: u64,
-    pub(crate) base: Base,
+    pub(crate) base: RegionBase,
 }
 
 thread_local! {
@@ -205,17 +205,17 @@ fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, C
 impl Thread {
     /// The innermost open region of the program.
     #[inline]
-    pub(crate) fn base(&self) -> Option<Base> {
+    pub(crate) fn base(&self) -> Option<RegionBase> {
         self.regions.last().map(|region| region.base)
     }
 
     /// The path of a call of an MPI function, and the stack pointer of the program's function that makes it.
     #[inline]
-    pub(crate) fn path_of(&mut self, registers: Registers, function: u32) -> Base {
+    pub(crate) fn path_of(&mut self, registers: Registers, function: u32) -> RegionBase {
         let base = self.base();
         match &mut self.paths {
             Some(paths) => paths.at_region(registers, base, MPI_FUNCTION, function.into()),
-            None => Base { stack_pointer: 0, ..Base::NONE },
+            None => RegionBase { stack_pointer: 0, ..RegionBase::NONE },
         }
     }
 

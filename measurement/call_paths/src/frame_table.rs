@@ -1,6 +1,7 @@
 //! A table like that of `PT_GNU_EH_FRAME` for programs without one: linkers leave it out with `-static`,
 //! where only the section headers say where `.eh_frame` is.
 
+use crate::modules::Section;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, NativeEndian, UnwindSection};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -42,11 +43,11 @@ fn word(bytes: &[u8; 64], at: usize) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-/// Builds the table of a section `.eh_frame` that is mapped at its own address. Damaged entries end it.
-pub(crate) fn of(frames: &'static [u8]) -> Vec<u8> {
-    let begin = frames.as_ptr() as u64;
+/// Builds the table of a section `.eh_frame`, with absolute addresses. Damaged entries end it.
+pub(crate) fn of(frames: Section<'_>) -> Vec<u8> {
+    let begin = frames.address;
     let bases = BaseAddresses::default().set_eh_frame(begin);
-    let mut section = EhFrame::from(EndianSlice::new(frames, NativeEndian));
+    let mut section = EhFrame::from(EndianSlice::new(frames.bytes, NativeEndian));
     section.set_address_size(8);
     let mut entries = section.entries(&bases);
     let mut rows = Vec::new();
@@ -72,25 +73,26 @@ mod tests {
 
     #[test]
     fn the_table_is_made_as_the_linker_makes_it() {
-        let (_, modules) = crate::objects::all();
+        let (_, modules) = crate::objects::all(None);
         let program = std::env::current_exe().unwrap();
         let module = modules.iter().find(|module| module.path == program.to_str().unwrap()).unwrap();
         let (linked, frames) = (module.table.unwrap(), module.frames.unwrap());
         let (address, size) = section(&program).unwrap();
-        assert_eq!(module.bias + address, frames.as_ptr() as u64);
-        let made = of(&frames[..size as usize]);
+        assert_eq!(module.bias + address, frames.address);
+        let made = of(Section { bytes: &frames.bytes[..size as usize], ..frames });
 
-        let all = |table: &[u8]| -> Vec<(u64, u64)> {
-            let bases = BaseAddresses::default().set_eh_frame_hdr(table.as_ptr() as u64);
-            let parsed = EhFrameHdr::new(table, NativeEndian).parse(&bases, 8).unwrap();
+        let all = |table: Section<'_>| -> Vec<(u64, u64)> {
+            let bases = BaseAddresses::default().set_eh_frame_hdr(table.address);
+            let parsed = EhFrameHdr::new(table.bytes, NativeEndian).parse(&bases, 8).unwrap();
             let rows = parsed.table().unwrap();
             let mut found = rows.iter(&bases);
             std::iter::from_fn(|| found.next().unwrap())
                 .map(|(code, entry)| (code.direct().unwrap(), entry.direct().unwrap()))
                 .collect()
         };
-        assert!(all(&made).len() > 1000);
-        assert_eq!(all(&made), all(linked));
+        let made = Section { address: made.as_ptr() as u64, bytes: &made };
+        assert!(all(made).len() > 1000);
+        assert_eq!(all(made), all(linked));
     }
 
     #[test]
@@ -98,7 +100,7 @@ mod tests {
         for path in ["/nowhere", "/proc/self/maps", file!()] {
             assert_eq!(section(Path::new(path)), None);
         }
-        let words: &[u8] = &[0xff; 100];
-        assert_eq!(of(words).len(), 4 + 16);
+        let damaged = Section { address: 0x1000, bytes: &[0xff; 100] };
+        assert_eq!(of(damaged).len(), 4 + 16);
     }
 }

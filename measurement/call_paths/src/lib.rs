@@ -51,6 +51,7 @@ pub use call_paths::{CallPaths, RegionBase, Statistics};
 
 pub use growing::GrowingFile;
 pub use modules::{Module, Modules};
+pub use objects::set_initial_objects;
 pub use own_file::{OwnFile, undisturbed};
 pub use registers::Registers;
 pub use roles::set_linked_recorder;

@@ -29,8 +29,15 @@ pub struct Module {
     /// out.
     pub(crate) is_python: bool,
     /// The table of `PT_GNU_EH_FRAME`, and the section `.eh_frame` that it points into.
-    pub(crate) table: Option<&'static [u8]>,
-    pub(crate) frames: Option<&'static [u8]>,
+    pub(crate) table: Option<Section<'static>>,
+    pub(crate) frames: Option<Section<'static>>,
+}
+
+/// Bytes of an object, or a copy of them, with the address at which the object has them.
+#[derive(Clone, Copy)]
+pub(crate) struct Section<'a> {
+    pub(crate) address: u64,
+    pub(crate) bytes: &'a [u8],
 }
 
 impl fmt::Debug for Module {
@@ -40,7 +47,8 @@ impl fmt::Debug for Module {
 }
 
 impl Module {
-    fn is_same(&self, other: &Self) -> bool {
+    /// Whether both are one mapping of one file, as far as this can be known.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.begin, self.end, self.bias) == (other.begin, other.end, other.bias)
             && self.path == other.path
             && self.build_id == other.build_id
@@ -100,9 +108,9 @@ impl Modules {
         }
         // Poisoning does no harm: the snapshot is replaced in one step, at the end.
         let _making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let (loads, mut modules) = objects::all();
-        modules.sort_by_key(|module| module.begin);
         let before = self.snapshot();
+        let (loads, mut modules) = objects::all(before);
+        modules.sort_by_key(|module| module.begin);
         if before.is_some_and(|before| before.loads == loads) {
             return true;
         }

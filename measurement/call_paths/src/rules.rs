@@ -6,7 +6,7 @@
 //! DWARF interpreter, and every rule can be cached.
 
 use crate::architecture::{RETURN, SAVED, STACK};
-use crate::modules::{Module, Snapshot};
+use crate::modules::{Module, Section, Snapshot};
 use crate::roles::{Role, is_in_linked_recorder};
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, NativeEndian, Pointer, Reader, Register,
@@ -69,10 +69,10 @@ pub(crate) type Context = UnwindContext<usize, RowStorage>;
 
 type Bytes = EndianSlice<'static, NativeEndian>;
 
-/// The address of `.eh_frame` according to the table of `PT_GNU_EH_FRAME`, which is at its own address.
-pub(crate) fn start_of_frames(table: &'static [u8]) -> Option<u64> {
-    let bases = BaseAddresses::default().set_eh_frame_hdr(table.as_ptr() as u64);
-    match EhFrameHdr::new(table, NativeEndian).parse(&bases, 8).ok()?.eh_frame_ptr() {
+/// Returns the address of `.eh_frame` according to the table of `PT_GNU_EH_FRAME`.
+pub(crate) fn start_of_frames(table: Section<'_>) -> Option<u64> {
+    let bases = BaseAddresses::default().set_eh_frame_hdr(table.address);
+    match EhFrameHdr::new(table.bytes, NativeEndian).parse(&bases, 8).ok()?.eh_frame_ptr() {
         Pointer::Direct(address) => Some(address),
         Pointer::Indirect(_) => None,
     }
@@ -89,11 +89,11 @@ pub(crate) fn rule_at(snapshot: &Snapshot, context: &mut Context, address: u64) 
 fn look_up(module: &Module, context: &mut Context, address: u64) -> Option<Rule> {
     let (table, frames) = (module.table?, module.frames?);
     let bases = BaseAddresses::default()
-        .set_eh_frame_hdr(table.as_ptr() as u64)
-        .set_eh_frame(frames.as_ptr() as u64)
+        .set_eh_frame_hdr(table.address)
+        .set_eh_frame(frames.address)
         .set_text(module.begin);
-    let table = EhFrameHdr::new(table, NativeEndian).parse(&bases, 8).ok()?;
-    let mut section = EhFrame::from(EndianSlice::new(frames, NativeEndian));
+    let table = EhFrameHdr::new(table.bytes, NativeEndian).parse(&bases, 8).ok()?;
+    let mut section = EhFrame::from(EndianSlice::new(frames.bytes, NativeEndian));
     section.set_address_size(8);
     let table = table.table()?;
     let offset = table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()?;

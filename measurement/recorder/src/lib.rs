@@ -62,6 +62,7 @@ use std::io::Write;
 static LOADED: unsafe extern "C" fn() = {
     unsafe extern "C" fn loaded() {
         clock::note_loading();
+        call_paths::set_initial_objects();
         // Handlers run in reverse order: this one, which is told before the program has begun, comes last.
         // SAFETY: the handler stays.
         unsafe { on_exit(ended, std::ptr::null_mut()) };

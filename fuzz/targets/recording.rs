@@ -9,7 +9,7 @@ use std::path::Path;
 use libfuzzer_sys::fuzz_target;
 use otf2::Archive;
 use recording::buffer::{self, HEADER_BYTES};
-use recording::journal::{Calibration, Communicator, Entry, Module, Offset, Region};
+use recording::journal::{ClockCalibration, ClockOffset, Communicator, JournalRecord, Module, Region};
 use recording::paths::{self, FRAME, MPI_FUNCTION, NO_PARENT, REGION};
 use recording::{functions, layout};
 use replay_fuzz::{Input, check_message, scratch};
@@ -66,7 +66,7 @@ fn read(directory: &Path) {
 fn sample() -> Vec<(String, Vec<u8>)> {
     let barrier = functions::all().iter().position(|function| function.name == "MPI_Barrier").unwrap_or(0);
     let entries = [
-        Entry::Process {
+        JournalRecord::Process {
             version: "0.1.0".into(),
             rank: 0,
             size: 1,
@@ -79,7 +79,7 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             clock: "monotonic".into(),
             sample: 0,
         },
-        Entry::Communicator(Communicator {
+        JournalRecord::Communicator(Communicator {
             communicator: 0,
             key: 1,
             name: "MPI_COMM_WORLD".into(),
@@ -87,22 +87,22 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             members: Some("0-0".into()),
             remote: None,
         }),
-        Entry::Thread { thread: 0, name: None },
-        Entry::Module(Module { begin: 0x1000, end: 0x2000, bias: 0, build_id: None, path: "/none".into() }),
-        Entry::Calibration(Calibration { ticks: 100, nanoseconds: 100, realtime: 1 << 60 }),
-        Entry::Offset(Offset { ticks: 100, reference: 100, round_trip: 0 }),
-        Entry::Region(Region {
+        JournalRecord::Thread { thread: 0, name: None },
+        JournalRecord::Module(Module { begin: 0x1000, end: 0x2000, bias: 0, build_id: None, path: "/none".into() }),
+        JournalRecord::Calibration(ClockCalibration { ticks: 100, nanoseconds: 100, realtime: 1 << 60 }),
+        JournalRecord::Offset(ClockOffset { ticks: 100, reference: 100, round_trip: 0 }),
+        JournalRecord::Region(Region {
             region: 0,
             name: "region".into(),
             file: Some("x.c".into()),
             line: 3,
             phase: false,
         }),
-        Entry::Calibration(Calibration { ticks: 900, nanoseconds: 900, realtime: (1 << 60) + 800 }),
-        Entry::Offset(Offset { ticks: 900, reference: 900, round_trip: 0 }),
-        Entry::End { status: 0 },
+        JournalRecord::Calibration(ClockCalibration { ticks: 900, nanoseconds: 900, realtime: (1 << 60) + 800 }),
+        JournalRecord::Offset(ClockOffset { ticks: 900, reference: 900, round_trip: 0 }),
+        JournalRecord::End { status: 0 },
     ];
-    let journal: String = entries.iter().map(Entry::to_line).collect();
+    let journal: String = entries.iter().map(JournalRecord::to_line).collect();
     // Enter and leave of the region and of the barrier in it.
     let mut records = vec![5, 200, 0, 0, 0, 0, 0, 0, 0, 66, 4, 1, 1, 1, 3, 66, 4, 1, 2, 1, 2, 22, 0];
     records.extend([5, 44, 1, 0, 0, 0, 0, 0, 0, 23, 6, 0, 0, 0xff, 0, 0, 67, 2, 1, 2, 67, 2, 1, 1]);

@@ -1,7 +1,7 @@
 //! Generates the wrappers from the table of MPI functions: a line of `wrappers!` for each, and for a recorder that is
 //! linked into programs what must be in files of their own.
 
-use recording::functions::Function;
+use recording::functions::MpiFunction;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn main() {
 /// Makes a library with a member for each function that not every MPI library has: its name, which passes on to the
 /// wrapper, and a reference to what is behind. A linker takes a member if the program calls the function, and takes the
 /// function out of a static MPI library for the reference; weak references alone take nothing.
-fn make_members(folder: &Path, functions: impl Iterator<Item = &'static Function>) {
+fn make_members(folder: &Path, functions: impl Iterator<Item = &'static MpiFunction>) {
     const LIBRARY: &str = "replay_optional";
     let jump = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("x86_64") => "jmp",
@@ -79,7 +79,7 @@ fn make_members(folder: &Path, functions: impl Iterator<Item = &'static Function
     let _ = std::fs::remove_dir_all(folder);
     std::fs::create_dir_all(folder).expect("the build directory can be written");
     let (mut sources, mut objects) = (Vec::new(), Vec::new());
-    for Function { name, .. } in functions {
+    for MpiFunction { name, .. } in functions {
         let text = format!(
             "    .text\n    .globl {name}\n    .type {name}, %function\n{name}:\n    {jump} replay_{name}\n    \
              .size {name}, .-{name}\n    .section .data.rel.ro,\"aw\"\n    .balign 8\n    .quad P{name}\n    \

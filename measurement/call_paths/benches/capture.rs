@@ -1,4 +1,4 @@
-//! What a path costs: nanoseconds a capture, the least of many short measurements.
+//! Cost of a path: nanoseconds a capture, the least of many short measurements.
 //!
 //!     cargo bench -p call_paths
 
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 static MODULES: Modules = Modules::new(|_| {}, |_| {});
 
-/// What is done at the inner end of a chain of calls.
+/// The action at the inner end of a chain of calls.
 type Action = fn(&mut CallPaths);
 
 const BATCH: u32 = 1000;
@@ -32,7 +32,7 @@ fn capture_once(paths: &mut CallPaths) {
     black_box(capture(paths));
 }
 
-/// The same functions, without the capture.
+/// The same functions without the capture.
 #[inline(never)]
 fn nothing(paths: &mut CallPaths) {
     black_box(without(paths));
@@ -86,7 +86,7 @@ fn odd(paths: &mut CallPaths, depth: u32, choices: u32, action: Action) {
     black_box(array);
 }
 
-/// The least nanoseconds of one of `count`.
+/// Returns the least time of one of `count`, in nanoseconds.
 fn least(repetitions: u32, count: u32, mut work: impl FnMut()) -> f64 {
     let mut least = f64::MAX;
     for _ in 0..repetitions {
@@ -106,7 +106,7 @@ fn main() -> std::io::Result<()> {
     let print = |name: &str, times: [f64; 3]| {
         println!("{name:>28} {:>6.1} {:>6.1} {:>6.1}", times[0], times[1], times[2]);
     };
-    // What main, the test's start and the wrapper add.
+    // Functions that main, the start of the program and the wrapper add.
     let depths = [10_u32, 25, 45].map(|functions| functions - 8);
 
     let mut paths = new("hot")?;
@@ -119,7 +119,7 @@ fn main() -> std::io::Result<()> {
     let mut paths = new("samples")?;
     print("sample", depths.map(|depth| least(100, BATCH, || even(&mut paths, depth, 0, samples))));
 
-    // Bits spread over the whole depth, and without the calls that lead there.
+    // Bits spread over the whole depth; the time without the calls that lead there.
     let spread =
         |i: u32, depth: u32| (0..7).fold(0, |bits, bit| bits | (i >> bit & 1) << (bit * depth.min(31) / 7));
     for (name, all) in [("128 paths in turn", 128), ("2 paths in turn", 2)] {
@@ -130,7 +130,7 @@ fn main() -> std::io::Result<()> {
         print(name, depths.map(|depth| of(depth, capture_once) - of(depth, nothing)));
     }
 
-    // A new target each time: nothing is known but the rules.
+    // A new target each time: only the rules are known.
     let mut paths = new("misses")?;
     print(
         "not known",

@@ -5,7 +5,7 @@ use crate::index::Index;
 use crate::pages::{Pages, Plain};
 use python_frames::code::mix;
 use python_frames::{Code, Frame, Layout, Memory, Stamp, Types};
-use recording::python::{ALIGNMENT, Entry, Header, MAGIC, UNKNOWN};
+use recording::python::{ALIGNMENT, FunctionEntry, FunctionsHeader, MAGIC, UNKNOWN};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,10 +58,14 @@ impl FunctionTable {
     /// Creates an empty table in a new file.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = GrowingFile::create(path, MOST)?;
-        let bytes = size_of::<Header>();
+        let bytes = size_of::<FunctionsHeader>();
         // SAFETY: the mapping is aligned to a page, its first segment is larger than a header, and nobody
         // else refers to it yet.
-        unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, bytes: bytes as u64 }) };
+        unsafe {
+            file.start()
+                .cast::<FunctionsHeader>()
+                .write(FunctionsHeader { magic: MAGIC, bytes: bytes as u64 })
+        };
         let (codes, lines) = (Pages::new(CACHED)?, Pages::new(CACHED)?);
         Ok(Self {
             file,
@@ -123,7 +127,8 @@ impl FunctionTable {
         if name == 0 && file == 0 {
             return None;
         }
-        let entry = Entry { name: name as u32, file: file as u32, line: code.first_line, reserved: 0 };
+        let entry =
+            FunctionEntry { name: name as u32, file: file as u32, line: code.first_line, reserved: 0 };
         let (name, file) = (name_room.get(..name)?, file_room.get(..file)?);
         let complete = CompleteFunctions { start: self.file.start().as_ptr(), bytes: self.bytes };
         let is = |number: u32| complete.read(number) == Some((entry, name, file));
@@ -131,7 +136,8 @@ impl FunctionTable {
             Ok(number) => return Some(number),
             Err(slot) => slot,
         };
-        let end = (self.bytes + size_of::<Entry>() + name.len() + file.len()).next_multiple_of(ALIGNMENT);
+        let end =
+            (self.bytes + size_of::<FunctionEntry>() + name.len() + file.len()).next_multiple_of(ALIGNMENT);
         while end > self.file.mapped() {
             self.file.grow().ok()?;
         }
@@ -141,8 +147,8 @@ impl FunctionTable {
         // alignment.
         unsafe {
             let place = start.add(self.bytes);
-            place.cast::<Entry>().write(entry);
-            let place = place.add(size_of::<Entry>());
+            place.cast::<FunctionEntry>().write(entry);
+            let place = place.add(size_of::<FunctionEntry>());
             place.copy_from_nonoverlapping(name.as_ptr(), name.len());
             place.add(name.len()).copy_from_nonoverlapping(file.as_ptr(), file.len());
         }
@@ -150,7 +156,7 @@ impl FunctionTable {
         self.bytes = end;
         // SAFETY: the header is mapped and aligned, and since its creation it has been accessed through this
         // atomic only.
-        let bytes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>()).bytes) };
+        let bytes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<FunctionsHeader>()).bytes) };
         // Released behind the function itself: a reader of the file finds complete functions only.
         bytes.store(end as u64, Ordering::Release);
         let complete = CompleteFunctions { start, bytes: end };
@@ -168,15 +174,15 @@ struct CompleteFunctions {
 }
 
 impl CompleteFunctions {
-    fn read(&self, number: u32) -> Option<(Entry, &[u8], &[u8])> {
-        let begin = number as usize * ALIGNMENT + size_of::<Entry>();
+    fn read(&self, number: u32) -> Option<(FunctionEntry, &[u8], &[u8])> {
+        let begin = number as usize * ALIGNMENT + size_of::<FunctionEntry>();
         if begin > self.bytes {
             return None;
         }
         // SAFETY: the caller passes numbers that the index holds, which are those of complete functions:
         // mapped up to `bytes`, aligned, and never changed.
         unsafe {
-            let entry = self.start.add(begin - size_of::<Entry>()).cast::<Entry>().read();
+            let entry = self.start.add(begin - size_of::<FunctionEntry>()).cast::<FunctionEntry>().read();
             let name = std::slice::from_raw_parts(self.start.add(begin), entry.name as usize);
             let file = std::slice::from_raw_parts(self.start.add(begin + name.len()), entry.file as usize);
             Some((entry, name, file))
@@ -184,7 +190,7 @@ impl CompleteFunctions {
     }
 }
 
-fn hash(entry: &Entry, name: &[u8], file: &[u8]) -> u64 {
+fn hash(entry: &FunctionEntry, name: &[u8], file: &[u8]) -> u64 {
     let text = |hash: u64, text: &[u8]| {
         text.chunks(8).fold(hash, |hash, chunk| {
             let mut word = [0; 8];
@@ -199,13 +205,13 @@ fn hash(entry: &Entry, name: &[u8], file: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use python_frames::layout::INSTRUCTION;
-    use python_frames::made::{Made, layouts};
-    use recording::python::Header;
+    use python_frames::mock::{MockInterpreter, layouts};
+    use recording::python::FunctionsHeader;
 
     /// A table, and the memory of a made-up interpreter.
     struct Test {
         table: FunctionTable,
-        made: Made,
+        mock: MockInterpreter,
         path: std::path::PathBuf,
         _directory: tempfile::TempDir,
     }
@@ -215,15 +221,15 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("0.python");
             let table = FunctionTable::create(&path).unwrap();
-            Self { table, made: Made::new(layout), path, _directory: directory }
+            Self { table, mock: MockInterpreter::new(layout), path, _directory: directory }
         }
 
         /// Returns number and line of an instruction.
         fn find(&mut self, code: u64, instruction: u64) -> Option<(u32, u32)> {
-            let (layout, types) = (self.made.layout, self.made.types);
+            let (layout, types) = (self.mock.layout, self.mock.types);
             let instruction = code + layout.instructions + instruction * INSTRUCTION;
             let frame = Frame { code, instruction, ..Frame::default() };
-            self.table.find((&layout, &types), &mut self.made, &frame)
+            self.table.find((&layout, &types), &mut self.mock, &frame)
         }
 
         fn entry(&self, number: u32) -> (String, String, u32) {
@@ -233,7 +239,7 @@ mod tests {
             let (name, file) = (half(at) as usize, half(at + 4) as usize);
             let text =
                 |from: usize, length: usize| String::from_utf8(bytes[from..from + length].to_vec()).unwrap();
-            let begin = at + size_of::<Entry>();
+            let begin = at + size_of::<FunctionEntry>();
             (text(begin, name), text(begin + name, file), half(at + 8))
         }
 
@@ -247,9 +253,9 @@ mod tests {
     fn function_is_added_once_with_its_lines() {
         for layout in layouts() {
             let mut test = Test::new(layout);
-            assert_eq!(test.size(), size_of::<Header>() as u64);
-            let one = test.made.code("Löser.löse", "/a/löser.py", 7, 5);
-            let other = test.made.code("main", "/a/löser.py", 30, 5);
+            assert_eq!(test.size(), size_of::<FunctionsHeader>() as u64);
+            let one = test.mock.code("Löser.löse", "/a/löser.py", 7, 5);
+            let other = test.mock.code("main", "/a/löser.py", 30, 5);
             let (number, line) = test.find(one, 2).unwrap();
             assert_eq!(line, 9);
             assert_eq!(test.find(one, 4), Some((number, 11)));
@@ -259,7 +265,7 @@ mod tests {
             assert_eq!(test.entry(second), ("main".into(), "/a/löser.py".into(), 30));
             let size = test.size();
             // Compiled again.
-            let again = test.made.code("Löser.löse", "/a/löser.py", 7, 9);
+            let again = test.mock.code("Löser.löse", "/a/löser.py", 7, 9);
             assert_eq!((test.find(again, 8), test.size()), (Some((number, 15)), size));
         }
     }
@@ -268,12 +274,12 @@ mod tests {
     fn another_function_in_the_place_of_one_is_another() {
         for layout in layouts() {
             let mut test = Test::new(layout);
-            let code = test.made.code("task_1", "<task 1>", 1, 3);
+            let code = test.mock.code("task_1", "<task 1>", 1, 3);
             let (number, _) = test.find(code, 0).unwrap();
-            test.made = Made::new(layout);
-            assert_eq!(test.made.code("task_2", "<task 2>", 1, 3), code);
+            test.mock = MockInterpreter::new(layout);
+            assert_eq!(test.mock.code("task_2", "<task 2>", 1, 3), code);
             if let Some(version) = layout.version {
-                test.made.set_bytes(code + version, &[2]);
+                test.mock.set_bytes(code + version, &[2]);
             }
             let (other, _) = test.find(code, 0).unwrap();
             assert_ne!(number, other);
@@ -285,7 +291,7 @@ mod tests {
     fn many_functions_have_numbers_of_their_own() {
         let mut test = Test::new(layouts()[1]);
         let name = |i: u32| format!("function_{i}_{}", "x".repeat(100));
-        let codes: Vec<u64> = (0..6000).map(|i| test.made.code(&name(i), "f.py", i, 1)).collect();
+        let codes: Vec<u64> = (0..6000).map(|i| test.mock.code(&name(i), "f.py", i, 1)).collect();
         let numbers: Vec<u32> = codes.iter().map(|&code| test.find(code, 0).unwrap().0).collect();
         for (i, (&code, &number)) in codes.iter().zip(&numbers).enumerate().step_by(97) {
             assert_eq!(test.find(code, 0).unwrap().0, number);
@@ -296,10 +302,10 @@ mod tests {
     #[test]
     fn code_without_a_name_and_a_file_is_unknown() {
         let mut test = Test::new(layouts()[0]);
-        let code = test.made.code("f", "f.py", 1, 1);
-        let number = test.made.bytes_object(b"1");
-        for field in [test.made.layout.qualname, test.made.layout.filename] {
-            test.made.set(code + field, number);
+        let code = test.mock.code("f", "f.py", 1, 1);
+        let number = test.mock.bytes_object(b"1");
+        for field in [test.mock.layout.qualname, test.mock.layout.filename] {
+            test.mock.set(code + field, number);
         }
         assert_eq!(test.find(code, 0), Some((UNKNOWN, 1)));
         assert_eq!(test.find(0x6000_0000, 0), None, "nothing is there");

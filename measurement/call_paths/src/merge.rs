@@ -109,7 +109,8 @@ mod tests {
         nodes
     }
 
-    /// Two functions of an extension are inside of Python, one between two Python functions, two outside of all.
+    /// Two functions of an extension are inside of Python, one between two Python functions, two outside of
+    /// all.
     const MACHINE: [(u64, u64); 5] = [(1, 0x10), (2, 0x20), (3, 0x50), (4, 0x80), (5, 0x90)];
     const PYTHON_ONES: [(u64, u64); 4] = [(11, 0x30), (12, 0x30), (13, 0x60), (14, 0x60)];
 

@@ -8,7 +8,7 @@ use crate::pages::{Pages, Plain};
 use crate::table::PathTable;
 use crate::unwind::{NativeFrame, Word};
 use python_frames::code::mix;
-use python_frames::{Checked, Direct, End, Frame, Interpreter, Memory, frames};
+use python_frames::{Checked, Direct, Frame, Interpreter, Memory, WalkEnd, frames};
 use recording::paths::NO_PARENT;
 use recording::python::{UNKNOWN, target};
 use std::io;
@@ -36,13 +36,13 @@ unsafe impl Plain for PythonFunction {}
 
 /// A node of a path without its parent.
 #[derive(Clone, Copy)]
-struct PathNode {
+struct NodeKey {
     kind: u32,
     target: u64,
 }
 
 // SAFETY: two integers; zero is a value of each.
-unsafe impl Plain for PathNode {}
+unsafe impl Plain for NodeKey {}
 
 /// A region that the program has named, and the functions that were active then.
 #[derive(Clone, Copy)]
@@ -69,9 +69,9 @@ pub(crate) struct PythonStack {
     frames: Pages<PlainFrame>,
     functions: Pages<PythonFunction>,
     found: usize,
-    end: End,
+    end: WalkEnd,
     /// The nodes of a path, the innermost first.
-    nodes: Pages<PathNode>,
+    nodes: Pages<NodeKey>,
     table: FunctionTable,
     /// The open regions, the innermost last.
     regions: Pages<OpenRegion>,
@@ -121,7 +121,7 @@ impl PythonStack {
             frames: Pages::new(depth)?,
             functions: Pages::new(depth + 1)?,
             found: 0,
-            end: End::Outermost,
+            end: WalkEnd::Outermost,
             nodes: Pages::new(depth)?,
             table: FunctionTable::create(file)?,
             regions: Pages::new(REGIONS)?,
@@ -185,7 +185,7 @@ impl PythonStack {
     ///
     /// To be called below a function that Python has called, so that none of it changes meanwhile.
     pub(crate) fn search(&mut self, stack: &Range<u64>) -> Result<(), String> {
-        (self.found, self.end, self.read) = (0, End::Outermost, Some(0));
+        (self.found, self.end, self.read) = (0, WalkEnd::Outermost, Some(0));
         if self.state == 0 {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl PythonStack {
 
     /// As [`Self::search`], for a sample. Calls no allocator and takes no lock.
     pub(crate) fn sample(&mut self, stack: &Range<u64>) {
-        (self.found, self.end, self.read) = (0, End::Outermost, None);
+        (self.found, self.end, self.read) = (0, WalkEnd::Outermost, None);
         let Some(state) = self.interpreter.state_of_this_thread() else { return };
         if !self.interpreter.is_proven() {
             return;
@@ -224,7 +224,7 @@ impl PythonStack {
 
     /// Returns their number, with the one that stands for those which are not known, if there is one.
     fn known(&self) -> usize {
-        self.found + usize::from(self.end == End::Broken)
+        self.found + usize::from(self.end == WalkEnd::Broken)
     }
 
     /// Interns the path of these functions and the native ones, which come with the innermost first, below a
@@ -240,7 +240,7 @@ impl PythonStack {
         let mut nodes = self.nodes.iter_mut();
         merge(machine, functions, since, |kind, target| {
             let Some(node) = nodes.next() else { return false };
-            *node = PathNode { kind, target };
+            *node = NodeKey { kind, target };
             true
         });
         let rest = nodes.len();
@@ -271,7 +271,7 @@ impl PythonStack {
         // All of them have returned, or are further out, or there were none.
         let is_new = |frame: &&PlainFrame| frame.0.marker != 0 && frame.0.marker <= base.stack_pointer;
         let functions = match self.end {
-            End::Limit if region.is_some() => usize::MAX,
+            WalkEnd::Limit if region.is_some() => usize::MAX,
             _ => frames.iter().take_while(is_new).count(),
         };
         CalledSince { functions, stack: base.stack_pointer }
@@ -320,7 +320,7 @@ fn find(
     state: u64,
     stack: &Range<u64>,
     (places, functions, table): (&mut [PlainFrame], &mut [PythonFunction], &mut FunctionTable),
-) -> (usize, End) {
+) -> (usize, WalkEnd) {
     let (layout, types) = interpreter.structures();
     // SAFETY: `PlainFrame` is a transparent wrapper of `Frame`, and the slice is borrowed mutably by this
     // function.

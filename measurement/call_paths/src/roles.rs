@@ -36,7 +36,8 @@ pub(crate) fn is_in_linked_recorder(address: u64) -> bool {
 /// Returns the role of a mapping of a file.
 pub(crate) fn of(path: &str, mapping: Range<u64>) -> Role {
     let name = path.rsplit('/').next().unwrap_or(path);
-    // The name of a main program may be anything. A program that the recorder is linked into is not the recorder.
+    // The name of a main program may be anything. A program that the recorder is linked into is not the
+    // recorder.
     if std::fs::read_link("/proc/self/exe").is_ok_and(|program| program.to_str() == Some(path)) {
         Role::Main
     } else if mapping.contains(&(of as fn(&str, Range<u64>) -> Role as usize as u64)) || is_mpi(name) {
@@ -56,8 +57,8 @@ fn is_system(name: &str) -> bool {
 
 /// Whether a file of that name is part of an MPI library.
 ///
-/// Programs have libraries whose names begin with `libmpi` too (`libmpir`, `libmpi_helpers`), so what follows must be
-/// known.
+/// Programs have libraries whose names begin with `libmpi` too (`libmpir`, `libmpi_helpers`), so what follows
+/// must be known.
 fn is_mpi(name: &str) -> bool {
     /// Libraries below or beside the one with the MPI functions; components of Open MPI.
     const WHOLE: [&str; 10] = [

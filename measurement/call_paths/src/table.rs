@@ -2,7 +2,7 @@
 
 use crate::growing::GrowingFile;
 use crate::index::Index;
-use recording::paths::{Header, MAGIC, NO_PARENT, Node};
+use recording::paths::{MAGIC, NO_PARENT, PathNode, PathsHeader};
 use std::io;
 use std::mem::size_of;
 use std::path::Path;
@@ -48,7 +48,7 @@ impl PathTable {
         let file = GrowingFile::create(path, most)?;
         // SAFETY: the mapping is aligned to a page, its first segment is larger than a header, and nobody
         // else refers to it yet.
-        unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, nodes: 0 }) };
+        unsafe { file.start().cast::<PathsHeader>().write(PathsHeader { magic: MAGIC, nodes: 0 }) };
         Ok(Self { file, nodes: 0, index: Index::new()?, cut: false })
     }
 
@@ -59,7 +59,7 @@ impl PathTable {
     /// path is cut short, and [`Self::is_cut`] from then on. A parent that does not exist counts as none.
     pub fn intern(&mut self, parent: u32, kind: u32, target: u64) -> u32 {
         let parent = if parent < self.nodes { parent } else { NO_PARENT };
-        let node = Node { target, parent, kind };
+        let node = PathNode { target, parent, kind };
         let start = self.file.start();
         // SAFETY: the index holds numbers of complete nodes only, which are mapped and aligned.
         let read = |number| unsafe { place(start, number).read() };
@@ -68,7 +68,7 @@ impl PathTable {
             Err(slot) => slot,
         };
         let number = self.nodes;
-        let end = size_of::<Header>() + (number as usize + 1) * size_of::<Node>();
+        let end = size_of::<PathsHeader>() + (number as usize + 1) * size_of::<PathNode>();
         if end > self.file.mapped() && self.file.grow().is_err() {
             self.cut = true;
             return parent;
@@ -78,7 +78,7 @@ impl PathTable {
         self.nodes = number + 1;
         // SAFETY: the header is mapped and aligned, and since its creation it has been accessed through this
         // atomic only.
-        let nodes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<Header>().as_ptr()).nodes) };
+        let nodes = unsafe { AtomicU64::from_ptr(&raw mut (*start.cast::<PathsHeader>().as_ptr()).nodes) };
         // Released behind the node itself: a reader of the file finds complete nodes only.
         nodes.store(u64::from(self.nodes), Ordering::Release);
         if !self.index.insert(slot, number, |number| hash(&read(number))) {
@@ -96,7 +96,7 @@ impl PathTable {
 
     /// Returns the node with that number, if there is one.
     #[inline]
-    pub fn node(&self, number: u32) -> Option<Node> {
+    pub fn node(&self, number: u32) -> Option<PathNode> {
         // SAFETY: the first `nodes` nodes are complete, mapped and aligned.
         (number < self.nodes).then(|| unsafe { place(self.file.start(), number).read() })
     }
@@ -141,7 +141,7 @@ impl PathTable {
     }
 }
 
-fn hash(node: &Node) -> u64 {
+fn hash(node: &PathNode) -> u64 {
     let mixed = node.target
         ^ (u64::from(node.parent) << 32 | u64::from(node.kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -149,8 +149,8 @@ fn hash(node: &Node) -> u64 {
 }
 
 /// Returns the address of a node, mapped or not.
-fn place(start: NonNull<u8>, number: u32) -> *mut Node {
-    let offset = size_of::<Header>() + number as usize * size_of::<Node>();
+fn place(start: NonNull<u8>, number: u32) -> *mut PathNode {
+    let offset = size_of::<PathsHeader>() + number as usize * size_of::<PathNode>();
     start.as_ptr().wrapping_add(offset).cast()
 }
 

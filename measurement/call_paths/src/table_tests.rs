@@ -7,16 +7,16 @@ use std::fs::File;
 
 /// Nodes that fit into a number of segments.
 fn capacity(segments: usize) -> u32 {
-    ((segments * SEGMENT - size_of::<Header>()) / size_of::<Node>()) as u32
+    ((segments * SEGMENT - size_of::<PathsHeader>()) / size_of::<PathNode>()) as u32
 }
 
-fn read(path: &Path) -> (Header, Vec<Node>) {
+fn read(path: &Path) -> (PathsHeader, Vec<PathNode>) {
     let bytes = std::fs::read(path).unwrap();
     let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
     let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
-    let header = Header { magic: word(0), nodes: word(8) };
+    let header = PathsHeader { magic: word(0), nodes: word(8) };
     let node =
-        |i: usize| Node { target: word(16 + 16 * i), parent: half(24 + 16 * i), kind: half(28 + 16 * i) };
+        |i: usize| PathNode { target: word(16 + 16 * i), parent: half(24 + 16 * i), kind: half(28 + 16 * i) };
     (header, (0..header.nodes as usize).map(node).collect())
 }
 
@@ -34,9 +34,9 @@ fn a_node_is_added_once() {
     assert_eq!(table.intern(main, MPI_FUNCTION, 3), 3);
     assert_eq!(table.intern(99, FRAME, 0x1000), main, "a parent that is none");
     let (header, nodes) = read(&path);
-    assert_eq!(header, Header { magic: MAGIC, nodes: 4 });
-    assert_eq!(nodes[1], Node { target: 0x2000, parent: 0, kind: FRAME });
-    assert_eq!(nodes[2], Node { target: 3, parent: 1, kind: MPI_FUNCTION });
+    assert_eq!(header, PathsHeader { magic: MAGIC, nodes: 4 });
+    assert_eq!(nodes[1], PathNode { target: 0x2000, parent: 0, kind: FRAME });
+    assert_eq!(nodes[2], PathNode { target: 3, parent: 1, kind: MPI_FUNCTION });
     assert_eq!(table.node(2), Some(nodes[2]));
     assert_eq!(table.node(4), None);
     assert!(!table.is_cut());

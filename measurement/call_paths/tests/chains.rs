@@ -1,7 +1,7 @@
-//! Paths of real calls, compared with what the C library's own unwinder finds.
+//! Paths of real calls, compared with those of the C library's unwinder.
 
 use call_paths::{CallPaths, Modules, PathTable, RegionBase, Registers};
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, REGION};
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PathNode, REGION};
 use std::hint::black_box;
 
 static MODULES: Modules = Modules::new(|_| {}, |_| {});
@@ -12,8 +12,8 @@ fn paths(depth: usize) -> CallPaths {
     CallPaths::new(&MODULES, table, directory.path().join("0.python"), depth).unwrap()
 }
 
-/// The path that ends in a node, the innermost first.
-fn path(paths: &CallPaths, mut node: u32) -> Vec<Node> {
+/// Returns the path that ends in a node, the innermost first.
+fn path(paths: &CallPaths, mut node: u32) -> Vec<PathNode> {
     let mut path = Vec::new();
     while let Some(found) = paths.table().node(node) {
         path.push(found);
@@ -26,28 +26,28 @@ fn frames(paths: &CallPaths, node: u32) -> Vec<u64> {
     path(paths, node).iter().filter(|node| node.kind == FRAME).map(|node| node.target).collect()
 }
 
-/// Return addresses as the C library finds them, without this function and its caller.
+/// Returns the return addresses that the C library finds, without this function and its caller.
 #[inline(never)]
 fn expected() -> Vec<u64> {
     let mut found = [std::ptr::null_mut(); 512];
-    // SAFETY: writes at most that many addresses.
+    // SAFETY: there is room for as many addresses as are asked for.
     let count = unsafe { libc::backtrace(found.as_mut_ptr(), found.len() as i32) };
     found[2..count as usize].iter().map(|address| *address as u64).collect()
 }
 
-/// What a wrapper does: the node of the path, and what the path should be.
+/// Stands for a wrapper: returns the node of the path, and the expected return addresses.
 #[inline(never)]
 fn wrapper(paths: &mut CallPaths, base: Option<RegionBase>, function: u32) -> (u32, Vec<u64>) {
     let node = paths.at_call(Registers::here(), base, function);
     (node, expected())
 }
 
-/// Checks a path against what it should be, which has some functions more that start the thread.
+/// Checks a path against the expected one, which has some functions more that start the thread.
 fn check(paths: &CallPaths, node: u32, expected: &[u64]) {
     let found = frames(paths, node);
     assert!(
         !found.is_empty() && expected.starts_with(&found),
-        "{found:x?} is not the begin of {expected:x?}"
+        "{found:x?} is not the start of {expected:x?}"
     );
     // start_thread, clone3: tests run in threads.
     assert!((1..=3).contains(&(expected.len() - found.len())), "{found:x?} of {expected:x?}");
@@ -99,7 +99,7 @@ fn paths_are_those_of_the_c_library() {
 }
 
 #[test]
-fn large_frames_are_got_over() {
+fn large_frames_are_unwound() {
     let mut paths = paths(100);
     for _ in 0..black_box(2) {
         let (node, expected) = large_frame(&mut paths, 3);
@@ -109,7 +109,7 @@ fn large_frames_are_got_over() {
 }
 
 #[test]
-fn alternating_paths_are_told_apart_and_all_remembered() {
+fn alternating_paths_are_distinguished_and_all_remembered() {
     let mut paths = paths(100);
     let (mut first, mut misses) = (Vec::new(), 0);
     // One loop, as the call in it is part of the paths.
@@ -170,7 +170,10 @@ fn functions_called_since_the_region_began_are_below_it() {
         let base = enter(&mut paths, None, REGION, 3);
         let outer = frames(&paths, base.node);
         let (node, _) = wrapper(&mut paths, Some(base), 7);
-        assert_eq!(paths.table().node(node), Some(Node { target: 7, parent: base.node, kind: MPI_FUNCTION }));
+        assert_eq!(
+            paths.table().node(node),
+            Some(PathNode { target: 7, parent: base.node, kind: MPI_FUNCTION })
+        );
         let (node, expected) = call_below(&mut paths, base);
         let kinds: Vec<u32> = path(&paths, node).iter().map(|node| node.kind).take(4).collect();
         assert_eq!(kinds, [MPI_FUNCTION, FRAME, REGION, FRAME]);
@@ -178,7 +181,10 @@ fn functions_called_since_the_region_began_are_below_it() {
         assert_eq!(found[0], expected[0]);
         assert_eq!(found[1..], outer);
         let inner = enter(&mut paths, Some(base), REGION, 4);
-        assert_eq!(paths.table().node(inner.node), Some(Node { target: 4, parent: base.node, kind: REGION }));
+        assert_eq!(
+            paths.table().node(inner.node),
+            Some(PathNode { target: 4, parent: base.node, kind: REGION })
+        );
         assert_eq!(inner.stack_pointer, base.stack_pointer);
     }
     assert_eq!(paths.statistics().misses, 4);
@@ -196,7 +202,7 @@ fn instrumented(paths: &mut CallPaths, base: Option<RegionBase>, levels: u32) ->
 }
 
 #[test]
-fn a_function_that_tells_of_itself_stands_for_itself() {
+fn an_instrumented_function_stands_for_itself() {
     let mut paths = paths(100);
     let node = instrumented(&mut paths, None, 3);
     let path = path(&paths, node);
@@ -215,13 +221,13 @@ fn nothing_is_read_outside_of_the_stack() {
             let node = paths.at_call(Registers { stack, frame, ..Registers::here() }, None, 7);
             assert_eq!(
                 paths.table().node(node),
-                Some(Node { target: 7, parent: NO_PARENT, kind: MPI_FUNCTION })
+                Some(PathNode { target: 7, parent: NO_PARENT, kind: MPI_FUNCTION })
             );
             let node = paths.at_sample(Registers { stack, frame, ..Registers::here() }, None).unwrap();
             assert_eq!(paths.table().node(node).unwrap().parent, NO_PARENT);
         }
     }
-    // The stack is all right, but what is on it is not what belongs to the instruction.
+    // The stack is valid, but what is on it does not belong to the instruction.
     let here = Registers::here();
     for instruction in (here.instruction - 3000..here.instruction + 3000).chain(bad) {
         for frame in bad.into_iter().chain([here.stack + 64]) {

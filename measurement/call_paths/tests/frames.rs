@@ -1,8 +1,8 @@
-//! Functions whose frames are unusual: written in assembly, so that they are what they claim to be.
+//! Functions with unusual frames, written in assembly, so that they are what they claim to be.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use call_paths::{CallPaths, Modules, PathTable, Registers};
-use recording::paths::{FRAME, Node};
+use recording::paths::{FRAME, PathNode};
 use std::arch::global_asm;
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ static MODULES: Modules = Modules::new(|_| {}, |_| {});
 
 // All of them call their first argument with the second, as a function of C.
 global_asm!(
-    // Aligns its stack as compilers do for vectors: where its caller's stack is, only a word on its own tells.
+    // Aligns its stack as compilers do for vectors: only a word on its own stack says where its caller's is.
     "call_aligned:",
     ".cfi_startproc",
     "lea r10, [rsp + 8]",
@@ -34,7 +34,7 @@ global_asm!(
     ".cfi_def_cfa rsp, 8",
     "ret",
     ".cfi_endproc",
-    // Has as many bytes on its stack as the third argument says; only its frame pointer tells.
+    // Has as many bytes on its stack as the third argument says: only the frame pointer leads to the caller.
     "call_with_space:",
     ".cfi_startproc",
     "push rbp",
@@ -64,8 +64,8 @@ global_asm!(
     ".cfi_def_cfa_offset 8",
     "ret",
     ".cfi_endproc",
-    // Nothing tells how to get from here to the caller.
-    "call_untold:",
+    // Has no unwind information.
+    "call_without_cfi:",
     "sub rsp, 8",
     "mov rax, rdi",
     "mov rdi, rsi",
@@ -74,7 +74,7 @@ global_asm!(
     "ret",
 );
 
-/// What they call.
+/// The functions that these call.
 type Call = extern "C" fn(&mut Test);
 
 #[allow(improper_ctypes)]
@@ -82,7 +82,7 @@ unsafe extern "C" {
     fn call_aligned(call: Call, test: &mut Test);
     fn call_with_space(call: Call, test: &mut Test, bytes: u64);
     fn call_with_number(call: Call, test: &mut Test, number: u64);
-    fn call_untold(call: Call, test: &mut Test);
+    fn call_without_cfi(call: Call, test: &mut Test);
 }
 
 #[repr(C)]
@@ -113,29 +113,30 @@ extern "C" fn capture(test: &mut Test) {
     black_box(());
 }
 
-/// Has a frame pointer of its own, so that one that is not restored properly would be noticed here.
+/// Has a frame pointer of its own, so that one that is not restored correctly is noticed here.
 extern "C" fn with_space_in_between(test: &mut Test) {
-    // SAFETY: a function of this kind, and a size that keeps the stack aligned.
+    // SAFETY: the assembly above has this signature, and the size keeps the stack aligned.
     unsafe { call_with_space(test.next, test, 4096) };
     black_box(());
 }
 
 fn frames(test: &Test) -> Vec<u64> {
     let node = |number| test.paths.table().node(number);
-    std::iter::successors(node(test.node), |last: &Node| node(last.parent))
+    std::iter::successors(node(test.node), |last: &PathNode| node(last.parent))
         .filter(|node| node.kind == FRAME)
         .map(|node| node.target)
         .collect()
 }
 
-/// The functions that are active here, in the same way as in [`frames`].
+/// Returns the functions that are active here, in the same way as [`frames`].
 #[inline(never)]
 fn outer(test: &mut Test) -> Vec<u64> {
     test.node = test.paths.at_call(Registers::here(), None, 8);
     frames(test)
 }
 
-/// Runs something twice and answers with the functions in between; the second time they must be remembered.
+/// Runs something twice and returns the number of functions in between; the second time they must be
+/// remembered.
 fn between(test: &mut Test, run: fn(&mut Test)) -> usize {
     let outer = outer(test);
     let mut found = Vec::new();
@@ -145,31 +146,31 @@ fn between(test: &mut Test, run: fn(&mut Test)) -> usize {
     }
     assert_eq!(found[0], found[1]);
     let frames = &found[0].1;
-    // All but the first of the outer ones, in which the place of the call differs.
+    // All but the first of the outer ones, where the place of the call differs.
     assert!(frames.ends_with(&outer[1..]), "{frames:x?} does not end in {:x?}", &outer[1..]);
     frames.len() - outer.len()
 }
 
 fn aligned(test: &mut Test) {
-    // SAFETY: a function of this kind.
+    // SAFETY: the assembly above has this signature.
     unsafe { call_aligned(test.next, test) };
     black_box(());
 }
 
 fn space(test: &mut Test) {
-    // SAFETY: a function of this kind, and a size that keeps the stack aligned.
+    // SAFETY: the assembly above has this signature, and the size keeps the stack aligned.
     unsafe { call_with_space(with_space_in_between, test, 64) };
     black_box(());
 }
 
 extern "C" fn aligned_in_between(test: &mut Test) {
-    // SAFETY: a function of this kind.
+    // SAFETY: the assembly above has this signature.
     unsafe { call_aligned(capture, test) };
     black_box(());
 }
 
 #[test]
-fn an_aligned_stack_is_got_over() {
+fn an_aligned_stack_is_unwound() {
     let mut test = test();
     assert_eq!(between(&mut test, aligned), 2);
     test.next = aligned_in_between;
@@ -186,11 +187,12 @@ fn a_frame_pointer_leads_over_space_of_any_size() {
     assert_eq!(test.paths.statistics().hits, 2);
 }
 
-/// Calls with space so that the stack pointer at the capture is the same whichever of the two has how much of it.
+/// Calls with space so that the stack pointer at the capture is the same, however it is divided between the
+/// two.
 #[inline(never)]
 fn spaces(test: &mut Test, first: u64) {
     extern "C" fn second(test: &mut Test) {
-        // SAFETY: a function of this kind, and a size that keeps the stack aligned.
+        // SAFETY: the assembly above has this signature, and the size keeps the stack aligned.
         unsafe { call_with_space(capture, test, 1024 - test.number) };
         black_box(());
     }
@@ -220,12 +222,12 @@ fn registers_that_nobody_needs_do_not_matter() {
     let mut test = test();
     let mut nodes = Vec::new();
     for i in 0..black_box(100) {
-        // SAFETY: functions of this kind.
+        // SAFETY: the assembly above has this signature.
         unsafe { call_with_number(numbered, &mut test, i) };
         nodes.push(test.node);
     }
     extern "C" fn numbered(test: &mut Test) {
-        // SAFETY: a function of this kind.
+        // SAFETY: the assembly above has this signature.
         unsafe { call_with_number(capture, test, test.paths.statistics().hits) };
         black_box(());
     }
@@ -234,9 +236,9 @@ fn registers_that_nobody_needs_do_not_matter() {
 }
 
 #[test]
-fn a_path_ends_where_nothing_tells_the_caller() {
+fn a_path_ends_at_code_without_unwind_information() {
     let mut test = test();
-    // SAFETY: a function of this kind.
-    unsafe { call_untold(capture, &mut test) };
+    // SAFETY: the assembly above has this signature.
+    unsafe { call_without_cfi(capture, &mut test) };
     assert_eq!(frames(&test).len(), 1);
 }

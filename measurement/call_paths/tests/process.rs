@@ -1,8 +1,8 @@
-//! What else goes on in a process: threads, libraries that are loaded later, signals.
+//! Call paths in a process with threads, libraries that are loaded later, and signals.
 #![cfg(target_os = "linux")]
 
 use call_paths::{CallPaths, Module, Modules, PathTable, Registers};
-use recording::paths::{FRAME, MPI_FUNCTION, NO_PARENT, Node, SAMPLE};
+use recording::paths::{FRAME, MPI_FUNCTION, NO_PARENT, PathNode, SAMPLE};
 use std::ffi::{CString, c_int, c_void};
 use std::hint::black_box;
 use std::process::Command;
@@ -19,14 +19,14 @@ fn paths() -> CallPaths {
     CallPaths::new(&MODULES, table, directory.path().join("0.python"), 64).unwrap()
 }
 
-/// The path that ends in a node, the innermost first.
-fn path(paths: &CallPaths, node: u32) -> Vec<Node> {
+/// Returns the path that ends in a node, the innermost first.
+fn path(paths: &CallPaths, node: u32) -> Vec<PathNode> {
     let node_at = |number| paths.table().node(number);
-    std::iter::successors(node_at(node), |last: &Node| node_at(last.parent)).collect()
+    std::iter::successors(node_at(node), |last: &PathNode| node_at(last.parent)).collect()
 }
 
 extern "C" fn capture(argument: *mut c_void) {
-    // SAFETY: what is given to the function in these tests.
+    // SAFETY: these tests pass a pointer to such a pair, which nothing else refers to meanwhile.
     let (paths, node) = unsafe { &mut *argument.cast::<(CallPaths, u32)>() };
     *node = paths.at_call(Registers::here(), None, 7);
 }
@@ -64,7 +64,7 @@ fn is_here(address: u64) -> bool {
         dli_saddr: ptr::null_mut(),
     };
     let mut own = info;
-    // SAFETY: both are written if the answer is not 0.
+    // SAFETY: `dladdr` takes any address, and fills in the structure if it returns a value other than 0.
     let found = unsafe {
         libc::dladdr(address as *const c_void, &mut info) != 0
             && libc::dladdr(is_here as *const c_void, &mut own) != 0
@@ -72,7 +72,7 @@ fn is_here(address: u64) -> bool {
     found && info.dli_fbase == own.dli_fbase
 }
 
-/// Builds a library with a function `call` that calls what it is given.
+/// Builds a library with a function `call` that calls its first argument with the second.
 fn library(name: &str) -> (tempfile::TempDir, CString) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join(name);
@@ -100,7 +100,7 @@ fn library(name: &str) -> (tempfile::TempDir, CString) {
 }
 
 fn call_in(library: &CString, state: &mut (CallPaths, u32)) -> *mut c_void {
-    // SAFETY: the library that was built above has such a function.
+    // SAFETY: the library that was built above has a function `call` with this signature.
     unsafe {
         let handle = libc::dlopen(library.as_ptr(), libc::RTLD_NOW);
         assert!(!handle.is_null());
@@ -124,11 +124,28 @@ fn a_library_that_is_loaded_later_is_found() {
     assert!(first.len() > 4 && !is_here(first[1].target) && is_here(first[2].target), "{first:x?}");
     // SAFETY: nothing of the library is in use.
     unsafe { libc::dlclose(handle) };
-    // Whatever is where it was, nothing happens.
+    // Whatever is mapped in its place, unwinding goes on.
     for _ in 0..black_box(3) {
         capture((&raw mut state).cast());
         call_in(&file, &mut state);
         assert!(path(&state.0, state.1).len() > 4);
+    }
+}
+
+#[test]
+fn unwind_tables_of_an_unloaded_library_are_not_read_where_they_were() {
+    let (_directory, file) = library("libunloaded.so");
+    let mut state = (paths(), 0);
+    let handle = call_in(&file, &mut state);
+    let inside = path(&state.0, state.1)[1].target;
+    // SAFETY: nothing of the library is in use.
+    unsafe { libc::dlclose(handle) };
+    // SAFETY: loads nothing.
+    let still_loaded = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
+    assert!(still_loaded.is_null());
+    // A sample does not look for modules: this thread still knows the library.
+    for instruction in inside - 16..inside + 16 {
+        assert!(state.0.at_sample(Registers { instruction, ..Registers::here() }, None).is_some());
     }
 }
 
@@ -141,14 +158,15 @@ fn wrappers_of_an_mpi_library_are_not_on_the_path() {
     assert!(path.len() > 3 && path[1..].iter().all(|node| is_here(node.target)), "{path:x?}");
 }
 
-/// What the handler below works with; its thread has nothing else to do meanwhile.
+/// The paths that the handlers below use, and their result; the thread has nothing else to do meanwhile.
 static mut HANDLED: (*mut CallPaths, Option<u32>) = (ptr::null_mut(), None);
 
-/// The tests with signals take turns.
+/// Held by a test that uses a signal.
 static SIGNALS: Mutex<()> = Mutex::new(());
 
 extern "C" fn on_signal(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel gives the context; the paths are those of this thread, which is in `raise`.
+    // SAFETY: the kernel passes the context; the paths belong to this thread, which is in `raise` and does
+    // not use them.
     unsafe {
         let handled = &raw mut HANDLED;
         (*handled).1 = (*(*handled).0).at_sample(registers(context), None);
@@ -165,7 +183,7 @@ extern "C" fn call_on_signal(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) 
 }
 
 unsafe fn registers(context: *mut c_void) -> Registers {
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes the context of a signal.
     let context = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
     #[cfg(target_arch = "x86_64")]
     return Registers {
@@ -177,14 +195,15 @@ unsafe fn registers(context: *mut c_void) -> Registers {
     return Registers { instruction: context.pc, stack: context.sp, frame: context.regs[29] };
 }
 
-/// Raises a signal that is handled in the given way, and answers with the path that the handler has found.
+/// Raises a signal that is handled in the given way, and returns the path that the handler has found.
 fn path_of_handler(
     handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void),
     flags: c_int,
     paths: &mut CallPaths,
-) -> Vec<Node> {
+) -> Vec<PathNode> {
     let _turn = SIGNALS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // SAFETY: a handler that does nothing that handlers must not, and is gone when its data are.
+    // SAFETY: the handler is async-signal-safe as far as this test needs, as `raise` interrupts nothing; the
+    // paths outlive its only call.
     unsafe {
         HANDLED = (paths, None);
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -227,12 +246,12 @@ fn on_another_stack_there_are_no_functions() {
     let mut space = vec![0_u8; 1 << 18];
     let stack = libc::stack_t { ss_sp: space.as_mut_ptr().cast(), ss_flags: 0, ss_size: space.len() };
     let mut before: libc::stack_t = stack;
-    // SAFETY: the space stays until the stack is taken back.
+    // SAFETY: the space outlives the alternate stack, which is replaced below.
     unsafe { assert_eq!(libc::sigaltstack(&stack, &mut before), 0) };
     let mut paths = paths();
     for _ in 0..3 {
         let called = path_of_handler(call_on_signal, libc::SA_ONSTACK, &mut paths);
-        assert_eq!(called, [Node { target: 7, parent: NO_PARENT, kind: MPI_FUNCTION }]);
+        assert_eq!(called, [PathNode { target: 7, parent: NO_PARENT, kind: MPI_FUNCTION }]);
     }
     let sampled = path_of_handler(on_signal, libc::SA_ONSTACK, &mut paths);
     assert!(sampled.len() > 3, "a sample is of the stack that was interrupted");

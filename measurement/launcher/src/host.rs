@@ -1,6 +1,6 @@
 //! What is known of this host and its processes.
 
-use recording::journal::Calibration;
+use recording::journal::ClockCalibration;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub(crate) fn is_written(folder: &Path) -> bool {
 
 /// The clocks of this host, read now.
 #[allow(unsafe_code)]
-pub(crate) fn clocks() -> Option<Calibration> {
+pub(crate) fn clocks() -> Option<ClockCalibration> {
     let of = |clock| {
         let time = rustix::time::clock_gettime(clock);
         (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
@@ -67,7 +67,7 @@ pub(crate) fn clocks() -> Option<Calibration> {
     {
         // SAFETY: reading the counter has no precondition; every processor of this architecture has it.
         let ticks = unsafe { std::arch::x86_64::_rdtsc() };
-        Some(Calibration { ticks, nanoseconds, realtime: of(rustix::time::ClockId::Realtime) })
+        Some(ClockCalibration { ticks, nanoseconds, realtime: of(rustix::time::ClockId::Realtime) })
     }
     #[cfg(not(target_arch = "x86_64"))]
     {

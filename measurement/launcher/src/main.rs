@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 use launcher::{Error, Outcome, Task, finish};
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -64,7 +64,7 @@ fn tell(answer: &clap::Error, misuse: u8) -> u8 {
 }
 
 /// Completes archives; the status is that of the worst.
-fn finish_all(directories: &[PathBuf], records: Option<Records>, is_asked_for: bool) -> ExitCode {
+fn finish_all(directories: &[PathBuf], records: Option<EventRecords>, is_asked_for: bool) -> ExitCode {
     let statuses =
         directories.iter().map(|directory| say(directory, finish(directory, records), is_asked_for));
     ExitCode::from(statuses.max().unwrap_or(0))

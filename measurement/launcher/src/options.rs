@@ -3,7 +3,7 @@
 use crate::Error;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use recording::settings::{Records, Settings, VARIABLES, Variable};
+use recording::settings::{EventRecords, Settings, VARIABLES, Variable};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub enum Task {
         /// The experiment directories.
         directories: Vec<PathBuf>,
         /// The records that archives get, if not those that were chosen for the recordings.
-        records: Option<Records>,
+        records: Option<EventRecords>,
     },
     /// The same for the launcher itself, at the end of a program.
     FinishDetached(PathBuf),
@@ -148,7 +148,7 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     let value = |name: &str| option(name).or_else(|| environment(name)).or_else(|| in_file(name));
     if let Some(directories) = matches.get_many::<PathBuf>("finish") {
         let records = value("REPLAY_RECORDS").filter(|value| !value.is_empty());
-        let records = records.map(|value| Records::read(&value)).transpose().map_err(Error::new)?;
+        let records = records.map(|value| EventRecords::read(&value)).transpose().map_err(Error::new)?;
         return Ok(Task::Finish { directories: directories.cloned().collect(), records });
     }
     let settings = Settings::read(value).map_err(Error::new)?;
@@ -196,7 +196,7 @@ fn parse(text: &str, path: &Path) -> Result<Vec<(&'static str, String)>, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::settings::Profile;
+    use recording::settings::ProfileMode;
 
     fn asked(arguments: &[&str], environment: &[(&str, &str)]) -> Result<Task, String> {
         let all = std::iter::once("replay-record").chain(arguments.iter().copied());
@@ -255,10 +255,10 @@ mod tests {
             Ok(Task::Record { command, settings, .. }) if command == ["a"] => Some(settings.profile),
             _ => None,
         };
-        assert_eq!(profile(&["a"]), Some(Profile::No));
-        assert_eq!(profile(&["--profile", "a"]), Some(Profile::Report));
-        assert_eq!(profile(&["--profile=0", "a"]), Some(Profile::No));
-        assert_eq!(profile(&["--estimate", "a"]), Some(Profile::Estimate));
+        assert_eq!(profile(&["a"]), Some(ProfileMode::No));
+        assert_eq!(profile(&["--profile", "a"]), Some(ProfileMode::Report));
+        assert_eq!(profile(&["--profile=0", "a"]), Some(ProfileMode::No));
+        assert_eq!(profile(&["--estimate", "a"]), Some(ProfileMode::Estimate));
         assert_eq!(profile(&["--profile=2", "a"]), None);
         assert_eq!(profile(&["--estimate", "--profile", "a"]), None);
     }
@@ -290,12 +290,12 @@ mod tests {
             _ => None,
         };
         assert_eq!(records(&["--finish", "a"], &[("REPLAY_RECORDS", "")]), Some(None));
-        let plain = Some(Some(Records::EnterLeave));
+        let plain = Some(Some(EventRecords::EnterLeave));
         assert_eq!(records(&["--finish", "a", "--records", "enter-leave"], &[]), plain);
         assert_eq!(records(&["--finish", "a"], &[("REPLAY_RECORDS", "enter-leave")]), plain);
         let both = [("REPLAY_RECORDS", "enter-leave")];
         let contexts = records(&["--records=calling-contexts", "--finish", "a"], &both);
-        assert_eq!(contexts, Some(Some(Records::CallingContexts)));
+        assert_eq!(contexts, Some(Some(EventRecords::CallingContexts)));
         let wrong = asked(&["--finish", "a", "--records", "all"], &[]).unwrap_err();
         assert!(
             wrong.contains("REPLAY_RECORDS is \"all\", expected calling-contexts or enter-leave"),

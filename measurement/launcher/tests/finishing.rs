@@ -5,7 +5,7 @@ use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary, finish};
 use model::{GroupType, Members, Paradigm, RegionRole};
 use otf2::{Archive, Event};
-use recording::journal::{Communicator, Entry, File, Region, Topology, Window};
+use recording::journal::{Communicator, File, JournalRecord, Region, Topology, Window};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::fs;
@@ -113,8 +113,8 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
     let directory = fresh("everything");
     for number in 0..4u32 {
         let mut rank = Rank::new(&directory, number, 4);
-        rank.tell(Entry::Thread { thread: 2, name: Some("helper".into()) });
-        rank.tell(Entry::Region(Region {
+        rank.tell(JournalRecord::Thread { thread: 2, name: Some("helper".into()) });
+        rank.tell(JournalRecord::Region(Region {
             region: 9,
             name: "solve".into(),
             file: Some("a.c".into()),
@@ -124,7 +124,7 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
         let half = if number < 2 { "0-1" } else { "2-3" };
         let other = if number < 2 { "2-3" } else { "0-1" };
         let communicator = |communicator, key, parent, remote: Option<&str>| {
-            Entry::Communicator(Communicator {
+            JournalRecord::Communicator(Communicator {
                 communicator,
                 key,
                 name: String::new(),
@@ -135,16 +135,25 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
         };
         rank.tell(communicator(2, 100 + u64::from(number / 2), 0, None));
         rank.tell(communicator(3, 200, 2, Some(other)));
-        rank.tell(Entry::Name { of: "communicator".into(), number: 2, name: format!("half {}", number / 2) });
-        rank.tell(Entry::Group { group: 0, members: "3,1".into() });
-        rank.tell(Entry::Window(Window {
+        rank.tell(JournalRecord::Name {
+            of: "communicator".into(),
+            number: 2,
+            name: format!("half {}", number / 2),
+        });
+        rank.tell(JournalRecord::Group { group: 0, members: "3,1".into() });
+        rank.tell(JournalRecord::Window(Window {
             window: 0,
             key: 300,
             communicator: 0,
             name: "MPI_Win_create window".into(),
         }));
-        rank.tell(Entry::File(File { handle: 0, key: 400, path: "/tmp/out".into(), communicator: 0 }));
-        rank.tell(Entry::Topology(Topology {
+        rank.tell(JournalRecord::File(File {
+            handle: 0,
+            key: 400,
+            path: "/tmp/out".into(),
+            communicator: 0,
+        }));
+        rank.tell(JournalRecord::Topology(Topology {
             communicator: 0,
             extents: vec![2, 2],
             periodic: vec![true, false],
@@ -172,7 +181,7 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
         let sample =
             Event::CallingContextSample { calling_context: 0, unwind_distance: 2, interrupt_generator: 0 };
         rank.record(2, &[(begin + 2, sample)]);
-        rank.tell(Entry::End { status: 0 });
+        rank.tell(JournalRecord::End { status: 0 });
     }
     let summary = finished(&directory);
     assert_eq!(summary.notices, [""; 0]);

@@ -6,7 +6,7 @@ use launcher::{Outcome, finish};
 use otf2::Archive;
 use recording::buffer::HEADER_BYTES;
 use recording::layout;
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
@@ -312,8 +312,8 @@ fn damaged_events_never_end_in_a_panic_and_plain_records_end_before_the_damage()
             bytes[at] = random(256) as u8;
         }
         fs::write(&path, bytes).unwrap();
-        let records = if number % 2 == 0 { Records::EnterLeave } else { Records::CallingContexts };
-        if finish(&directory, Some(records)).is_ok() && records == Records::EnterLeave {
+        let records = if number % 2 == 0 { EventRecords::EnterLeave } else { EventRecords::CallingContexts };
+        if finish(&directory, Some(records)).is_ok() && records == EventRecords::EnterLeave {
             check(&directory);
         }
     }

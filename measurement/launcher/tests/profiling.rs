@@ -4,21 +4,22 @@ use crate::finishing::finished;
 use crate::recordings::{Rank, fresh, mpi};
 use cubex::{CnodeId, LocationId, Report};
 use launcher::{Outcome, Price, finish};
-use recording::journal::{self, Entry as Line};
+use recording::journal::{self, JournalRecord};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION};
-use recording::profile::{Entry, Header, MAGIC, Trace, Transfers};
+use recording::profile::{MAGIC, PathCounts, ProfileHeader, TraceSize, TransferredBytes};
 use std::fs;
 use std::path::Path;
 
 /// Writes the counts of a thread.
-pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries: &[Entry]) {
-    let sum = |part: fn(&Trace) -> u64| entries.iter().map(|entry| part(&entry.trace)).sum::<u64>();
-    let header = Header { magic: MAGIC, first_time: times.0, last_time: times.1, ..Header::default() };
+pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries: &[PathCounts]) {
+    let sum = |part: fn(&TraceSize) -> u64| entries.iter().map(|entry| part(&entry.trace)).sum::<u64>();
+    let header =
+        ProfileHeader { magic: MAGIC, first_time: times.0, last_time: times.1, ..ProfileHeader::default() };
     let trace = [sum(|trace| trace.events), sum(|trace| trace.bytes), sum(|trace| trace.flushes)];
     let mut numbers = vec![header.magic, header.first_time, header.last_time, header.lost];
     numbers.extend(trace);
-    for Entry { visits, time, entered, transfers: t, trace } in entries {
+    for PathCounts { visits, time, entered, transfers: t, trace } in entries {
         numbers.extend([*visits, *time, *entered, t.sent, t.received, t.outgoing, t.incoming]);
         numbers.extend([trace.events, trace.bytes, trace.flushes]);
     }
@@ -32,9 +33,9 @@ pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries:
 fn two(directory: &Path, estimate: bool, keep: bool) {
     for number in 0..2 {
         let mut rank = Rank::new(directory, number, 2);
-        rank.tell(Line::Profile(journal::Profile { estimate, keep }));
-        rank.tell(Line::Thread { thread: 0, name: None });
-        rank.tell(Line::Region(journal::Region {
+        rank.tell(JournalRecord::Profile(journal::ProfileRequest { estimate, keep }));
+        rank.tell(JournalRecord::Thread { thread: 0, name: None });
+        rank.tell(JournalRecord::Region(journal::Region {
             region: 0,
             name: "solve".into(),
             file: None,
@@ -51,36 +52,36 @@ fn two(directory: &Path, estimate: bool, keep: bool) {
             ],
         );
         let begin = 1000 * u64::from(number) + 100;
-        let trace = |events, bytes| Trace { events, bytes, flushes: events / 1000 };
-        let bytes = |sent, received| Transfers { sent, received, ..Transfers::default() };
+        let trace = |events, bytes| TraceSize { events, bytes, flushes: events / 1000 };
+        let bytes = |sent, received| TransferredBytes { sent, received, ..TransferredBytes::default() };
         let killed = number == 1;
         let entries = [
-            Entry { visits: 1, time: 600, trace: trace(2, 30), ..Entry::default() },
-            Entry {
+            PathCounts { visits: 1, time: 600, trace: trace(2, 30), ..PathCounts::default() },
+            PathCounts {
                 visits: 4,
                 time: 100,
                 transfers: bytes(40, 80),
                 trace: trace(16, 200),
-                ..Entry::default()
+                ..PathCounts::default()
             },
-            Entry {
+            PathCounts {
                 visits: 2,
                 time: 300,
-                transfers: Transfers { outgoing: 7, incoming: 9, ..Transfers::default() },
+                transfers: TransferredBytes { outgoing: 7, incoming: 9, ..TransferredBytes::default() },
                 trace: trace(8, 100),
-                ..Entry::default()
+                ..PathCounts::default()
             },
-            Entry {
+            PathCounts {
                 visits: 500 + u64::from(killed),
                 time: 200,
                 entered: if killed { begin + 950 } else { 0 },
                 trace: trace(1000, 14_000),
-                ..Entry::default()
+                ..PathCounts::default()
             },
         ];
         count(directory, number.into(), (begin, begin + 1000), &entries);
         if !killed {
-            rank.tell(Line::End { status: 0 });
+            rank.tell(JournalRecord::End { status: 0 });
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::laws;
 use otf2::{Anchor, Archive, Attributes, Event, EventWriter};
 use recording::buffer::{HEADER_BYTES, MAGIC};
-use recording::journal::{Calibration, Communicator, Entry, Offset};
+use recording::journal::{ClockCalibration, ClockOffset, Communicator, JournalRecord};
 use recording::layout;
-use recording::paths::{self, NO_PARENT, Node};
+use recording::paths::{self, NO_PARENT, PathNode};
 use skip::{Need, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Rank {
         fs::create_dir_all(directory.join(layout::RECORDING)).unwrap();
         fs::create_dir_all(directory.join(layout::TRACES)).unwrap();
         let mut rank = Rank { directory: directory.into(), rank, journal: String::new() };
-        rank.tell(Entry::Process {
+        rank.tell(JournalRecord::Process {
             version: "0.1.0".into(),
             rank: rank.rank,
             size,
@@ -55,16 +55,20 @@ impl Rank {
         });
         let ticks = 1000 * u64::from(rank.rank);
         for (ticks, nanoseconds) in [(ticks, 0), (ticks + 2_000_000_000, 1_000_000_000)] {
-            rank.tell(Entry::Calibration(Calibration { ticks, nanoseconds, realtime: nanoseconds }));
+            rank.tell(JournalRecord::Calibration(ClockCalibration {
+                ticks,
+                nanoseconds,
+                realtime: nanoseconds,
+            }));
         }
         for at in [10, 2_000_000] {
-            rank.tell(Entry::Offset(Offset { ticks: ticks + at, reference: at, round_trip: 4 }));
+            rank.tell(JournalRecord::Offset(ClockOffset { ticks: ticks + at, reference: at, round_trip: 4 }));
         }
         rank
     }
 
     /// Adds an entry to the journal.
-    pub(crate) fn tell(&mut self, entry: Entry) {
+    pub(crate) fn tell(&mut self, entry: JournalRecord) {
         self.journal.push_str(&entry.to_line());
         fs::write(layout::journal(&self.directory, self.rank), &self.journal).unwrap();
     }
@@ -73,7 +77,7 @@ impl Rank {
     pub(crate) fn paths(&self, thread: u32, nodes: &[(u32, u64, u32)]) {
         let mut bytes = [paths::MAGIC, nodes.len() as u64].map(u64::to_ne_bytes).concat();
         for &(kind, target, parent) in nodes {
-            let node = Node { target, parent, kind };
+            let node = PathNode { target, parent, kind };
             bytes.extend(node.target.to_ne_bytes());
             bytes.extend(node.parent.to_ne_bytes());
             bytes.extend(node.kind.to_ne_bytes());
@@ -127,12 +131,12 @@ pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
     let mut count = 0;
     for number in 0..size {
         let mut rank = Rank::new(directory, number, size);
-        rank.tell(Entry::Thread { thread: 0, name: None });
+        rank.tell(JournalRecord::Thread { thread: 0, name: None });
         for (communicator, name, members) in
             [(0, "MPI_COMM_WORLD", format!("0-{}", size - 1)), (1, "MPI_COMM_SELF", number.to_string())]
         {
             let key = u64::from(communicator) * (1 + u64::from(number));
-            rank.tell(Entry::Communicator(Communicator {
+            rank.tell(JournalRecord::Communicator(Communicator {
                 communicator,
                 key,
                 name: name.into(),
@@ -146,7 +150,7 @@ pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
         let events = ring_events(number, size, rounds);
         count += events.len() as u64;
         rank.record(0, &events);
-        rank.tell(Entry::End { status: 0 });
+        rank.tell(JournalRecord::End { status: 0 });
     }
     count
 }

@@ -5,10 +5,10 @@ use crate::laws;
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
 use launcher::{Outcome, Summary};
 use otf2::{Archive, Event, EventCursor};
-use recording::journal::{Entry, Region};
+use recording::journal::{JournalRecord, Region};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::fs;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn with_regions(directory: &Path, regions: u32) -> Rank {
     let mut rank = Rank::new(directory, 0, 1);
     for region in 0..regions {
         let (name, file) = (format!("region {region}"), None);
-        rank.tell(Entry::Region(Region { region, name, file, line: 0, phase: false }));
+        rank.tell(JournalRecord::Region(Region { region, name, file, line: 0, phase: false }));
     }
     rank
 }
@@ -246,7 +246,7 @@ fn lines(directory: &Path, location: u64) -> Vec<String> {
 
 /// Completes a recording with plain records.
 fn finished_plainly(directory: &Path) -> Summary {
-    match launcher::finish(directory, Some(Records::EnterLeave)).unwrap() {
+    match launcher::finish(directory, Some(EventRecords::EnterLeave)).unwrap() {
         Outcome::Written(summary) => summary,
         other => panic!("{other:?}"),
     }
@@ -389,7 +389,7 @@ fn recording_says_which_records_are_wanted_unless_somebody_asks_for_others() {
     let record = |test: &str| {
         let directory = fresh(test);
         let mut rank = with_regions(&directory, 1);
-        rank.tell(Entry::Records { records: Records::EnterLeave });
+        rank.tell(JournalRecord::Records { records: EventRecords::EnterLeave });
         rank.paths(0, &[(REGION, 0, NO_PARENT)]);
         rank.record(0, &[(1, enter(0)), (2, leave(0))]);
         directory
@@ -398,7 +398,7 @@ fn recording_says_which_records_are_wanted_unless_somebody_asks_for_others() {
     finished(&plain);
     assert_eq!(lines(&plain, 0), ["1 +0", "2 -0"]);
     let other = record("wanted_otherwise");
-    launcher::finish(&other, Some(Records::CallingContexts)).unwrap();
+    launcher::finish(&other, Some(EventRecords::CallingContexts)).unwrap();
     assert_eq!(lines(&other, 0), ["1 CallingContextEnter", "2 CallingContextLeave"]);
     check(&other);
 }
@@ -413,13 +413,15 @@ fn plain_records_that_were_interrupted_become_whichever_are_wanted_then() {
         fs::read(layout::events(&directory, 1)).unwrap()
     };
     let of = |test: &str, records| (records, complete(test, records));
-    let both = [of("again_plain", Records::EnterLeave), of("again_contexts", Records::CallingContexts)];
+    let both =
+        [of("again_plain", EventRecords::EnterLeave), of("again_contexts", EventRecords::CallingContexts)];
     for (number, (records, expected)) in both.iter().enumerate() {
         let directory = fresh(&format!("again_{number}"));
         ring(&directory, 2, 12_000);
         // As far as the second location: its events are complete and kept, the new ones half written.
         let path = layout::events(&directory, 1);
-        fs::write(layout::kept(&directory, 1), complete("again_kept", Records::CallingContexts)).unwrap();
+        fs::write(layout::kept(&directory, 1), complete("again_kept", EventRecords::CallingContexts))
+            .unwrap();
         fs::remove_file(&path).unwrap();
         fs::write(path.with_extension("evt.part"), "half a file").unwrap();
         launcher::finish(&directory, Some(*records)).unwrap();

@@ -5,7 +5,7 @@ use crate::recordings::{Rank, check, fresh, mpi};
 use model::{Definitions, Paradigm};
 use object::{Object, ObjectSymbol};
 use otf2::Archive;
-use recording::journal::{Entry, Module};
+use recording::journal::{JournalRecord, Module};
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, SAMPLE};
 use skip::{Need, skip};
 use std::fs;
@@ -77,7 +77,7 @@ fn archive_of(
         true => Rank::of(&experiment, 0, 1, program.to_str().unwrap()),
         false => Rank::new(&experiment, 0, 1),
     };
-    rank.tell(Entry::Module(Module {
+    rank.tell(JournalRecord::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,
@@ -92,7 +92,7 @@ fn archive_of(
         .collect();
     rank.paths(0, &nodes);
     rank.record(0, &[]);
-    rank.tell(Entry::End { status: 0 });
+    rank.tell(JournalRecord::End { status: 0 });
     let notices = finished(&experiment).notices;
     check(&experiment);
     (Archive::open(&experiment).unwrap().definitions().unwrap(), notices)
@@ -327,7 +327,7 @@ fn program_that_was_built_again_has_no_names() {
     let outer = address(&program, "outer");
     let experiment = directory.join("run");
     let mut rank = Rank::new(&experiment, 0, 1);
-    rank.tell(Entry::Module(Module {
+    rank.tell(JournalRecord::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,

@@ -1,31 +1,32 @@
-//! What a code object is: its identity over time, and its name, file and lines.
+//! Python code objects: their identity over time, and their name, file and lines.
 
 use crate::interpreter::Types;
 use crate::layout::{INSTRUCTION, Layout};
 use crate::lines::line_of;
-use crate::memory::{Memory, Peeked};
+use crate::memory::{Memory, PeekOnly};
 use crate::text::Text;
 
-/// What tells a code object from others, also from one that is put in its place after it was freed.
+/// Identity of a code object, also with respect to one that is put in its place after it was freed.
 ///
-/// Since 3.12 code objects have numbers that are never given again. Before, they are told apart by what is read of them:
-/// name, file and table of lines, where these are, how long they are and how they end, and of the table the beginning, which
-/// is all of it for code that is small, as code is that is made and freed at run time.
+/// Since 3.12 code objects have version numbers that are never reused. Before, they are distinguished by
+/// their contents: name, file and line table, with the address, the length and the end of each, and the
+/// beginning of the line table, which is all of it for code that is small, as code is that is created and
+/// freed at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamp(pub u64);
 
-/// Words of the table of lines that a stamp is made of.
+/// Words of the line table that a stamp includes.
 const LINES_OF_STAMP: u64 = 32;
 
 impl Stamp {
-    /// Reads the stamp of the code object at an address; `None` if it cannot be read. All that it is made of is read by
-    /// [`Memory::word`].
+    /// Reads the stamp of the code object at an address; `None` if it cannot be read. Everything that it
+    /// depends on is read by [`Memory::word`].
     #[inline]
     pub fn read(layout: &Layout, types: &Types, memory: &mut impl Memory, code: u64) -> Option<Self> {
         if let Some(version) = layout.version {
             let version = code.wrapping_add(version);
             let word = memory.word(version & !7)?;
-            // There are 2³² of them.
+            // There are 2³² versions; 0 means that none are left.
             if memory.number(version)? != 0 {
                 return Some(Self(mix(code, word)));
             }
@@ -48,26 +49,26 @@ impl Stamp {
     }
 }
 
-/// The parts of a code object.
+/// The fields of a code object.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
     /// First line of the function.
     pub first_line: u32,
-    /// Name with those of the classes and functions around it, if it can be read.
+    /// Qualified name (`co_qualname`), if it can be read.
     pub name: Option<Text>,
-    /// Path of the file, if it can be read.
+    /// Path of the file (`co_filename`), if it can be read.
     pub file: Option<Text>,
     /// Address of the first instruction.
     instructions: u64,
-    /// Address and number of the bytes of the table of lines.
+    /// Address and size of the line table (`co_linetable`) in bytes.
     lines: (u64, u64),
 }
 
 impl Code {
-    /// Reads the code object at an address; `None` if it cannot be read. Nothing is taken down, as all of it follows from
-    /// the [`Stamp`].
+    /// Reads the code object at an address; `None` if it cannot be read. No word is recorded, as all of it
+    /// follows from the [`Stamp`].
     pub fn read(layout: &Layout, types: &Types, memory: &mut impl Memory, code: u64) -> Option<Self> {
-        Self::read_all(layout, types, &mut Peeked(memory), code)
+        Self::read_all(layout, types, &mut PeekOnly(memory), code)
     }
 
     fn read_all(layout: &Layout, types: &Types, memory: &mut impl Memory, code: u64) -> Option<Self> {
@@ -89,20 +90,21 @@ impl Code {
         Some(Self { first_line, name, file, instructions, lines })
     }
 
-    /// Whether an instruction is one of the function's, as far as the table of lines is long enough for it.
+    /// Whether an instruction is one of the function's, according to the length of the line table.
     pub fn covers(&self, memory: &mut impl Memory, instruction: u64) -> bool {
         let offset = instruction.wrapping_sub(self.instructions);
         let (begin, size) = self.lines;
         let mut instructions = 0;
         for byte in (0..size).map_while(|at| memory.byte(begin + at)) {
-            // The first byte of an entry has the highest bit set, and the lowest three say how long it is.
+            // The first byte of an entry has the highest bit set, and the lowest three are its length in
+            // instructions, less one.
             instructions += if byte & 0x80 != 0 { u64::from(byte & 7) + 1 } else { 0 };
         }
         offset / INSTRUCTION < instructions
     }
 
-    /// The line of an instruction, which is given by its address; `None` if it has none. In the beginning, before any
-    /// instruction, it is the first line of the function.
+    /// Returns the line of the instruction at an address; `None` if it has none. Before the first instruction
+    /// it is the first line of the function.
     pub fn line(&self, memory: &mut impl Memory, instruction: u64) -> Option<u32> {
         let Some(offset) = instruction.checked_sub(self.instructions) else {
             return Some(self.first_line);
@@ -113,7 +115,7 @@ impl Code {
     }
 }
 
-/// Mixes a word into a number, so that others in another order make another one.
+/// Mixes a word into a hash, so that another order of words gives another hash.
 #[inline]
 pub fn mix(number: u64, word: u64) -> u64 {
     let mixed = (number.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -123,30 +125,30 @@ pub fn mix(number: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made::{Made, layouts};
+    use crate::mock::{MockInterpreter, layouts};
 
-    fn read(made: &mut Made, code: u64) -> Option<Code> {
-        let (layout, types) = (made.layout, made.types);
-        Code::read(&layout, &types, made, code)
+    fn read(mock: &mut MockInterpreter, code: u64) -> Option<Code> {
+        let (layout, types) = (mock.layout, mock.types);
+        Code::read(&layout, &types, mock, code)
     }
 
     #[test]
-    fn code_of_each_version_tells_name_file_and_line() {
+    fn code_of_each_version_has_name_file_and_line() {
         for layout in layouts() {
-            let mut made = Made::new(layout);
-            let code = made.code("Solver.step", "/home/löser.py", 7, 4);
-            let found = read(&mut made, code).unwrap();
+            let mut mock = MockInterpreter::new(layout);
+            let code = mock.code("Solver.step", "/home/löser.py", 7, 4);
+            let found = read(&mut mock, code).unwrap();
             assert_eq!(found.first_line, 7);
             let mut room = [0; 100];
-            let length = found.name.unwrap().write(&mut made, &mut room).unwrap();
+            let length = found.name.unwrap().write(&mut mock, &mut room).unwrap();
             assert_eq!(&room[..length], b"Solver.step");
-            let length = found.file.unwrap().write(&mut made, &mut room).unwrap();
+            let length = found.file.unwrap().write(&mut mock, &mut room).unwrap();
             assert_eq!(&room[..length], "/home/löser.py".as_bytes());
-            // Each instruction of this is on a line of its own.
+            // Each instruction is on a line of its own.
             let instruction = code + layout.instructions + 2 * INSTRUCTION;
-            assert_eq!(found.line(&mut made, instruction), Some(9));
-            assert_eq!(found.line(&mut made, code + layout.instructions - INSTRUCTION), Some(7));
-            assert_eq!(found.line(&mut made, instruction + 100), None);
+            assert_eq!(found.line(&mut mock, instruction), Some(9));
+            assert_eq!(found.line(&mut mock, code + layout.instructions - INSTRUCTION), Some(7));
+            assert_eq!(found.line(&mut mock, instruction + 100), None);
         }
     }
 
@@ -154,16 +156,16 @@ mod tests {
     fn code_in_the_place_of_another_has_another_stamp() {
         for layout in layouts() {
             let make = |number: u32, name: &str, file: &str, line: u32, instructions: u64| {
-                // Everything is where it was before.
-                let mut made = Made::new(layout);
-                let code = made.code(name, file, line, instructions);
+                // Everything is at the same addresses as before.
+                let mut mock = MockInterpreter::new(layout);
+                let code = mock.code(name, file, line, instructions);
                 if let Some(version) = layout.version {
-                    made.set_bytes(code + version, &number.to_ne_bytes());
+                    mock.set_bytes(code + version, &number.to_ne_bytes());
                 }
-                let types = made.types;
-                Stamp::read(&layout, &types, &mut made, code).unwrap()
+                let types = mock.types;
+                Stamp::read(&layout, &types, &mut mock, code).unwrap()
             };
-            // With a number of 0 as if there were none.
+            // The version 0 counts as none.
             let stamp = make(0, "task_1", "<task 1>", 3, 5);
             assert_eq!(stamp, make(0, "task_1", "<task 1>", 3, 5));
             for other in [
@@ -183,25 +185,25 @@ mod tests {
 
     #[test]
     fn a_line_in_the_middle_makes_another_stamp() {
-        let mut made = Made::new(layouts()[0]);
-        let (layout, types) = (made.layout, made.types);
-        let code = made.code("<module>", "<string>", 1, 30);
-        let stamp = Stamp::read(&layout, &types, &mut made, code).unwrap();
-        let table = made.word(code + layout.linetable).unwrap() + layout.bytes;
-        made.set_bytes(table + 44, &[0x8a]);
-        assert_ne!(Stamp::read(&layout, &types, &mut made, code), Some(stamp));
+        let mut mock = MockInterpreter::new(layouts()[0]);
+        let (layout, types) = (mock.layout, mock.types);
+        let code = mock.code("<module>", "<string>", 1, 30);
+        let stamp = Stamp::read(&layout, &types, &mut mock, code).unwrap();
+        let table = mock.word(code + layout.linetable).unwrap() + layout.bytes;
+        mock.set_bytes(table + 44, &[0x8a]);
+        assert_ne!(Stamp::read(&layout, &types, &mut mock, code), Some(stamp));
     }
 
     #[test]
     fn names_that_are_no_strings_are_unknown() {
-        let mut made = Made::new(layouts()[1]);
-        let code = made.code("f", "f.py", 1, 1);
-        let number = made.bytes_object(b"f");
-        made.set(code + made.layout.qualname, number);
-        let found = read(&mut made, code).unwrap();
+        let mut mock = MockInterpreter::new(layouts()[1]);
+        let code = mock.code("f", "f.py", 1, 1);
+        let number = mock.bytes_object(b"f");
+        mock.set(code + mock.layout.qualname, number);
+        let found = read(&mut mock, code).unwrap();
         assert!(found.name.is_none() && found.file.is_some());
-        made.set(code + made.layout.qualname, 0);
-        assert!(read(&mut made, code).is_some_and(|code| code.name.is_none()));
-        assert!(read(&mut made, 0x7000_0000).is_none(), "nothing is there");
+        mock.set(code + mock.layout.qualname, 0);
+        assert!(read(&mut mock, code).is_some_and(|code| code.name.is_none()));
+        assert!(read(&mut mock, 0x7000_0000).is_none(), "nothing is there");
     }
 }

@@ -1,27 +1,30 @@
-//! Where the fields of the interpreter's structures are, by version.
+//! Offsets of fields in the interpreter's structures, by version.
 //!
-//! 3.11 and 3.12 do not tell, so it is known from their headers (`Include/internal/pycore_frame.h`, `Include/cpython/code.h`,
-//! `pystate.h`, `unicodeobject.h`), which stay as they are within a version. Since 3.13 the structure `_PyRuntime` begins with
-//! a table of offsets for debuggers (`_Py_DebugOffsets`), itself of another form in each version.
+//! 3.11 and 3.12 do not export them: they are taken from the headers (`Include/internal/pycore_frame.h`,
+//! `Include/cpython/code.h`, `pystate.h`, `unicodeobject.h`), which do not change within a version. Since
+//! 3.13 `_PyRuntime` starts with a table of offsets for debuggers (`_Py_DebugOffsets`), itself of another
+//! form in each version.
 
 use crate::memory::Memory;
 
-/// How the innermost frame of a thread is found, and which frames one C function evaluates. All numbers are offsets.
+/// How the innermost frame of a thread is found, and which frames one C function evaluates. All numbers are
+/// offsets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chain {
-    /// The thread's state refers to a control frame of the innermost C function that evaluates; that one is on the stack
-    /// in that function's frame, and refers to a frame and to the control frame of the next such function.
-    Controls {
+    /// The thread's state refers to the `_PyCFrame` of the innermost C function that evaluates; it is on the
+    /// stack in that function's frame, and refers to a frame and to the `_PyCFrame` of the next such
+    /// function.
+    CFrames {
         /// In the thread's state.
-        control: u64,
-        /// The frame, in a control frame.
+        cframe: u64,
+        /// The frame, in a `_PyCFrame`.
         frame: u64,
-        /// The next control frame, in a control frame.
+        /// The next `_PyCFrame`, in a `_PyCFrame`.
         next: u64,
-        /// Whether these say where the frames of one C function end; if not, a frame does that lies on the stack.
-        delimit: bool,
+        /// Whether these delimit the frames of one C function; if not, a frame on the stack does.
+        delimits: bool,
     },
-    /// The thread's state refers to the frame. Where the frames of one C function end there is a frame on the stack.
+    /// The thread's state refers to the frame. The frames of one C function end at a frame on the stack.
     Frames {
         /// In the thread's state.
         frame: u64,
@@ -45,15 +48,16 @@ pub struct Layout {
     pub owner: u64,
     /// In a code object: name of the file.
     pub filename: u64,
-    /// In a code object: name with those of the classes and functions around it.
+    /// In a code object: qualified name.
     pub qualname: u64,
-    /// In a code object: table of lines.
+    /// In a code object: line table.
     pub linetable: u64,
     /// In a code object: first line (32 bits).
     pub firstlineno: u64,
-    /// In a code object: a number that no other one has, if there is such a field (32 bits).
+    /// In a code object: unique version number, if there is such a field (32 bits).
     pub version: Option<u64>,
-    /// In a code object: the first instruction that belongs to the function's text (32 bits), counted in instructions.
+    /// In a code object: the first instruction of the function's text (`_co_firsttraceable`, 32 bits),
+    /// counted in instructions.
     pub firsttraceable: u64,
     /// In a code object: the instructions.
     pub instructions: u64,
@@ -63,11 +67,11 @@ pub struct Layout {
     pub size: u64,
     /// In a string: number of characters.
     pub length: u64,
-    /// In a string: its form (32 bits).
+    /// In a string: kind, compactness and ASCII as bits (32 bits).
     pub state: u64,
-    /// Size of a string of ASCII characters without them.
+    /// Size of an ASCII string without its characters (`PyASCIIObject`).
     pub ascii: u64,
-    /// Size of another string without its characters.
+    /// Size of another string without its characters (`PyCompactUnicodeObject`).
     pub compact: u64,
     /// In a bytes object: the bytes.
     pub bytes: u64,
@@ -76,14 +80,14 @@ pub struct Layout {
 /// Bytes of an instruction.
 pub const INSTRUCTION: u64 = 2;
 
-/// Owner of a frame: a generator. Its frame is a function's also before its first instruction.
+/// Owner of a frame: a generator. Its frame counts as a function's even before its first instruction.
 pub const GENERATOR: u8 = 1;
 /// Owners of frames from this one on: the interpreter itself.
 pub const INTERPRETER: u8 = 3;
 
 const V3_11: Layout = Layout {
     finalizing: 24,
-    chain: Chain::Controls { control: 56, frame: 8, next: 16, delimit: true },
+    chain: Chain::CFrames { cframe: 56, frame: 8, next: 16, delimits: true },
     executable: 32,
     previous: 48,
     instruction: 56,
@@ -105,7 +109,7 @@ const V3_11: Layout = Layout {
 };
 
 const V3_12: Layout = Layout {
-    chain: Chain::Controls { control: 56, frame: 0, next: 8, delimit: false },
+    chain: Chain::CFrames { cframe: 56, frame: 0, next: 8, delimits: false },
     executable: 0,
     previous: 8,
     owner: 70,
@@ -118,14 +122,14 @@ const V3_12: Layout = Layout {
     ..V3_11
 };
 
-/// The reason for versions that are not supported.
+/// The reason given for versions that are not supported.
 pub(crate) const KNOWN: &str = "3.11 to 3.15 are known";
 
-/// How the table of offsets begins.
+/// The first word of the table of offsets.
 const COOKIE: u64 = u64::from_ne_bytes(*b"xdebugpy");
 
-/// Where the offsets are in that table, in words.
-struct Table {
+/// Positions of the offsets in that table, in words.
+struct OffsetTable {
     finalizing: u64,
     current_frame: u64,
     previous: u64,
@@ -145,7 +149,7 @@ struct Table {
     ascii: u64,
 }
 
-const T3_13: Table = Table {
+const T3_13: OffsetTable = OffsetTable {
     finalizing: 4,
     current_frame: 23,
     previous: 29,
@@ -165,7 +169,7 @@ const T3_13: Table = Table {
     ascii: 70,
 };
 
-const T3_14: Table = Table {
+const T3_14: OffsetTable = OffsetTable {
     current_frame: 26,
     previous: 32,
     executable: 33,
@@ -185,7 +189,7 @@ const T3_14: Table = Table {
     ..T3_13
 };
 
-const T3_15: Table = Table {
+const T3_15: OffsetTable = OffsetTable {
     previous: 40,
     executable: 41,
     instr_ptr: 42,
@@ -204,18 +208,19 @@ const T3_15: Table = Table {
     ..T3_14
 };
 
-/// From the first line of a code object to its version: the table lacks it, and five other numbers are between them.
+/// From the first line of a code object to its version, which the table lacks; five other numbers are in
+/// between.
 const VERSION: u64 = 24;
-/// From a string's size for ASCII to that for others: a length and an address.
+/// From the size of an ASCII string to that of others: a length and an address.
 const COMPACT: u64 = 16;
-/// No structure that matters is larger.
+/// Upper bound of offsets: no structure that matters is larger.
 const LARGEST: u64 = 1 << 20;
 
 impl Layout {
-    /// The layout of a version, as `PY_VERSION_HEX` has it, whose `_PyRuntime` is at an address.
+    /// Returns the layout of a version, given as `PY_VERSION_HEX`; `runtime` is the address of `_PyRuntime`.
     ///
     /// # Errors
-    /// A sentence that says why there is none.
+    /// A phrase that says why there is none.
     pub fn of(version: u64, runtime: u64, memory: &mut impl Memory) -> Result<Self, String> {
         let table = match version >> 16 {
             0x030b => return Ok(V3_11),
@@ -248,7 +253,7 @@ impl Layout {
                 linetable: at(table.linetable)?,
                 firstlineno,
                 version: Some(firstlineno + VERSION),
-                // The table lacks it: an int and a pointer stand before the instructions.
+                // The table lacks it: an int and a pointer are between it and the instructions.
                 firsttraceable: instructions.checked_sub(16)?,
                 instructions,
                 object_type: at(table.object_type)?,
@@ -263,7 +268,7 @@ impl Layout {
         read().filter(Self::is_aligned).ok_or_else(|| "its table of offsets makes no sense".into())
     }
 
-    /// Whether words are where words can be.
+    /// Whether fields are aligned.
     fn is_aligned(&self) -> bool {
         let words = [
             self.finalizing,
@@ -287,7 +292,7 @@ mod tests {
     use super::*;
     use crate::memory::Direct;
 
-    /// A table of offsets in which the value at each place is the place.
+    /// Returns a table of offsets in which the value of each word is its position.
     fn table(version: u64) -> Vec<u64> {
         let mut words: Vec<u64> = (0..120).map(|at| at * 8).collect();
         (words[0], words[1], words[2]) = (COOKIE, version, 0);
@@ -295,18 +300,18 @@ mod tests {
     }
 
     fn layout(version: u64, words: &[u64]) -> Result<Layout, String> {
-        // SAFETY: the words are long enough for all tables.
+        // SAFETY: only words of the table are read, and it is long enough for all versions.
         Layout::of(version, words.as_ptr() as u64, &mut unsafe { Direct::new() })
     }
 
     #[test]
-    fn versions_that_tell_nothing_have_their_constants() {
+    fn versions_without_a_table_have_constants() {
         assert_eq!(layout(0x030b_07f0, &[]), Ok(V3_11));
         assert_eq!(layout(0x030c_01f0, &[]), Ok(V3_12));
     }
 
     #[test]
-    fn versions_that_tell_are_asked() {
+    fn versions_with_a_table_are_read_from_it() {
         for (version, frame, instructions, ascii) in
             [(0x030d_00f0, 23, 43, 70), (0x030e_0af0, 26, 48, 80), (0x030f_02f0, 26, 56, 92)]
         {

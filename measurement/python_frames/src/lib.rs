@@ -1,13 +1,14 @@
-//! The Python functions that a thread is executing, read from inside of the process that runs them.
+//! The Python functions that a thread executes, read from inside of the process.
 //!
-//! Nothing here needs the interpreter's lock, which a thread does not hold while it waits in MPI, and nothing here calls
-//! the interpreter but for the address of the thread's own state. What is read instead are the interpreter's structures:
-//! [`layout`] says where their fields are, which differs from version to version; [`frames`] goes from the innermost
-//! function outwards; [`code`] tells name, file and line of a function.
+//! Nothing here needs the interpreter's lock, which a thread does not hold while it waits in MPI, and nothing
+//! calls the interpreter except for the address of the thread's own state. Instead the interpreter's
+//! structures are read: [`layout`] has the offsets of their fields, which differ between versions; [`frames`]
+//! walks from the innermost function outwards; [`code`] reads name, file and line of a function.
 //!
-//! All reading goes through a [`Memory`]: [`Direct`] in a thread that has called from Python and waits for the answer, as
-//! its own frames cannot change meanwhile; [`Checked`] in a signal handler, which may have interrupted the interpreter in
-//! the middle of a change: addresses that cannot be read are found out by the system.
+//! All reading goes through a [`Memory`]: [`Direct`] in a thread that Python has called and that has not
+//! returned, as its own frames cannot change meanwhile; [`Checked`] in a signal handler, which may have
+//! interrupted the interpreter in the middle of a change: there the system finds out which addresses cannot
+//! be read.
 //!
 //! CPython 3.11 to 3.15, on 64-bit systems, with the global interpreter lock.
 
@@ -19,11 +20,11 @@ pub mod lines;
 pub mod memory;
 pub mod text;
 
-#[cfg(any(test, feature = "made"))]
-pub mod made;
+#[cfg(any(test, feature = "mock"))]
+pub mod mock;
 
 pub use code::{Code, Stamp};
-pub use frames::{End, Frame};
+pub use frames::{Frame, WalkEnd};
 pub use interpreter::{Interpreter, Types};
 pub use layout::Layout;
 pub use memory::{Checked, Direct, Memory};

@@ -1,9 +1,9 @@
-//! The table of a code object that says on which line each instruction is (PEP 626; its form since 3.11 is described in
-//! `Objects/locations.md` of CPython).
+//! Line tables of code objects (PEP 626; the format since 3.11 is described in `Objects/locations.md` of
+//! CPython).
 
-/// The line of an instruction, which is given by its position; `None` if it has none, or the table makes no sense.
+/// Returns the line of the instruction at a position; `None` if it has none, or the table is damaged.
 ///
-/// `bytes` answers the bytes of the table one by one.
+/// `bytes` returns the bytes of the table one by one.
 pub fn line_of(first_line: u32, instruction: u64, mut bytes: impl FnMut() -> Option<u8>) -> Option<u32> {
     let mut line = i64::from(first_line);
     let mut begin = 0_u64;
@@ -42,7 +42,7 @@ pub fn line_of(first_line: u32, instruction: u64, mut bytes: impl FnMut() -> Opt
     }
 }
 
-/// A number of as many bytes as it needs: 6 bits in each, the lowest first.
+/// Reads a number of variable length (varint): 6 bits in each byte, the lowest first.
 fn variable(bytes: &mut impl FnMut() -> Option<u8>) -> Option<u64> {
     let (mut number, mut shift) = (0, 0);
     loop {
@@ -58,7 +58,7 @@ fn variable(bytes: &mut impl FnMut() -> Option<u8>) -> Option<u64> {
     }
 }
 
-/// The lowest bit is the sign.
+/// Decodes a signed number: the lowest bit is the sign.
 fn signed(number: u64) -> i64 {
     let size = (number >> 1) as i64;
     if number & 1 == 1 { -size } else { size }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn damage_is_no_line() {
         assert_eq!(line(&[], 0), None);
-        assert_eq!(line(&[0x7f, 1], 0), None, "no begin of an entry");
+        assert_eq!(line(&[0x7f, 1], 0), None, "no start of an entry");
         assert_eq!(line(&[0x80 | 13 << 3], 0), None, "cut off");
         assert_eq!(line(&[&[0x80 | 13 << 3][..], &[0x7f; 20]].concat(), 0), None, "a number without an end");
     }

@@ -1,4 +1,4 @@
-//! Structures of an interpreter, made up for tests: at each version's offsets, in memory of their own.
+//! A mock interpreter for tests: its structures at each version's offsets, in a map of words.
 //!
 //! Panics where a test is wrong.
 
@@ -9,15 +9,15 @@ use crate::text::Text;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The stack of the thread.
+/// Addresses of the thread's stack.
 pub const STACK: Range<u64> = 0x7fff_0000..0x7fff_8000;
 
-/// Where everything else is.
+/// First address of everything else.
 const HEAP: u64 = 0x5000_0000;
 
-/// The layouts of versions whose structures differ: 3.11, 3.12, and one that has a table of offsets.
+/// The layouts of versions with different structures: 3.11, 3.12, and one that has a table of offsets.
 pub fn layouts() -> [Layout; 3] {
-    // SAFETY: these two do not read any memory.
+    // SAFETY: these two versions do not read any memory.
     let mut memory = unsafe { crate::memory::Direct::new() };
     let mut of = |version| Layout::of(version, 0, &mut memory).unwrap();
     let (v3_11, v3_12) = (of(0x030b_00f0), of(0x030c_00f0));
@@ -34,65 +34,65 @@ pub fn layouts() -> [Layout; 3] {
 
 /// The memory of a process with a thread that runs Python.
 #[derive(Debug)]
-pub struct Made {
-    /// Where fields are.
+pub struct MockInterpreter {
+    /// Offsets of fields.
     pub layout: Layout,
-    /// Where types are.
+    /// Addresses of types.
     pub types: Types,
     words: BTreeMap<u64, u64>,
     next: u64,
     innermost: u64,
-    control: u64,
+    cframe: u64,
 }
 
-impl Memory for Made {
+impl Memory for MockInterpreter {
     fn word(&mut self, address: u64) -> Option<u64> {
         self.words.get(&address).copied()
     }
 }
 
-impl Made {
-    /// A thread that runs nothing yet.
+impl MockInterpreter {
+    /// Creates a thread that runs nothing yet.
     pub fn new(layout: Layout) -> Self {
         let types = Types { code: HEAP, string: HEAP + 8, bytes: HEAP + 16 };
         let words = BTreeMap::new();
-        let mut made = Self { layout, types, words, next: HEAP + 0x10_0000, innermost: 0, control: 0 };
-        let state = made.state();
-        made.set(state, 0);
-        if let Chain::Controls { control, frame, next, .. } = layout.chain {
-            // The root's is in the thread's state.
-            made.control = state + 0x100;
-            made.set(made.control + frame, 0);
-            made.set(made.control + next, 0);
-            made.set(state + control, made.control);
+        let mut mock = Self { layout, types, words, next: HEAP + 0x10_0000, innermost: 0, cframe: 0 };
+        let state = mock.state();
+        mock.set(state, 0);
+        if let Chain::CFrames { cframe, frame, next, .. } = layout.chain {
+            // The outermost one is in the thread's state.
+            mock.cframe = state + 0x100;
+            mock.set(mock.cframe + frame, 0);
+            mock.set(mock.cframe + next, 0);
+            mock.set(state + cframe, mock.cframe);
         } else if let Chain::Frames { frame } = layout.chain {
-            made.set(state + frame, 0);
+            mock.set(state + frame, 0);
         }
-        made
+        mock
     }
 
-    /// Address of the thread's state.
+    /// Returns the address of the thread's state.
     pub fn state(&self) -> u64 {
         HEAP + 0x1000
     }
 
-    /// Address of the innermost control frame.
-    pub fn control(&self) -> u64 {
-        self.control
+    /// Returns the address of the innermost `_PyCFrame`.
+    pub fn cframe(&self) -> u64 {
+        self.cframe
     }
 
-    /// Puts a word to an address.
+    /// Writes a word at an address.
     pub fn set(&mut self, address: u64, word: u64) {
         assert!(address.is_multiple_of(8));
         self.words.insert(address, word);
     }
 
-    /// Puts a byte to an address.
+    /// Writes a byte at an address.
     pub fn set_byte(&mut self, address: u64, byte: u8) {
         self.set_bytes(address, &[byte]);
     }
 
-    /// Puts bytes to an address.
+    /// Writes bytes at an address.
     pub fn set_bytes(&mut self, address: u64, bytes: &[u8]) {
         for (address, &byte) in (address..).zip(bytes) {
             let word = self.words.entry(address & !7).or_default();
@@ -112,7 +112,7 @@ impl Made {
         object
     }
 
-    /// A string in the narrowest form.
+    /// Creates a string in the narrowest form.
     pub fn string(&mut self, text: &str) -> u64 {
         let characters: Vec<u32> = text.chars().map(u32::from).collect();
         let width = match characters.iter().max().copied().unwrap_or(0) {
@@ -123,7 +123,7 @@ impl Made {
         self.string_of(width, &characters)
     }
 
-    /// A string whose characters have so many bytes.
+    /// Creates a string with characters of `width` bytes.
     pub fn string_of(&mut self, width: usize, characters: &[u32]) -> u64 {
         let is_ascii = width == 1 && characters.iter().all(|&character| character < 0x80);
         let header = if is_ascii { self.layout.ascii } else { self.layout.compact };
@@ -137,7 +137,7 @@ impl Made {
         object
     }
 
-    /// A bytes object.
+    /// Creates a bytes object.
     pub fn bytes_object(&mut self, bytes: &[u8]) -> u64 {
         let object = self.object(self.types.bytes, self.layout.bytes + bytes.len() as u64);
         self.set(object + self.layout.size, bytes.len() as u64);
@@ -145,7 +145,7 @@ impl Made {
         object
     }
 
-    /// A code object of so many instructions, each on a line of its own.
+    /// Creates a code object of so many instructions, each on a line of its own.
     pub fn code(&mut self, name: &str, file: &str, first_line: u32, instructions: u64) -> u64 {
         let entry = |i: u64| [0x80 | (if i == 0 { 10 } else { 11 }) << 3, 0, 0];
         let table: Vec<u8> = (0..instructions).flat_map(entry).collect();
@@ -160,7 +160,7 @@ impl Made {
         code
     }
 
-    /// The name of the function of a code object.
+    /// Returns the name of the function of a code object.
     pub fn name_of(&mut self, code: u64) -> String {
         let (layout, types) = (self.layout, self.types);
         let object = self.word(code + layout.qualname).unwrap();
@@ -170,19 +170,19 @@ impl Made {
         String::from_utf8(room[..length].to_vec()).unwrap()
     }
 
-    /// A C function whose frame is so far from the begin of the stack evaluates functions of these names, which call each
-    /// other. Answers their frames.
+    /// Lets a C function with a frame at that distance from the start of the stack evaluate functions of
+    /// these names, which call each other. Returns their frames.
     pub fn evaluate(&mut self, place: u64, names: &[&str]) -> Vec<u64> {
         let layout = self.layout;
         let own = STACK.start + place;
-        let is_delimited = matches!(layout.chain, Chain::Controls { delimit: true, .. });
-        if let Chain::Controls { control, frame, next, .. } = layout.chain {
-            // That of 3.12 is beside the frame on the stack.
-            let own_control = if is_delimited { own } else { own + 0x80 };
-            self.set(own_control + next, self.control);
-            self.set(own_control + frame, 0);
-            self.set(self.state() + control, own_control);
-            self.control = own_control;
+        let is_delimited = matches!(layout.chain, Chain::CFrames { delimits: true, .. });
+        if let Chain::CFrames { cframe, frame, next, .. } = layout.chain {
+            // In 3.12 it is beside the frame on the stack.
+            let own_cframe = if is_delimited { own } else { own + 0x80 };
+            self.set(own_cframe + next, self.cframe);
+            self.set(own_cframe + frame, 0);
+            self.set(self.state() + cframe, own_cframe);
+            self.cframe = own_cframe;
         }
         if !is_delimited {
             for word in (own..own + 0x60).step_by(8) {
@@ -202,13 +202,13 @@ impl Made {
             frames.push(frame);
         }
         match layout.chain {
-            Chain::Controls { frame, .. } => self.set(self.control + frame, self.innermost),
+            Chain::CFrames { frame, .. } => self.set(self.cframe + frame, self.innermost),
             Chain::Frames { frame } => self.set(self.state() + frame, self.innermost),
         }
         frames
     }
 
-    /// The function of a frame is before its first instruction.
+    /// Sets the function of a frame back to before its first instruction.
     pub fn rewind(&mut self, frame: u64) {
         let code = self.word(frame + self.layout.executable).unwrap();
         self.set(frame + self.layout.instruction, code + self.layout.instructions - INSTRUCTION);

@@ -1,13 +1,13 @@
-//! Strings of Python (PEP 393), and writing them as UTF-8.
+//! Python strings (PEP 393), and their conversion to UTF-8.
 
 use crate::interpreter::Types;
 use crate::layout::Layout;
 use crate::memory::Memory;
 
-/// No name and no path is longer, in characters.
+/// Maximum length in characters: no name and no path is longer.
 const LONGEST: u64 = 1 << 16;
 
-/// A string: where its characters are, how many they are, and how many bytes each has.
+/// A string: address, number and width of its characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Text {
     /// Address of the first character.
@@ -19,8 +19,8 @@ pub struct Text {
 }
 
 impl Text {
-    /// The string that is the object at an address. `None` for other objects, for strings of subclasses, for strings in the
-    /// form of Python 3.2 and before, and for strings that are too long.
+    /// Returns the string that is the object at an address. `None` for other objects, for strings of
+    /// subclasses, for strings in the form of Python 3.2 and before, and for strings that are too long.
     pub fn of(layout: &Layout, types: &Types, memory: &mut impl Memory, object: u64) -> Option<Self> {
         if memory.peek(object.wrapping_add(layout.object_type))? != types.string {
             return None;
@@ -29,7 +29,7 @@ impl Text {
         let state = object.wrapping_add(layout.state);
         memory.word(state & !7)?;
         let state = memory.number(state)?;
-        // Bits: 2 for whether it is interned, 3 for the width, 1 for characters that follow the object, 1 for ASCII.
+        // Bits: 2 for interning, 3 for the width, 1 for characters that follow the object, 1 for ASCII.
         let (width, is_compact, is_ascii) =
             (u64::from(state >> 2 & 7), state >> 5 & 1 == 1, state >> 6 & 1 == 1);
         let header = if is_ascii { layout.ascii } else { layout.compact };
@@ -37,13 +37,13 @@ impl Text {
         is_string.then_some(Self { data: object.wrapping_add(header), length, width })
     }
 
-    /// The address of the word that the last character is in.
+    /// Returns the address of the word that holds the last character.
     pub fn last_word(&self) -> u64 {
         self.data.wrapping_add((self.length * self.width).saturating_sub(1)) & !7
     }
 
-    /// Writes the string as UTF-8, as far as there is room for whole characters; answers how many bytes that takes. `None`
-    /// if it cannot be read. What is no character, as half of a pair, is replaced.
+    /// Writes the string as UTF-8, as far as there is room for whole characters; returns the number of bytes
+    /// written. `None` if it cannot be read. Unpaired surrogates are replaced.
     pub fn write(&self, memory: &mut impl Memory, room: &mut [u8]) -> Option<usize> {
         let mut written = 0;
         for i in 0..self.length {
@@ -69,14 +69,14 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made::{Made, layouts};
+    use crate::mock::{MockInterpreter, layouts};
 
     fn written(text: &str, room: usize) -> Option<String> {
-        let mut made = Made::new(layouts()[0]);
-        let object = made.string(text);
-        let text = Text::of(&made.layout.clone(), &made.types.clone(), &mut made, object)?;
+        let mut mock = MockInterpreter::new(layouts()[0]);
+        let object = mock.string(text);
+        let text = Text::of(&mock.layout.clone(), &mock.types.clone(), &mut mock, object)?;
         let mut bytes = vec![0; room];
-        let length = text.write(&mut made, &mut bytes)?;
+        let length = text.write(&mut mock, &mut bytes)?;
         bytes.truncate(length);
         String::from_utf8(bytes).ok()
     }
@@ -98,23 +98,23 @@ mod tests {
 
     #[test]
     fn half_of_a_pair_is_replaced() {
-        let mut made = Made::new(layouts()[0]);
-        let object = made.string_of(2, &[0x61, 0xdc80]);
-        let text = Text::of(&made.layout.clone(), &made.types.clone(), &mut made, object).unwrap();
+        let mut mock = MockInterpreter::new(layouts()[0]);
+        let object = mock.string_of(2, &[0x61, 0xdc80]);
+        let text = Text::of(&mock.layout.clone(), &mock.types.clone(), &mut mock, object).unwrap();
         let mut bytes = [0; 8];
-        assert_eq!(text.write(&mut made, &mut bytes), Some(4));
+        assert_eq!(text.write(&mut mock, &mut bytes), Some(4));
         assert_eq!(&bytes[..4], "a\u{fffd}".as_bytes());
     }
 
     #[test]
     fn other_objects_are_no_strings() {
-        let mut made = Made::new(layouts()[0]);
-        let (layout, types) = (made.layout, made.types);
-        let bytes = made.bytes_object(b"abc");
-        assert_eq!(Text::of(&layout, &types, &mut made, bytes), None);
-        assert_eq!(Text::of(&layout, &types, &mut made, 0), None);
-        let string = made.string("abc");
-        made.set(string + layout.length, u64::MAX);
-        assert_eq!(Text::of(&layout, &types, &mut made, string), None, "too long");
+        let mut mock = MockInterpreter::new(layouts()[0]);
+        let (layout, types) = (mock.layout, mock.types);
+        let bytes = mock.bytes_object(b"abc");
+        assert_eq!(Text::of(&layout, &types, &mut mock, bytes), None);
+        assert_eq!(Text::of(&layout, &types, &mut mock, 0), None);
+        let string = mock.string("abc");
+        mock.set(string + layout.length, u64::MAX);
+        assert_eq!(Text::of(&layout, &types, &mut mock, string), None, "too long");
     }
 }

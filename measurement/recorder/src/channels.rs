@@ -41,7 +41,7 @@ impl Channel {
 }
 
 /// What is known of a channel. All zero is a channel of which nothing is known.
-struct Entry {
+struct ChannelCounters {
     /// Messages that are not in the trace.
     missing: AtomicU64,
     /// How many of them the trace has been told of.
@@ -64,7 +64,7 @@ pub(crate) struct Tale {
 /// The channels of a process.
 pub(crate) struct Channels {
     is_counting: AtomicBool,
-    known: Shared<Entry>,
+    known: Shared<ChannelCounters>,
 }
 
 impl Channels {
@@ -85,7 +85,7 @@ impl Channels {
 
     /// An operation that is in the trace begins: how many before it are missing, if that has to be told.
     pub(crate) fn recorded(&self, channel: Channel) -> Option<u64> {
-        self.known.find(channel.key()).and_then(Entry::tell)
+        self.known.find(channel.key()).and_then(ChannelCounters::tell)
     }
 
     /// An operation begins that will be missing. Answers false if there is no memory to count it.
@@ -116,15 +116,15 @@ impl Channels {
 
     /// The entry of a channel, a new one if there is none yet; `None` without memory.
     #[inline]
-    fn enter(&self, channel: Channel) -> Option<&Entry> {
+    fn enter(&self, channel: Channel) -> Option<&ChannelCounters> {
         self.known.enter(channel.key(), |_| {})
     }
 }
 
 // SAFETY: numbers, of which zero bytes are valid ones.
-unsafe impl Zeroed for Entry {}
+unsafe impl Zeroed for ChannelCounters {}
 
-impl Entry {
+impl ChannelCounters {
     /// How many are missing, if the trace has not been told.
     #[inline]
     fn tell(&self) -> Option<u64> {

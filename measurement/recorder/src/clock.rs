@@ -6,16 +6,16 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use recording::settings::{Clock, Settings};
+use recording::settings::{ClockSource, Settings};
 
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
 
 /// Chooses the clock.
-pub(crate) fn choose(clock: Clock) {
+pub(crate) fn choose(clock: ClockSource) {
     let counter = match clock {
-        Clock::Auto => is_counter_reliable(),
-        Clock::Tsc => cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
-        Clock::Monotonic => false,
+        ClockSource::Auto => is_counter_reliable(),
+        ClockSource::Tsc => cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
+        ClockSource::Monotonic => false,
     };
     IS_COUNTER.store(counter, Ordering::Relaxed);
     IS_CHOSEN.store(true, Ordering::Relaxed);
@@ -40,7 +40,7 @@ pub(crate) fn loaded() -> u64 {
 pub(crate) fn ensure_chosen() {
     if !IS_CHOSEN.load(Ordering::Relaxed) {
         let settings = Settings::read(|name| std::env::var(name).ok());
-        choose(settings.map_or(Clock::Auto, |settings| settings.clock));
+        choose(settings.map_or(ClockSource::Auto, |settings| settings.clock));
     }
 }
 

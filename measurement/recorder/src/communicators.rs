@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use recording::journal::{self, Entry, ranges};
+use recording::journal::{self, JournalRecord, ranges};
 
 use crate::handles::Handles;
 use crate::key;
@@ -125,7 +125,7 @@ impl Communicators {
             (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
         ];
         for (communicator, key, name, members) in predefined {
-            process.enter(&Entry::Communicator(journal::Communicator {
+            process.enter(&JournalRecord::Communicator(journal::Communicator {
                 communicator,
                 key,
                 name: name.into(),
@@ -264,7 +264,7 @@ impl Communicators {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let place = (rank as u32, size as u32);
         self.known.insert(handle, |communicator| communicator.set((number, key), place, is_inter));
-        process.enter(&Entry::Communicator(journal::Communicator {
+        process.enter(&JournalRecord::Communicator(journal::Communicator {
             communicator: number,
             key,
             name: String::new(),

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use call_paths::GrowingFile;
-use recording::profile::{Entry, Header, MAGIC, Trace};
+use recording::profile::{MAGIC, PathCounts, ProfileHeader, TraceSize};
 
 use crate::events::Events;
 
@@ -27,9 +27,13 @@ pub(crate) struct Counts {
 impl Counts {
     /// Makes the file of a location.
     pub(crate) fn create(path: &Path) -> io::Result<Counts> {
-        let file = GrowingFile::create(path, size_of::<Header>() + MOST * size_of::<Entry>())?;
+        let file = GrowingFile::create(path, size_of::<ProfileHeader>() + MOST * size_of::<PathCounts>())?;
         // SAFETY: the file is larger than its header and aligned to a page.
-        unsafe { file.start().cast::<Header>().write(Header { magic: MAGIC, ..Header::default() }) };
+        unsafe {
+            file.start()
+                .cast::<ProfileHeader>()
+                .write(ProfileHeader { magic: MAGIC, ..ProfileHeader::default() })
+        };
         Ok(Counts { room: room(&file), file, is_full: false })
     }
 
@@ -98,7 +102,7 @@ impl Counts {
 
     /// Counts for the thread what was recorded; answers how much that was before.
     #[inline]
-    pub(crate) fn note(&mut self, events: &Events, time: u64) -> Trace {
+    pub(crate) fn note(&mut self, events: &Events, time: u64) -> TraceSize {
         let header = self.header();
         if header.first_time == 0 {
             header.first_time = time;
@@ -108,19 +112,29 @@ impl Counts {
     }
 
     #[inline]
-    fn header(&mut self) -> &mut Header {
+    fn header(&mut self) -> &mut ProfileHeader {
         // SAFETY: the mapping begins with it, and only this thread uses it.
         unsafe { self.file.start().cast().as_mut() }
     }
 
     /// The entry of a path; `None` if there is no room for it.
     #[inline]
-    fn entry(&mut self, path: u32) -> Option<&mut Entry> {
+    fn entry(&mut self, path: u32) -> Option<&mut PathCounts> {
         if path >= self.room && !self.make_room(path) {
             return None;
         }
         // SAFETY: there is room for it in the mapping, only this thread uses it, and zeros are an entry.
-        unsafe { Some(self.file.start().cast::<Header>().add(1).cast::<Entry>().add(path as usize).as_mut()) }
+        unsafe {
+            Some(
+                self.file
+                    .start()
+                    .cast::<ProfileHeader>()
+                    .add(1)
+                    .cast::<PathCounts>()
+                    .add(path as usize)
+                    .as_mut(),
+            )
+        }
     }
 
     #[cold]
@@ -136,5 +150,5 @@ impl Counts {
 
 /// How many entries a file has room for.
 fn room(file: &GrowingFile) -> u32 {
-    ((file.mapped() - size_of::<Header>()) / size_of::<Entry>()) as u32
+    ((file.mapped() - size_of::<ProfileHeader>()) / size_of::<PathCounts>()) as u32
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use call_paths::OwnFile;
 use model::CollectiveOp;
-use recording::buffer::{HEADER_BYTES, Header, MAGIC};
-use recording::profile::{Trace, Transfers};
+use recording::buffer::{BufferHeader, HEADER_BYTES, MAGIC};
+use recording::profile::{TraceSize, TransferredBytes};
 
 use crate::clock::now;
 use crate::memory;
@@ -45,7 +45,7 @@ pub(crate) struct Mark {
 
 /// The events of one thread under construction.
 pub(crate) struct Events {
-    header: *mut Header,
+    header: *mut BufferHeader,
     chunk: *mut u8,
     /// Where the next record goes.
     at: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Events {
     is_muted: bool,
     has_failed: bool,
     /// Data that MPI has moved since somebody asked.
-    pub(crate) moved: Transfers,
+    pub(crate) moved: TransferredBytes,
 }
 
 impl Events {
@@ -102,7 +102,7 @@ impl Events {
         };
         // SAFETY: the memory is fresh and ours; the magic comes last.
         unsafe {
-            *made.header = Header { chunk_size: chunk_size as u64, ..Header::default() };
+            *made.header = BufferHeader { chunk_size: chunk_size as u64, ..BufferHeader::default() };
             made.open_chunk();
             compiler_fence(Ordering::Release);
             (*made.header).magic = MAGIC;
@@ -122,7 +122,7 @@ impl Events {
             flushed: None,
             is_muted: true,
             has_failed: true,
-            moved: Transfers::default(),
+            moved: TransferredBytes::default(),
         }
     }
 
@@ -163,7 +163,7 @@ impl Events {
     /// Drops records from now on, or no longer.
     pub(crate) fn mute(&mut self, mute: bool) {
         self.is_muted = mute || self.has_failed;
-        self.moved = Transfers::default();
+        self.moved = TransferredBytes::default();
     }
 
     /// Has something recorded even if records are dropped at the moment, unless writing has failed.
@@ -184,18 +184,18 @@ impl Events {
 
     /// How much has been recorded.
     #[inline]
-    pub(crate) fn trace(&self) -> Trace {
+    pub(crate) fn trace(&self) -> TraceSize {
         if self.header.is_null() {
-            return Trace::default();
+            return TraceSize::default();
         }
         // SAFETY: the header is ours.
-        let Header { chunks, events, .. } = unsafe { *self.header };
-        Trace { events, bytes: chunks * (self.end as u64 + 2) + self.at as u64, flushes: chunks }
+        let BufferHeader { chunks, events, .. } = unsafe { *self.header };
+        TraceSize { events, bytes: chunks * (self.end as u64 + 2) + self.at as u64, flushes: chunks }
     }
 
     /// The data that MPI has moved since the last time.
     #[inline]
-    pub(crate) fn take_transfers(&mut self) -> Transfers {
+    pub(crate) fn take_transfers(&mut self) -> TransferredBytes {
         std::mem::take(&mut self.moved)
     }
 

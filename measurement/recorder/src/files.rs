@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use recording::journal::{self, Entry};
+use recording::journal::{self, JournalRecord};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
@@ -77,7 +77,7 @@ impl Files {
             file.number.store(number, Ordering::Relaxed);
             file.split.store(0, Ordering::Relaxed);
         });
-        process.enter(&Entry::File(journal::File {
+        process.enter(&JournalRecord::File(journal::File {
             handle: number,
             key,
             path,
@@ -94,7 +94,7 @@ impl Files {
     /// A file has been deleted. Answers its number, which is none of a handle.
     pub(crate) fn enter_deleted(&self, process: &Process, path: String) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.enter(&Entry::DeletedFile { file, path });
+        process.enter(&JournalRecord::DeletedFile { file, path });
         file
     }
 

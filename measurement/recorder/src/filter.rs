@@ -9,25 +9,25 @@ use recording::filter;
 /// The rules, in their order.
 #[derive(Default)]
 pub(crate) struct Filter {
-    regions: Vec<Rule>,
-    files: Vec<Rule>,
+    regions: Vec<CompiledRule>,
+    files: Vec<CompiledRule>,
 }
 
-struct Rule {
+struct CompiledRule {
     pattern: CString,
     admits: bool,
     /// Whether it is for the name that linkers know.
     is_mangled: bool,
 }
 
-impl From<filter::Rules> for Filter {
-    fn from(rules: filter::Rules) -> Filter {
+impl From<filter::FilterRules> for Filter {
+    fn from(rules: filter::FilterRules) -> Filter {
         // No pattern has a zero.
-        let rule = |rule: filter::Rule| {
+        let rule = |rule: filter::FilterRule| {
             let pattern = CString::new(rule.pattern).ok()?;
-            Some(Rule { pattern, admits: rule.admits, is_mangled: rule.is_mangled })
+            Some(CompiledRule { pattern, admits: rule.admits, is_mangled: rule.is_mangled })
         };
-        let list = |rules: Vec<filter::Rule>| rules.into_iter().filter_map(rule).collect();
+        let list = |rules: Vec<filter::FilterRule>| rules.into_iter().filter_map(rule).collect();
         Filter { regions: list(rules.regions), files: list(rules.files) }
     }
 }
@@ -52,8 +52,8 @@ impl Filter {
     }
 }
 
-fn decide(rules: &[Rule], name: &CStr, mangled: &CStr) -> bool {
-    let matches = |rule: &&Rule| {
+fn decide(rules: &[CompiledRule], name: &CStr, mangled: &CStr) -> bool {
+    let matches = |rule: &&CompiledRule| {
         let name = if rule.is_mangled { mangled } else { name };
         // SAFETY: two strings.
         unsafe { libc::fnmatch(rule.pattern.as_ptr(), name.as_ptr(), 0) == 0 }
@@ -65,8 +65,8 @@ fn decide(rules: &[Rule], name: &CStr, mangled: &CStr) -> bool {
 mod tests {
     use super::*;
 
-    fn rule(pattern: &str, admits: bool, is_mangled: bool) -> filter::Rule {
-        filter::Rule { pattern: pattern.into(), admits, is_mangled }
+    fn rule(pattern: &str, admits: bool, is_mangled: bool) -> filter::FilterRule {
+        filter::FilterRule { pattern: pattern.into(), admits, is_mangled }
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
             rule("_Z*", false, true),
         ];
         let files = vec![rule("*/lib/*", false, false)];
-        let filter = Filter::from(filter::Rules { regions, files });
+        let filter = Filter::from(filter::FilterRules { regions, files });
         let admits = |name: &CStr, mangled, file| filter.admits(name, mangled, file);
         assert!(admits(c"main", c"main", None) && admits(c"step_1", c"step_1", Some(c"/src/a.c")));
         assert!(!admits(c"other", c"other", None));

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use call_paths::OwnFile;
-use recording::journal::Entry;
+use recording::journal::JournalRecord;
 use recording::layout;
 use recording::settings::{Rounds, Settings};
 
@@ -146,7 +146,7 @@ unsafe extern "C" fn end_of_thread(thread: *mut libc::c_void) {
 
 impl Process {
     /// Appends an entry to the journal.
-    pub(crate) fn enter(&self, entry: &Entry) {
+    pub(crate) fn enter(&self, entry: &JournalRecord) {
         let line = entry.to_line();
         let written = {
             let journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -160,12 +160,12 @@ impl Process {
 
     /// Something has got a name.
     pub(crate) fn enter_name(&self, of: &str, number: u32, name: String) {
-        self.enter(&Entry::Name { of: of.into(), number, name });
+        self.enter(&JournalRecord::Name { of: of.into(), number, name });
     }
 
     /// Tells the user something that limits the trace.
     pub(crate) fn notice(&self, text: &str) {
-        self.enter(&Entry::Notice { text: text.into() });
+        self.enter(&JournalRecord::Notice { text: text.into() });
     }
 
     /// Stops recording for a reason; the program goes on.
@@ -175,7 +175,7 @@ impl Process {
         }
         let text = format!("rank {} is not recorded any more: {cause}", self.rank);
         crate::say(&text);
-        self.enter(&Entry::Notice { text });
+        self.enter(&JournalRecord::Notice { text });
     }
 
     /// Whether the process records nothing any more.
@@ -193,7 +193,7 @@ impl Process {
             thread.end_program(status);
             thread.stay();
         }
-        self.enter(&Entry::End { status });
+        self.enter(&JournalRecord::End { status });
     }
 
     /// The number of a new thread.
@@ -211,7 +211,7 @@ impl Process {
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let is_own = known && thread > 0 && name != program_name();
-        self.enter(&Entry::Thread { thread, name: is_own.then_some(name) });
+        self.enter(&JournalRecord::Thread { thread, name: is_own.then_some(name) });
     }
 
     /// Has the thread's location ended with the thread.

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use call_paths::Registers;
-use recording::journal::{Entry, Region};
+use recording::journal::{JournalRecord, Region};
 use recording::paths;
 
 use crate::clock;
@@ -87,7 +87,7 @@ unsafe fn begin_named(
     }
     let introduce = || {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        thread.process.enter(&Entry::Region(Region {
+        thread.process.enter(&JournalRecord::Region(Region {
             region: number,
             name: name.to_string_lossy().into_owned(),
             file: file.map(|file| file.to_string_lossy().into_owned()),

@@ -1,6 +1,6 @@
 //! Which MPI functions are recorded.
 
-use recording::functions::{self, Function};
+use recording::functions::{self, MpiFunction};
 use recording::settings::VARIABLES;
 
 /// How much of a function's calls is recorded.
@@ -25,7 +25,7 @@ impl Selection {
     pub(crate) fn new(choice: &str) -> Selection {
         let default = VARIABLES.iter().find(|v| v.name == "REPLAY_FUNCTIONS").map_or("", |v| v.default);
         let unchosen =
-            |function: &Function| if function.is_followed() { Choice::Deeds } else { Choice::Nothing };
+            |function: &MpiFunction| if function.is_followed() { Choice::Deeds } else { Choice::Nothing };
         let mut selection = Selection { choices: functions::all().iter().map(unchosen).collect() };
         if choice.trim_start().starts_with(['+', '-']) {
             selection.apply(default, unchosen);
@@ -35,7 +35,7 @@ impl Selection {
         selection
     }
 
-    fn apply(&mut self, choice: &str, unchosen: impl Fn(&Function) -> Choice) {
+    fn apply(&mut self, choice: &str, unchosen: impl Fn(&MpiFunction) -> Choice) {
         for word in choice.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let is_wanted = !word.starts_with('-');
             let word = word.trim_start_matches(['+', '-']);

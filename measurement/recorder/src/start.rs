@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use call_paths::{Registers, undisturbed};
 use model::CollectiveOp;
-use recording::journal::{self, Entry};
+use recording::journal::{self, JournalRecord};
 use recording::layout;
-use recording::settings::{Profile, Records, Settings};
+use recording::settings::{EventRecords, ProfileMode, Settings};
 
 use crate::clock;
 use crate::communicators::{MYSELF, WORLD};
@@ -35,7 +35,9 @@ pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
         return real();
     }
     let settings = Settings::read(|name| std::env::var(name).ok());
-    clock::choose(settings.as_ref().map_or(recording::settings::Clock::Auto, |settings| settings.clock));
+    clock::choose(
+        settings.as_ref().map_or(recording::settings::ClockSource::Auto, |settings| settings.clock),
+    );
     let begin = clock::now();
     let registers = Registers::here();
     let result = real();
@@ -207,7 +209,7 @@ fn program() -> (String, Vec<String>) {
 /// The first entries of the journal and the first events.
 fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64, u64), registers: Registers) {
     let (program, arguments) = program();
-    process.enter(&Entry::Process {
+    process.enter(&JournalRecord::Process {
         version: env!("CARGO_PKG_VERSION").into(),
         rank: process.rank,
         size: process.size,
@@ -221,12 +223,15 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
         sample: process.settings.sample,
     });
     let Settings { profile, output, records, .. } = &process.settings;
-    if *records != Records::CallingContexts {
-        process.enter(&Entry::Records { records: *records });
+    if *records != EventRecords::CallingContexts {
+        process.enter(&JournalRecord::Records { records: *records });
     }
-    if *profile != Profile::No {
-        let estimate = *profile == Profile::Estimate;
-        process.enter(&Entry::Profile(journal::Profile { estimate, keep: !estimate || output.is_some() }));
+    if *profile != ProfileMode::No {
+        let estimate = *profile == ProfileMode::Estimate;
+        process.enter(&JournalRecord::Profile(journal::ProfileRequest {
+            estimate,
+            keep: !estimate || output.is_some(),
+        }));
     }
     process.communicators.enter_predefined(process);
     note(process);

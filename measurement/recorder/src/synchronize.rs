@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use recording::journal::{Calibration, Entry, Offset};
+use recording::journal::{ClockCalibration, ClockOffset, JournalRecord};
 
 use crate::clock;
 use crate::mpi::Mpi;
@@ -87,7 +87,7 @@ pub(crate) fn measure(process: &Process) {
     let clocks = &process.clocks;
     if clocks.leader == 0 {
         let ticks = clock::now();
-        process.enter(&Entry::Offset(Offset { ticks, reference: ticks, round_trip: 0 }));
+        process.enter(&JournalRecord::Offset(ClockOffset { ticks, reference: ticks, round_trip: 0 }));
     }
     if !clocks.differ {
         return;
@@ -132,7 +132,7 @@ pub(crate) fn measure(process: &Process) {
     }
     if clocks.leader != 0 {
         let [ticks, reference, round_trip] = found;
-        process.enter(&Entry::Offset(Offset { ticks, reference, round_trip }));
+        process.enter(&JournalRecord::Offset(ClockOffset { ticks, reference, round_trip }));
     }
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn calibrate(process: &Process) {
     let before = clock::now();
     let (nanoseconds, realtime) = (clock::monotonic(), clock::realtime());
     let after = clock::now();
-    process.enter(&Entry::Calibration(Calibration {
+    process.enter(&JournalRecord::Calibration(ClockCalibration {
         ticks: before + (after - before) / 2,
         nanoseconds,
         realtime,

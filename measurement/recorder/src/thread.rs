@@ -4,9 +4,9 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use call_paths::{CallPaths, Module, Modules, PathTable, RegionBase, Registers};
-use recording::journal::{self, Entry};
+use recording::journal::{self, JournalRecord};
 use recording::paths::{MPI_FUNCTION, NO_PARENT};
-use recording::settings::Profile;
+use recording::settings::ProfileMode;
 
 use crate::clock;
 use crate::counts::Counts;
@@ -43,14 +43,14 @@ pub(crate) fn module_at(address: u64) -> Option<&'static Module> {
 fn enter_module(module: &Module) {
     if let Some(process) = process::current() {
         let Module { begin, end, bias, build_id, path, .. } = module.clone();
-        process.enter(&Entry::Module(journal::Module { begin, end, bias, build_id, path }));
+        process.enter(&JournalRecord::Module(journal::Module { begin, end, bias, build_id, path }));
     }
 }
 
 /// Tells the user what call paths lack.
 fn complain(sentence: &str) {
     if let Some(process) = process::current() {
-        process.enter(&Entry::Remark { text: sentence.into() });
+        process.enter(&JournalRecord::Remark { text: sentence.into() });
     }
 }
 
@@ -180,14 +180,14 @@ fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, C
     let directory = &process.directory;
     let buffer = process.settings.buffer as usize;
     let (events, counts) = match process.settings.profile {
-        Profile::No => {
+        ProfileMode::No => {
             let (buffer_file, events) = (
                 recording::layout::buffer(directory, location),
                 recording::layout::events(directory, location),
             );
             (Events::create(&buffer_file, &events, buffer)?, None)
         }
-        Profile::Report | Profile::Estimate => {
+        ProfileMode::Report | ProfileMode::Estimate => {
             let path = recording::layout::profile(directory, location);
             let counts = Counts::create(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
             (Events::counted(buffer)?, Some(counts))

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use recording::journal::{self, Entry, ranges};
+use recording::journal::{self, JournalRecord, ranges};
 
 use crate::communicators::Communicator;
 use crate::handles::Handles;
@@ -134,7 +134,7 @@ impl Windows {
         let (size, rank) = (communicator.size(), communicator.rank());
         epochs.pending().clear(size as usize);
         self.known.insert(handle, |known| known.set(Window { number, size, rank, is_allocated, epochs }));
-        process.enter(&Entry::Window(journal::Window {
+        process.enter(&JournalRecord::Window(journal::Window {
             window: number,
             key,
             communicator: communicator.number(),
@@ -166,7 +166,7 @@ impl Windows {
         // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
         let introduce = || {
             let number = self.next_group.fetch_add(1, Ordering::Relaxed);
-            process.enter(&Entry::Group { group: number, members: ranges(members) });
+            process.enter(&JournalRecord::Group { group: number, members: ranges(members) });
             number
         };
         let key = key::of_words(members);

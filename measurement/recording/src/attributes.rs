@@ -1,28 +1,28 @@
-//! Attributes that events carry: what OTF2's records have no field for. They have the same numbers in event files and in
-//! the archive.
+//! OTF2 attributes of events, for what the records have no field for. They have the same numbers in event
+//! files and in the archive.
 
 use model::attributes;
 
-/// A kind of attribute; its number is its position in [`ATTRIBUTES`].
+/// The definition of an attribute; its number is its position in [`ATTRIBUTES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attribute {
     /// Its name, Score-P's where it has one.
     pub name: &'static str,
-    /// What its value says.
+    /// The meaning of its value.
     pub description: &'static str,
-    /// OTF2's number of the type of its value: 3 32 bits, 4 64 bits, both unsigned.
+    /// OTF2's number of the type of its value (`OTF2_Type`): 3 for 32 bits, 4 for 64 bits, both unsigned.
     pub kind: u8,
 }
 
-/// Number of the attribute for where a transfer begins in a file.
+/// Number of the attribute with the offset of a transfer in a file.
 pub const OFFSET: u32 = 0;
-/// Number of the attribute for the process's number on its host.
+/// Number of the attribute with the number of the process on its host.
 pub const PROCESS_ID: u32 = 1;
-/// Number of the attribute for the thread's number on its host.
+/// Number of the attribute with the number of the thread on its host.
 pub const THREAD_ID: u32 = 2;
-/// Number of the attribute for how a file was opened.
+/// Number of the attribute with the access mode of a file.
 pub const ACCESS_MODE: u32 = 3;
-/// Number of the attribute for where a file's view begins.
+/// Number of the attribute with the displacement of a file's view.
 pub const VIEW: u32 = 4;
 /// Number of the attribute [`UNRECORDED`](attributes::UNRECORDED).
 pub const UNRECORDED: u32 = 5;

@@ -1,14 +1,15 @@
 //! The event buffer of a location: a mapped file that outlives its process.
 //!
-//! The file is a [`Header`], padded to [`HEADER_BYTES`], followed by one chunk of an OTF2 event file under
-//! construction. All numbers are in the machine's byte order. The chunk begins with its OTF2 chunk header, whose last
-//! event number is filled in when the chunk is written out.
+//! The file is a [`BufferHeader`], padded to [`HEADER_BYTES`], followed by one chunk of an OTF2 event file
+//! under construction. All numbers are in the machine's byte order. The chunk starts with its OTF2 chunk
+//! header, whose last event number is filled in when the chunk is written out.
 //!
-//! **Invariant:** the first [`Header::filled`] bytes of the chunk are complete records at any moment; the position
-//! moves after the bytes of a record. The event file holds exactly [`Header::chunks`] full chunks, or one more if the
-//! process died between writing a chunk and counting it; bytes behind those are to be cut off.
+//! **Invariant:** the first [`BufferHeader::filled`] bytes of the chunk are complete records at any moment;
+//! the position moves after the bytes of a record. The event file holds exactly [`BufferHeader::chunks`] full
+//! chunks, or one more if the process died between writing a chunk and counting it; bytes behind those are to
+//! be cut off.
 
-/// Where the chunk begins in the file.
+/// Offset of the chunk in the file.
 pub const HEADER_BYTES: usize = 4096;
 
 /// The first eight bytes of the file.
@@ -17,7 +18,7 @@ pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLBUF01");
 /// The header of a buffer file.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Header {
+pub struct BufferHeader {
     /// [`MAGIC`], written last when the buffer is made.
     pub magic: u64,
     /// Size of a chunk, in bytes.
@@ -32,6 +33,7 @@ pub struct Header {
     pub first_time: u64,
     /// Time of the last event, in ticks of the process.
     pub last_time: u64,
-    /// 0 while its thread lives; 1 when the thread has ended the event file itself: the buffer is of no more use.
+    /// 0 while its thread lives; 1 when the thread has completed the event file itself, and the buffer is
+    /// obsolete.
     pub ended: u64,
 }

@@ -1,50 +1,51 @@
 //! Filter files in Score-P's format: which regions of the program are recorded.
 //!
-//! Blocks `SCOREP_REGION_NAMES_BEGIN` … `SCOREP_REGION_NAMES_END` and `SCOREP_FILE_NAMES_BEGIN` … `SCOREP_FILE_NAMES_END`
-//! hold rules `INCLUDE` and `EXCLUDE` with patterns of the shell. Behind `MANGLED` patterns are for the names that linkers
-//! know. `#` begins a comment. (Score-P User Manual, "Filtering".)
+//! Blocks `SCOREP_REGION_NAMES_BEGIN` … `SCOREP_REGION_NAMES_END` and `SCOREP_FILE_NAMES_BEGIN` …
+//! `SCOREP_FILE_NAMES_END` hold rules `INCLUDE` and `EXCLUDE` with patterns of the shell. Patterns behind
+//! `MANGLED` are matched with the names that linkers know. `#` starts a comment. (Score-P User Manual,
+//! "Filtering".)
 
 use std::path::Path;
 
-/// A pattern and what becomes of the names that match it.
+/// A pattern, and whether the names that match it are recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rule {
+pub struct FilterRule {
     /// A pattern of the shell, without NUL.
     pub pattern: String,
     /// Whether names that match are recorded.
     pub admits: bool,
-    /// Whether it is for the name that linkers know.
+    /// Whether it is for mangled names.
     pub is_mangled: bool,
 }
 
 /// The rules of a filter file, in their order.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Rules {
+pub struct FilterRules {
     /// For names of regions.
-    pub regions: Vec<Rule>,
+    pub regions: Vec<FilterRule>,
     /// For names of source files.
-    pub files: Vec<Rule>,
+    pub files: Vec<FilterRule>,
 }
 
 /// The two kinds of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Block {
+enum BlockKind {
     Regions,
     Files,
 }
 
-impl Block {
+impl BlockKind {
     fn begin(self) -> &'static str {
         match self {
-            Block::Regions => "SCOREP_REGION_NAMES_BEGIN",
-            Block::Files => "SCOREP_FILE_NAMES_BEGIN",
+            BlockKind::Regions => "SCOREP_REGION_NAMES_BEGIN",
+            BlockKind::Files => "SCOREP_FILE_NAMES_BEGIN",
         }
     }
 
     fn end(self) -> &'static str {
         match self {
-            Block::Regions => "SCOREP_REGION_NAMES_END",
-            Block::Files => "SCOREP_FILE_NAMES_END",
+            BlockKind::Regions => "SCOREP_REGION_NAMES_END",
+            BlockKind::Files => "SCOREP_FILE_NAMES_END",
         }
     }
 }
@@ -52,31 +53,33 @@ impl Block {
 /// Reads a filter file.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence with the file and the line.
-pub fn read(path: &Path) -> Result<Rules, String> {
+/// The problem, as a sentence with the file and the line.
+pub fn read(path: &Path) -> Result<FilterRules, String> {
     let text = std::fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
     parse(&text).map_err(|(line, problem)| format!("{}: line {line}: {problem}", path.display()))
 }
 
-/// The rules in the text of a filter file; an error has the number of its line.
-fn parse(text: &str) -> Result<Rules, (usize, String)> {
-    let mut rules = Rules::default();
-    // The block, with the line in which it begins, and what the patterns of a line are for that has no keyword.
+/// Parses the text of a filter file; an error has the number of its line.
+fn parse(text: &str) -> Result<FilterRules, (usize, String)> {
+    let mut rules = FilterRules::default();
+    // The block with the line in which it starts, and the rule that patterns without a keyword belong to.
     let (mut block, mut admits, mut is_mangled) = (None, None, false);
     for (number, line) in (1..).zip(text.lines()) {
         let wrong = |problem: String| Err((number, problem));
         let line = line.split('#').next().unwrap_or_default();
         for word in line.split_whitespace() {
-            if let Some(kind) = [Block::Regions, Block::Files].into_iter().find(|kind| kind.begin() == word) {
+            if let Some(kind) =
+                [BlockKind::Regions, BlockKind::Files].into_iter().find(|kind| kind.begin() == word)
+            {
                 if let Some((open, at)) = block {
                     return wrong(format!(
                         "{word} inside of the block of line {at}: {} is missing",
-                        Block::end(open)
+                        BlockKind::end(open)
                     ));
                 }
                 block = Some((kind, number));
             } else if let Some(kind) =
-                [Block::Regions, Block::Files].into_iter().find(|kind| kind.end() == word)
+                [BlockKind::Regions, BlockKind::Files].into_iter().find(|kind| kind.end() == word)
             {
                 match block {
                     Some((open, _)) if open == kind => (block, admits, is_mangled) = (None, None, false),
@@ -88,8 +91,8 @@ fn parse(text: &str) -> Result<Rules, (usize, String)> {
             } else if matches!(word, "INCLUDE" | "EXCLUDE" | "MANGLED") && block.is_none() {
                 return wrong(format!(
                     "{word} outside of a block: expected {} or {}",
-                    Block::Regions.begin(),
-                    Block::Files.begin()
+                    BlockKind::Regions.begin(),
+                    BlockKind::Files.begin()
                 ));
             } else if matches!(word, "INCLUDE" | "EXCLUDE") {
                 (admits, is_mangled) = (Some(word == "INCLUDE"), false);
@@ -99,10 +102,10 @@ fn parse(text: &str) -> Result<Rules, (usize, String)> {
                 let (Some((kind, _)), Some(admits), false) = (block, admits, word.contains('\0')) else {
                     return wrong(format!("{word:?} belongs to no rule"));
                 };
-                let rule = Rule { pattern: word.into(), admits, is_mangled };
+                let rule = FilterRule { pattern: word.into(), admits, is_mangled };
                 match kind {
-                    Block::Regions => rules.regions.push(rule),
-                    Block::Files => rules.files.push(rule),
+                    BlockKind::Regions => rules.regions.push(rule),
+                    BlockKind::Files => rules.files.push(rule),
                 }
             }
         }
@@ -121,12 +124,13 @@ mod tests {
     fn rules_are_those_of_their_block_in_their_order() {
         let text = "SCOREP_REGION_NAMES_BEGIN EXCLUDE *\n INCLUDE main step_* # all\n EXCLUDE MANGLED _Z*\n \
                     SCOREP_REGION_NAMES_END\nSCOREP_FILE_NAMES_BEGIN\nEXCLUDE */lib/*\nSCOREP_FILE_NAMES_END";
-        let rule = |pattern: &str, admits, is_mangled| Rule { pattern: pattern.into(), admits, is_mangled };
+        let rule =
+            |pattern: &str, admits, is_mangled| FilterRule { pattern: pattern.into(), admits, is_mangled };
         let regions =
             [("*", false), ("main", true), ("step_*", true)].map(|(name, admits)| rule(name, admits, false));
         let regions = [&regions[..], &[rule("_Z*", false, true)]].concat();
-        assert_eq!(parse(text), Ok(Rules { regions, files: vec![rule("*/lib/*", false, false)] }));
-        assert_eq!(parse("# nothing"), Ok(Rules::default()));
+        assert_eq!(parse(text), Ok(FilterRules { regions, files: vec![rule("*/lib/*", false, false)] }));
+        assert_eq!(parse("# nothing"), Ok(FilterRules::default()));
     }
 
     #[test]

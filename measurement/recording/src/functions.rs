@@ -1,11 +1,11 @@
-//! MPI functions as the recorder sees them: its columns of the table of MPI functions ([`model::mpi`]), and which functions
-//! a user may choose.
+//! MPI functions as the recorder sees them: its columns of the table of MPI functions ([`model::mpi`]), and
+//! the choice of functions by the user.
 //!
-//! The columns are group, hook, parameters. Groups have Score-P's names (`SCOREP_MPI_ENABLE_GROUPS`). The hook is the function
-//! of the recorder that records what the call does, `-` if entering and leaving it is all. Parameters have classes, which is
-//! all that a wrapper must know of them:
+//! The columns are group, hook, parameters. Groups have Score-P's names (`SCOREP_MPI_ENABLE_GROUPS`). The
+//! hook is the function of the recorder that records what the call does, `-` if entering and leaving it is
+//! all. Parameters have classes, which is all that a wrapper must know of them:
 //!
-//! | class | what |
+//! | class | type |
 //! |---|---|
 //! | `p` | a pointer |
 //! | `i` | an `int` |
@@ -18,14 +18,14 @@ use model::{RegionRole, mpi};
 
 /// An MPI function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Function {
+pub struct MpiFunction {
     /// Its name, such as `MPI_Send`.
     pub name: &'static str,
     /// Whether some MPI libraries lack it.
     pub is_optional: bool,
-    /// What OTF2 calls its role.
+    /// Its role in OTF2 (`OTF2_RegionRole`).
     pub role: RegionRole,
-    /// The group that configurations know it by, such as `p2p`.
+    /// Its group in configurations, such as `p2p`.
     pub group: &'static str,
     /// The recorder's function for it, such as `point_to_point::send`.
     pub hook: Option<&'static str>,
@@ -49,40 +49,40 @@ const FOLLOWED: [&str; 12] = [
     "windows::allocate",
 ];
 
-impl Function {
-    /// Whether calls that do something (complete a request, make a communicator) are recorded even if the function is
-    /// not chosen.
+impl MpiFunction {
+    /// Whether calls that do something (complete a request, make a communicator) are recorded even if the
+    /// function is not chosen.
     pub fn is_followed(&self) -> bool {
         let hook = self.hook.unwrap_or_default();
         FOLLOWED.iter().any(|prefix| hook.starts_with(prefix))
     }
 
-    /// Whether a word of a choice of functions means it: its name, also without the ending of large counts, its group, or
-    /// `all`.
+    /// Whether a word of a choice of functions selects it: its name, also without the suffix `_c` of large
+    /// counts, its group, or `all`.
     pub fn is_meant_by(&self, word: &str) -> bool {
         let base = self.name.strip_suffix("_c").unwrap_or(self.name);
         word == "all" || self.group == word || self.name == word || base == word
     }
 }
 
-/// All functions, in the order of the table: a function's position is its number.
+/// Returns all functions, in the order of the table: a function's position is its number.
 ///
 /// # Panics
 /// If the table, which is part of the program, is wrong.
-pub fn all() -> &'static [Function] {
-    static FUNCTIONS: LazyLock<Vec<Function>> =
+pub fn all() -> &'static [MpiFunction] {
+    static FUNCTIONS: LazyLock<Vec<MpiFunction>> =
         LazyLock::new(|| mpi::functions().iter().map(function).collect());
     &FUNCTIONS
 }
 
-/// A word of a choice of functions that stands for none: neither a name nor a group.
+/// Returns a word of a choice of functions that is neither a name nor a group.
 pub fn unknown_in(choice: &str) -> Option<&str> {
     let is_known = |word: &str| all().iter().any(|function| function.is_meant_by(word));
     let words = choice.split(',').map(|word| word.trim().trim_start_matches(['+', '-']));
     words.filter(|word| !word.is_empty()).find(|word| !is_known(word))
 }
 
-fn function(of: &mpi::Function) -> Function {
+fn function(of: &mpi::Function) -> MpiFunction {
     let mpi::Function { name, is_optional, role, recorder, .. } = *of;
     let mut words = recorder.split(' ');
     let mut word = || words.next().unwrap_or_else(|| panic!("functions.txt: too few words for {name}"));
@@ -92,7 +92,7 @@ fn function(of: &mpi::Function) -> Function {
         (name, class.chars().next().unwrap_or_else(|| panic!("functions.txt: {parameter}")))
     });
     let hook = (hook != "-").then_some(hook);
-    Function { name, is_optional, role, group, hook, parameters: parameters.collect() }
+    MpiFunction { name, is_optional, role, group, hook, parameters: parameters.collect() }
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
-//! The journal of a process: whatever happens seldom, as lines of JSON, one [`Entry`] a line.
+//! The journal of a process: everything that happens seldom, as lines of JSON, one [`JournalRecord`] a line.
 //!
 //! A line without its newline was cut off by the end of the process and is passed over.
 
-use crate::settings::Records;
+use crate::settings::EventRecords;
 use serde::{Deserialize, Serialize};
 
 /// A line of the journal.
 ///
-/// Communicators, groups, windows and files have numbers of the process, which its events use, and keys by which all
-/// processes that share one know it. Ranks are ranks in the world. Times are in ticks of the process.
+/// Communicators, groups, windows and files have numbers of the process, which its events use, and keys,
+/// which are the same in all processes that share one. Ranks are ranks in the world. Times are in ticks of
+/// the process.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub enum Entry {
-    /// Comes first: the process.
+pub enum JournalRecord {
+    /// The process; always the first record.
     Process {
         /// Version of the recorder.
         version: String,
@@ -22,41 +23,41 @@ pub enum Entry {
         size: u32,
         /// Host that it runs on.
         host: String,
-        /// Its number there.
+        /// Its process id there.
         process: u32,
         /// The program, as a path if that is known.
         program: String,
         /// The arguments of the program, without its name.
         arguments: Vec<String>,
-        /// What the MPI library says of itself.
+        /// What `MPI_Get_library_version` returns.
         mpi: String,
         /// Size of a chunk of the event files, in bytes.
         chunk_size: u64,
-        /// What times are ticks of: `tsc` or `monotonic`.
+        /// The clock that times are read from: `tsc` or `monotonic`.
         clock: String,
         /// Samples for a second of a thread's processor time; 0 for none.
         #[serde(default)]
         sample: u32,
     },
     /// The process counts instead of recording events.
-    Profile(Profile),
-    /// The records that the archive is to have, if not those of calling contexts.
+    Profile(ProfileRequest),
+    /// The event records of the archive, if not those of calling contexts.
     Records {
-        /// What the user has chosen.
-        records: Records,
+        /// The user's choice.
+        records: EventRecords,
     },
     /// A thread that has recorded something.
     Thread {
         /// Its number in the process; 0 is the one that called `MPI_Init`.
         thread: u32,
-        /// What the system calls it, if it has a name of its own.
+        /// Its name in the system, if it has one of its own.
         name: Option<String>,
     },
-    /// Two readings of the clocks at one moment; first and last together say how long a tick is.
-    Calibration(Calibration),
-    /// The clock of the process beside that of rank 0, at one moment.
-    Offset(Offset),
-    /// A file that is mapped with code in it.
+    /// Two clocks read at one moment; the first and the last calibration give the length of a tick.
+    Calibration(ClockCalibration),
+    /// The clocks of the process and of rank 0 at one moment.
+    Offset(ClockOffset),
+    /// A mapped file with code.
     Module(Module),
     /// A region that the program has named.
     Region(Region),
@@ -75,7 +76,7 @@ pub enum Entry {
     Group {
         /// Its number in the process.
         group: u32,
-        /// Ranks of its members, as in [`Entry::Communicator`].
+        /// Ranks of its members, as in [`JournalRecord::Communicator`].
         members: String,
     },
     /// A window for one-sided communication was created.
@@ -89,37 +90,37 @@ pub enum Entry {
         /// Path of the file.
         path: String,
     },
-    /// A topology of a communicator.
+    /// A Cartesian topology of a communicator.
     Topology(Topology),
-    /// Something that limits what the trace says: recording stopped, paths were cut short, …
+    /// Something that limits the trace: recording stopped, paths were cut short, …
     Notice {
         /// A sentence for the user.
         text: String,
     },
-    /// Something that the user should know although events are complete: what call paths lack.
+    /// Something that the user should know although events are complete, such as what call paths lack.
     Remark {
         /// A sentence for the user.
         text: String,
     },
-    /// The program has come to its end by itself.
+    /// The program has ended by itself.
     End {
         /// Its exit status.
         status: i32,
     },
 }
 
-/// The process counts instead of recording events.
+/// The request for a profile: the process counts instead of recording events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Profile {
-    /// Whether that is to say how large a trace would be.
+pub struct ProfileRequest {
+    /// Whether the size of a trace is to be estimated.
     pub estimate: bool,
     /// Whether the report is wanted.
     pub keep: bool,
 }
 
-/// Two readings of the clocks at one moment; first and last together say how long a tick is.
+/// Two clocks read at one moment; the first and the last calibration give the length of a tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Calibration {
+pub struct ClockCalibration {
     /// Ticks of the process.
     pub ticks: u64,
     /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
@@ -128,25 +129,26 @@ pub struct Calibration {
     pub realtime: u64,
 }
 
-/// The clock of the process beside that of rank 0, at one moment.
+/// The clocks of the process and of rank 0 at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Offset {
+pub struct ClockOffset {
     /// Ticks of the process.
     pub ticks: u64,
     /// Ticks of rank 0.
     pub reference: u64,
-    /// How long the least round trip took, in ticks: the reading is that uncertain. 0 if both have the same clock.
+    /// Duration of the shortest round trip in ticks, the uncertainty of the reading; 0 if both have the same
+    /// clock.
     pub round_trip: u64,
 }
 
-/// A file that is mapped with code in it.
+/// A mapped file with code.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Module {
     /// First address of the mapping.
     pub begin: u64,
     /// First address behind it.
     pub end: u64,
-    /// What to subtract from an address for the address in the file's symbol tables.
+    /// Load bias: what to subtract from an address for the address in the file's symbol tables.
     pub bias: u64,
     /// GNU build id in hexadecimal digits, if it has one.
     pub build_id: Option<String>,
@@ -161,11 +163,11 @@ pub struct Region {
     pub region: u32,
     /// Its name.
     pub name: String,
-    /// Source file, if the program told it.
+    /// Source file, if the program passed it.
     pub file: Option<String>,
     /// Line in the source file, 0 if unknown.
     pub line: u32,
-    /// Whether it is a phase: a stretch of the run that is analyzed as a whole.
+    /// Whether it is a phase: a part of the run that is analyzed as a whole.
     pub phase: bool,
 }
 
@@ -174,14 +176,14 @@ pub struct Region {
 pub struct Communicator {
     /// Its number in the process.
     pub communicator: u32,
-    /// The same for all members and for nobody else.
+    /// A number that all members have, and no other communicator.
     pub key: u64,
-    /// Its name: MPI's for the predefined ones, else empty until [`Entry::Name`].
+    /// Its name: MPI's for the predefined ones, else empty until [`JournalRecord::Name`].
     pub name: String,
     /// Number of its parent.
     pub parent: Option<u32>,
-    /// Ranks of its members as ranges `first-last` or `first-last/step`, comma separated, in the order of their
-    /// ranks in it. Told by the first member at least.
+    /// Ranks of its members as ranges `first-last` or `first-last/step`, comma separated, in the order of
+    /// their ranks in it. Recorded by the first member at least.
     pub members: Option<String>,
     /// The other group of an inter-communicator.
     pub remote: Option<String>,
@@ -192,11 +194,11 @@ pub struct Communicator {
 pub struct Window {
     /// Its number in the process.
     pub window: u32,
-    /// The same for all members and for nobody else.
+    /// A number that all members have, and no other window.
     pub key: u64,
     /// Number of its communicator.
     pub communicator: u32,
-    /// Its name: what created it, until [`Entry::Name`].
+    /// Its name: what created it, until [`JournalRecord::Name`].
     pub name: String,
 }
 
@@ -205,7 +207,7 @@ pub struct Window {
 pub struct File {
     /// Number of the handle in the process.
     pub handle: u32,
-    /// The same for all that opened it together and for nobody else.
+    /// A number that all processes that opened it together have, and no other file.
     pub key: u64,
     /// Path of the file.
     pub path: String,
@@ -213,7 +215,7 @@ pub struct File {
     pub communicator: u32,
 }
 
-/// A topology of a communicator.
+/// A Cartesian topology of a communicator.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Topology {
     /// Number of the communicator.
@@ -226,25 +228,25 @@ pub struct Topology {
     pub coordinates: Vec<u32>,
 }
 
-impl Entry {
-    /// The entry as a line, newline included.
+impl JournalRecord {
+    /// Returns the record as a line, newline included.
     pub fn to_line(&self) -> String {
-        // An entry has no maps with keys that are not strings, the only thing that can fail.
+        // Serialization fails for maps with keys that are not strings only, which a record does not have.
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');
         line
     }
 
-    /// The entry that a line (without newline) holds.
+    /// Parses a line (without newline).
     ///
     /// # Errors
-    /// If it is none; the message says what is wrong at which column.
+    /// If it is not a record; the message has the problem and the column.
     pub fn from_line(line: &str) -> Result<Self, String> {
         serde_json::from_str(line).map_err(|cause| cause.to_string())
     }
 }
 
-/// Numbers in their order as ranges, `0-3,7,9-15/2`.
+/// Returns numbers in their order as ranges, `0-3,7,9-15/2`.
 pub fn ranges(numbers: &[u32]) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -256,7 +258,7 @@ pub fn ranges(numbers: &[u32]) -> String {
                 last += 1;
             }
         }
-        // Two numbers are shorter as numbers, but for neighbours.
+        // Two numbers are shorter as numbers, unless they are neighbours.
         if last == at + 1 && step > 1 {
             last = at;
         }
@@ -275,7 +277,7 @@ pub fn ranges(numbers: &[u32]) -> String {
     text
 }
 
-/// The numbers that ranges stand for; `None` if it is not that, or they are more than `limit`.
+/// Returns the numbers in ranges; `None` if the text is not ranges, or has more than `limit` numbers.
 pub fn numbers(ranges: &str, limit: usize) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for range in ranges.split(',').filter(|range| !range.is_empty()) {
@@ -302,16 +304,16 @@ mod tests {
     #[test]
     fn entries_are_read_as_they_were_written() {
         let entries = [
-            Entry::Thread { thread: 2, name: None },
-            Entry::Records { records: Records::EnterLeave },
-            Entry::Region(Region {
+            JournalRecord::Thread { thread: 2, name: None },
+            JournalRecord::Records { records: EventRecords::EnterLeave },
+            JournalRecord::Region(Region {
                 region: 1,
                 name: "a\"b\n".into(),
                 file: Some("x.c".into()),
                 line: 3,
                 phase: false,
             }),
-            Entry::Communicator(Communicator {
+            JournalRecord::Communicator(Communicator {
                 communicator: 2,
                 key: u64::MAX,
                 name: String::new(),
@@ -323,9 +325,9 @@ mod tests {
         for entry in entries {
             let line = entry.to_line();
             assert_eq!(line.matches('\n').count(), 1, "{line}");
-            assert_eq!(Entry::from_line(line.trim_end()), Ok(entry));
+            assert_eq!(JournalRecord::from_line(line.trim_end()), Ok(entry));
         }
-        assert!(Entry::from_line("{\"entry\":\"thread\",\"thr").is_err());
+        assert!(JournalRecord::from_line("{\"entry\":\"thread\",\"thr").is_err());
     }
 
     #[test]

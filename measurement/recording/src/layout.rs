@@ -1,4 +1,4 @@
-//! The names of files in an experiment directory.
+//! Names of the files in an experiment directory.
 
 use std::path::{Path, PathBuf};
 
@@ -11,60 +11,62 @@ pub const PROFILE: &str = "profile.cubex";
 /// The folder of event files and local definitions.
 pub const TRACES: &str = "traces";
 
-/// The folder of what only matters until the archive is complete.
+/// The folder of files that are needed only until the archive is complete.
 pub const RECORDING: &str = "recording";
 
-/// How the name of an event file ends that [`kept`] is the place of.
+/// Suffix of the files of [`kept`].
 pub const KEPT: &str = ".recorded.evt";
 
-/// Environment variable: the file to which a process appends the path of the experiment directory that it records to,
-/// with a newline. Set by the launcher.
+/// Environment variable with the file to which a process appends the path of its experiment directory and a
+/// newline. Set by the launcher.
 pub const NOTE_VARIABLE: &str = "REPLAY_NOTE";
 
-/// Environment variable: the process that has a recorder linked into it. Set by that recorder, for one that is preloaded.
+/// Environment variable with the id of the process that has a recorder linked into it. Set by that recorder,
+/// for a preloaded one.
 pub const LINKED_VARIABLE: &str = "REPLAY_LINKED";
 
-/// The reference of a location: thread number in the upper half, rank in the lower (as in Score-P).
+/// Returns the reference of a location: thread number in the upper half, rank in the lower (as in Score-P).
 pub fn location(rank: u32, thread: u32) -> u64 {
     u64::from(thread) << 32 | u64::from(rank)
 }
 
-/// Rank and thread number of a location.
+/// Returns rank and thread number of a location.
 pub fn rank_and_thread(location: u64) -> (u32, u32) {
     (location as u32, (location >> 32) as u32)
 }
 
-/// The event file of a location.
+/// Returns the path of the event file of a location.
 pub fn events(directory: &Path, location: u64) -> PathBuf {
     directory.join(TRACES).join(format!("{location}.evt"))
 }
 
-/// The buffer of a location.
+/// Returns the path of the buffer of a location.
 pub fn buffer(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.buffer"))
 }
 
-/// The event file of a location as it was recorded, while another one with other records takes its place.
+/// Returns where the event file of a location is kept as it was recorded, while another one with other
+/// records takes its place.
 pub fn kept(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}{KEPT}"))
 }
 
-/// The call paths of a location.
+/// Returns the path of the call paths of a location.
 pub fn paths(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.paths"))
 }
 
-/// The Python functions on the call paths of a location, if there are any.
+/// Returns the path of the Python functions on the call paths of a location, if there are any.
 pub fn python_functions(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.python"))
 }
 
-/// The counts of a location.
+/// Returns the path of the counts of a location.
 pub fn profile(directory: &Path, location: u64) -> PathBuf {
     directory.join(RECORDING).join(format!("{location}.profile"))
 }
 
-/// The journal of a process.
+/// Returns the path of the journal of a process.
 pub fn journal(directory: &Path, rank: u32) -> PathBuf {
     directory.join(RECORDING).join(format!("{rank}.journal"))
 }

@@ -1,5 +1,5 @@
-//! What a recorded process leaves behind while it runs: the contract between the recorder, which is inside the
-//! program, and the launcher, which makes an OTF2 archive of it afterwards, whether the program ended or died.
+//! The files of a process under recording: the contract between the recorder, which is inside the program,
+//! and the launcher, which makes an OTF2 archive of them afterwards, whether the program ended or died.
 //!
 //! An experiment directory under recording:
 //!
@@ -10,14 +10,15 @@
 //! | `recording/<location>.paths` | call paths, numbered as in the events, see [`mod@paths`] | mapped by its thread |
 //! | `recording/<location>.python` | Python functions that call paths refer to, see [`mod@python`] | mapped by its thread |
 //! | `recording/<location>.profile` | instead of events: counts per call path, see [`mod@profile`] | mapped by its thread |
-//! | `recording/<rank>.journal` | everything else as lines of JSON, see [`journal::Entry`] | appended by the process |
+//! | `recording/<rank>.journal` | everything else as lines of JSON, see [`journal::JournalRecord`] | appended
+//! by the process |
 //!
-//! All of it is readable at any moment: a process that is killed leaves whatever it has recorded. When the archive is
-//! complete (its anchor file comes last), `recording/` is removed. A program that is profiled has no events, and its
-//! `recording/` becomes `profile.cubex`.
+//! All of it is readable at any moment: a process that is killed leaves whatever it has recorded. When the
+//! archive is complete (its anchor file comes last), `recording/` is removed. A program that is profiled has
+//! no events, and its `recording/` becomes `profile.cubex`.
 //!
-//! The crate also holds the tables of all MPI functions, [`mod@functions`], and of [`mod@attributes`], and reads filter
-//! files, [`mod@filter`].
+//! The crate also holds the tables of all MPI functions, [`mod@functions`], and of [`mod@attributes`], and
+//! reads filter files, [`mod@filter`].
 
 pub mod attributes;
 pub mod buffer;

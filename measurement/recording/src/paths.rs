@@ -1,31 +1,32 @@
-//! The call paths of a location: a mapped file with one node for each, numbered as the events number them.
+//! The call paths of a location: a mapped file with one node for each, with the numbers that the events refer
+//! to.
 //!
-//! The file is a [`Header`] and then [`Node`]s, all in the machine's byte order. A node's number is its position; its
-//! parent has a smaller one.
+//! The file is a [`PathsHeader`] and then [`PathNode`]s, all in the machine's byte order. A node's number is
+//! its position; its parent has a smaller one.
 //!
-//! **Invariant:** the first [`Header::nodes`] nodes are complete at any moment.
+//! **Invariant:** the first [`PathsHeader::nodes`] nodes are complete at any moment.
 
 /// The first eight bytes of the file.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLPTH01");
 
-/// The parent of a path that has none.
+/// The parent of a path without one.
 pub const NO_PARENT: u32 = u32::MAX;
 
 /// The header of a file of call paths.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Header {
+pub struct PathsHeader {
     /// [`MAGIC`].
     pub magic: u64,
     /// Number of nodes.
     pub nodes: u64,
 }
 
-/// A call path: what was entered, and from which path.
+/// A call path: its last element, and the path that it was entered from.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 #[repr(C)]
-pub struct Node {
-    /// What it is depends on the kind.
+pub struct PathNode {
+    /// The element; its meaning depends on the kind.
     pub target: u64,
     /// Number of the parent, or [`NO_PARENT`].
     pub parent: u32,
@@ -39,7 +40,7 @@ pub const FRAME: u32 = 0;
 pub const MPI_FUNCTION: u32 = 1;
 /// `target` is a region that the program named: its number in the journal.
 pub const REGION: u32 = 2;
-/// `target` is the address of a function that told its begin and end (`-finstrument-functions`).
+/// `target` is the address of an instrumented function (`-finstrument-functions`).
 pub const FUNCTION: u32 = 3;
 /// `target` is an address where a sample was taken: the instruction itself, not a return address.
 pub const SAMPLE: u32 = 4;

@@ -1,11 +1,12 @@
-//! The Python functions on the call paths of a location: a mapped file, and the names of files that are no part of the
-//! program when Python runs it.
+//! The Python functions on the call paths of a location: a mapped file. Also the names of files that are no
+//! part of the program when Python runs it.
 //!
-//! The file is a [`Header`] and then the functions, each an [`Entry`], its name and its file in UTF-8, and zeros up to a
-//! multiple of [`ALIGNMENT`]. A function's number is its offset in the file, counted in units of [`ALIGNMENT`]; so no
-//! function has the number 0, which stands for one that could not be told.
+//! The file is a [`FunctionsHeader`] and then the functions, each a [`FunctionEntry`], its name and its file
+//! in UTF-8, and zeros up to a multiple of [`ALIGNMENT`]. A function's number is its offset in the file,
+//! counted in units of [`ALIGNMENT`]; so no function has the number 0, which stands for one that could not be
+//! identified.
 //!
-//! **Invariant:** the first [`Header::bytes`] bytes are complete at any moment.
+//! **Invariant:** the first [`FunctionsHeader::bytes`] bytes are complete at any moment.
 
 /// The first eight bytes of the file.
 pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLPYF01");
@@ -13,48 +14,48 @@ pub const MAGIC: u64 = u64::from_ne_bytes(*b"RPLPYF01");
 /// Entries begin at multiples of this.
 pub const ALIGNMENT: usize = 8;
 
-/// The number of a function that could not be told.
+/// The number of a function that could not be identified.
 pub const UNKNOWN: u32 = 0;
 
 /// The header of a file of Python functions.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Header {
+pub struct FunctionsHeader {
     /// [`MAGIC`].
     pub magic: u64,
     /// Bytes of the file that are complete, with the header.
     pub bytes: u64,
 }
 
-/// What comes before the name and the file of a function.
+/// The fixed part of a function, before its name and its file.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Entry {
-    /// Bytes of the name.
+pub struct FunctionEntry {
+    /// Length of the name in bytes.
     pub name: u32,
-    /// Bytes of the file's path.
+    /// Length of the file's path in bytes.
     pub file: u32,
-    /// The line in which the function begins; 0 if unknown.
+    /// First line of the function; 0 if unknown.
     pub line: u32,
     /// 0.
     pub reserved: u32,
 }
 
-/// The target of a node of the kind [`PYTHON`](crate::paths::PYTHON): the function, and the line in it that is executed,
-/// which is 0 if unknown.
+/// Returns the target of a node of the kind [`PYTHON`](crate::paths::PYTHON): the function, and the line in
+/// it that is executed, which is 0 if unknown.
 pub fn target(function: u32, line: u32) -> u64 {
     u64::from(function) << 32 | u64::from(line)
 }
 
-/// The function and the line of such a target.
+/// Returns the function and the line of such a target.
 pub fn function_and_line(target: u64) -> (u32, u32) {
     ((target >> 32) as u32, target as u32)
 }
 
-/// Whether a file is the interpreter, or one of the libraries by which it calls functions in C: their functions say nothing
-/// of the program.
+/// Whether a file is the interpreter, or one of the libraries by which it calls functions in C, which are no
+/// part of the program.
 pub fn is_interpreter(path: &str) -> bool {
-    /// How the names of these files begin; a digit, a dot or nothing follows.
+    /// Prefixes of the names of these files; a digit, a dot or nothing follows.
     const BEGINS: [&str; 4] = ["python", "libpython", "_ctypes", "libffi"];
     let name = path.rsplit('/').next().unwrap_or(path);
     BEGINS.iter().any(|begin| {

@@ -1,15 +1,15 @@
-//! What the user may choose: one table, by environment variables. The launcher's options and configuration file set the
-//! same variables for the processes that it starts.
+//! The user's settings: one table, by environment variables. The launcher's options and configuration file
+//! set the same variables for the processes that it starts.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A variable of the environment.
+/// An environment variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What it means if it is not set.
+    /// Its value if it is not set.
     pub default: &'static str,
     /// What it does, with its unit.
     pub meaning: &'static str,
@@ -76,7 +76,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "REPLAY_WINDOW", default: "", meaning: "record rounds FIRST-LAST only, counted from 0" },
 ];
 
-/// The user's choices, checked.
+/// The user's settings, checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
     /// The experiment directory, if the user named one.
@@ -85,48 +85,48 @@ pub struct Settings {
     pub buffer: u64,
     /// Length of call paths, in frames.
     pub depth: u32,
-    /// MPI functions to record, as the user wrote it.
+    /// MPI functions to record, as the user wrote them.
     pub functions: String,
-    /// Whether to count instead of recording events.
-    pub profile: Profile,
-    /// Records of the archive.
-    pub records: Records,
+    /// Whether call paths are counted instead of recording events.
+    pub profile: ProfileMode,
+    /// Event records of the archive.
+    pub records: EventRecords,
     /// The filter file.
     pub filter: Option<PathBuf>,
     /// Samples a second; 0 for none.
     pub sample: u32,
-    /// What to read the time from.
-    pub clock: Clock,
+    /// The clock that times are read from.
+    pub clock: ClockSource,
     /// Seconds between measurements of clock offsets; 0 for none in between.
     pub clock_interval: f64,
     /// Rounds to record.
     pub rounds: Rounds,
 }
 
-/// Whether call paths are counted instead of traced, and what for.
+/// Whether call paths are counted instead of traced, and the purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Profile {
-    /// They are traced.
+pub enum ProfileMode {
+    /// Traced.
     No,
-    /// For a report.
+    /// Counted, for a report.
     Report,
-    /// To say how large a trace would be.
+    /// Counted, to estimate the size of a trace.
     Estimate,
 }
 
-/// How the archive tells where a thread is. The recorder leaves the same for both.
+/// Event records of the archive for the call path of a thread. The files of the recorder do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Records {
+pub enum EventRecords {
     /// `CallingContextEnter` and its like, with whole call paths.
     CallingContexts,
     /// `Enter` and `Leave` of one region each.
     EnterLeave,
 }
 
-/// What to read the time from.
+/// The clock that times are read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clock {
+pub enum ClockSource {
     /// The processor's counter where it is reliable, else `Monotonic`.
     Auto,
     /// The processor's counter.
@@ -135,19 +135,19 @@ pub enum Clock {
     Monotonic,
 }
 
-/// Which rounds (stretches between collective calls on `MPI_COMM_WORLD`) are recorded.
+/// The rounds (intervals between collective calls on `MPI_COMM_WORLD`) that are recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rounds {
-    /// The first one.
+    /// The first round.
     pub first: u64,
-    /// The first one that is not recorded any more.
+    /// The first round that is not recorded any more.
     pub end: u64,
-    /// Every how many.
+    /// The stride: one of so many is recorded.
     pub every: u64,
 }
 
 impl Rounds {
-    /// All of them.
+    /// All rounds.
     pub const ALL: Rounds = Rounds { first: 0, end: u64::MAX, every: 1 };
 
     /// Whether this round is recorded.
@@ -156,15 +156,15 @@ impl Rounds {
     }
 }
 
-impl Records {
-    /// The choice that a value of `REPLAY_RECORDS` stands for.
+impl EventRecords {
+    /// Parses a value of `REPLAY_RECORDS`.
     ///
     /// # Errors
-    /// If it is none: what was found, what was expected.
+    /// If there is no such choice: what was found, what was expected.
     pub fn read(value: &str) -> Result<Self, String> {
         match value {
-            "calling-contexts" => Ok(Records::CallingContexts),
-            "enter-leave" => Ok(Records::EnterLeave),
+            "calling-contexts" => Ok(EventRecords::CallingContexts),
+            "enter-leave" => Ok(EventRecords::EnterLeave),
             _ => Err(format!("REPLAY_RECORDS is {value:?}, expected calling-contexts or enter-leave")),
         }
     }
@@ -194,18 +194,18 @@ impl Settings {
             return Err(wrong("REPLAY_SAMPLE", "at most 10000 samples a second"));
         }
         let clock = match value("REPLAY_CLOCK").as_str() {
-            "auto" => Clock::Auto,
-            "tsc" => Clock::Tsc,
-            "monotonic" => Clock::Monotonic,
+            "auto" => ClockSource::Auto,
+            "tsc" => ClockSource::Tsc,
+            "monotonic" => ClockSource::Monotonic,
             _ => return Err(wrong("REPLAY_CLOCK", "auto, tsc or monotonic")),
         };
         let profile = match value("REPLAY_PROFILE").as_str() {
-            "0" => Profile::No,
-            "1" => Profile::Report,
-            "estimate" => Profile::Estimate,
+            "0" => ProfileMode::No,
+            "1" => ProfileMode::Report,
+            "estimate" => ProfileMode::Estimate,
             _ => return Err(wrong("REPLAY_PROFILE", "0, 1 or estimate")),
         };
-        let records = Records::read(&value("REPLAY_RECORDS"))?;
+        let records = EventRecords::read(&value("REPLAY_RECORDS"))?;
         let clock_interval = value("REPLAY_CLOCK_INTERVAL")
             .parse()
             .ok()
@@ -250,7 +250,7 @@ impl Settings {
     }
 }
 
-/// A number of bytes such as `1M`, `256K` or `300000`.
+/// Parses a number of bytes such as `1M`, `256K` or `300000`.
 pub fn bytes(text: &str) -> Option<u64> {
     let (digits, unit) = match text.trim().trim_end_matches(['b', 'B']).trim_end_matches('i') {
         text if text.ends_with(['k', 'K']) => (&text[..text.len() - 1], 1 << 10),
@@ -275,8 +275,11 @@ mod tests {
     fn nothing_set_means_the_defaults() {
         let settings = read(&[]).unwrap();
         assert_eq!((settings.buffer, settings.depth, settings.sample), (1 << 20, 64, 0));
-        assert_eq!((settings.clock, settings.rounds, settings.output), (Clock::Auto, Rounds::ALL, None));
-        assert_eq!(settings.records, Records::CallingContexts);
+        assert_eq!(
+            (settings.clock, settings.rounds, settings.output),
+            (ClockSource::Auto, Rounds::ALL, None)
+        );
+        assert_eq!(settings.records, EventRecords::CallingContexts);
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! The files that tell what is in a file with code: itself, and those with its debug information.
+//! The files with the symbols of a file with code: itself, and those with its debug information.
 
 use crate::File;
-use crate::debug_info::Sections;
+use crate::debug_info::DebugSections;
 use crate::resolver::Resolver;
 use files::{FileBytes, Io};
 use object::Object;
 use std::path::{Path, PathBuf};
 
-/// Where systems keep debug information that is not in the programs themselves.
+/// Where systems install separate debug information.
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
 
 /// The bytes of a file with code and of those with its debug information.
@@ -15,20 +15,24 @@ const DEBUG_FOLDER: &str = "/usr/lib/debug";
 pub struct Contents {
     name: String,
     files: Vec<FileBytes>,
-    /// Which of the files has debug information, and what several such files have in common.
+    /// Position of the file with debug information.
     with_lines: Option<usize>,
+    /// The supplementary file, with what several files with debug information have in common
+    /// (`.gnu_debugaltlink`).
     supplement: Option<FileBytes>,
 }
 
 impl Contents {
-    /// Opens what there is of a file. In the process of somebody else, files have to be read: mapping them takes a signal.
+    /// Opens a file and those with its debug information. In a process that is not ours, files have to be
+    /// read: mapping them installs a signal handler.
     ///
     /// # Errors
-    /// If there is no such file, or it is another one by now; the sentence says which.
+    /// If there is no such file, or it has changed since; the sentence says which.
     pub fn open(file: &File, io: Io) -> Result<Contents, String> {
         let open = |path: &Path| open(path, io);
         let own = open(Path::new(&file.path));
-        // The program may have been built again since; then only its debug information elsewhere helps.
+        // The program may have been built again since; then only separate debug information of the same build
+        // helps.
         let own = own.and_then(|bytes| {
             let is_same = match (&file.build_id, build_id(&parse(&bytes)?)) {
                 (Some(recorded), found) => found.as_ref() == Some(recorded),
@@ -52,14 +56,15 @@ impl Contents {
         Ok(Contents { name: file.name().to_string(), files, with_lines, supplement })
     }
 
-    /// The tables in the files.
+    /// Returns the tables in the files.
     ///
     /// # Errors
     /// If a file is not one with code; the sentence says which.
     pub fn tables(&self) -> Result<Tables<'_>, String> {
         let objects = self.files.iter().map(parse).collect::<Result<Vec<_>, String>>()?;
-        let lines = self.with_lines.and_then(|at| Sections::load(&objects[at]).ok());
-        let supplement = self.supplement.as_ref().and_then(|bytes| Sections::load(&parse(bytes).ok()?).ok());
+        let lines = self.with_lines.and_then(|at| DebugSections::load(&objects[at]).ok());
+        let supplement =
+            self.supplement.as_ref().and_then(|bytes| DebugSections::load(&parse(bytes).ok()?).ok());
         Ok(Tables { name: &self.name, objects, lines, supplement })
     }
 }
@@ -69,12 +74,12 @@ impl Contents {
 pub struct Tables<'a> {
     pub(crate) name: &'a str,
     pub(crate) objects: Vec<object::File<'a>>,
-    pub(crate) lines: Option<Sections<'a>>,
-    pub(crate) supplement: Option<Sections<'a>>,
+    pub(crate) lines: Option<DebugSections<'a>>,
+    pub(crate) supplement: Option<DebugSections<'a>>,
 }
 
 impl Tables<'_> {
-    /// What answers questions from them.
+    /// Returns a resolver of addresses by these tables.
     pub fn resolver(&self) -> Resolver<'_> {
         Resolver::new(self)
     }
@@ -88,20 +93,20 @@ fn parse(bytes: &FileBytes) -> Result<object::File<'_>, String> {
     object::File::parse(&**bytes).map_err(|error| format!("{}: {error}", bytes.path().display()))
 }
 
-/// A build id as journals have it.
+/// Returns the build id as in journals.
 fn build_id(object: &object::File<'_>) -> Option<String> {
     let bytes = object.build_id().ok()??;
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Where the debug information of the file with this build id is, if the system has it.
+/// Returns where the debug information of the file with this build id is, if the system has it.
 fn by_build_id(id: &str) -> Option<PathBuf> {
     let is_id = id.len() > 2 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let (folder, name) = id.split_at_checked(2).filter(|_| is_id)?;
     Some(Path::new(DEBUG_FOLDER).join(".build-id").join(folder).join(format!("{name}.debug")))
 }
 
-/// The file with debug information that a file names, if it is of the same build.
+/// Opens the file with debug information that a file names (`.gnu_debuglink`), if it is of the same build.
 fn by_link(file: &FileBytes, path: &Path, io: Io) -> Option<FileBytes> {
     let object = parse(file).ok()?;
     let (name, _) = object.gnu_debuglink().ok()??;
@@ -117,7 +122,8 @@ fn by_link(file: &FileBytes, path: &Path, io: Io) -> Option<FileBytes> {
     })
 }
 
-/// The file with what several files with debug information have in common.
+/// Opens the supplementary file (`.gnu_debugaltlink`), with what several files with debug information have in
+/// common.
 fn supplement(object: &object::File<'_>, path: &Path, io: Io) -> Option<FileBytes> {
     let (name, _) = object.gnu_debugaltlink().ok()??;
     let name = Path::new(std::str::from_utf8(name).ok()?);

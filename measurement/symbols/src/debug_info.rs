@@ -1,4 +1,4 @@
-//! Functions and lines from DWARF: `addr2line` finds the functions, `gimli` where they are declared.
+//! Functions and lines from DWARF: `addr2line` finds the functions, `gimli` their declarations.
 
 use crate::Frame;
 use crate::names::demangled;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// How often a declaration may refer to another one: an inlined call to its function, that to its class.
+/// Maximum length of a chain of declarations: an inlined call refers to its function, that to its class.
 const LONGEST_CHAIN: usize = 8;
 
-/// The sections with debug information of a file.
+/// The sections of a file with debug information.
 #[derive(Debug)]
-pub(crate) struct Sections<'a> {
+pub(crate) struct DebugSections<'a> {
     sections: DwarfSections<Cow<'a, [u8]>>,
     order: RunTimeEndian,
 }
 
-impl<'a> Sections<'a> {
-    /// Reads them; compressed ones are unpacked.
+impl<'a> DebugSections<'a> {
+    /// Reads the sections; compressed ones are decompressed.
     ///
     /// # Errors
     /// If a section is damaged.
@@ -32,11 +32,11 @@ impl<'a> Sections<'a> {
             Some(section) => section.uncompressed_data(),
             None => Ok(Cow::Borrowed(&[][..])),
         })?;
-        Ok(Sections { sections, order })
+        Ok(DebugSections { sections, order })
     }
 }
 
-/// Answers questions from such sections.
+/// Functions and lines by address, from the debug information of a file.
 pub(crate) struct DebugInfo<'a>(Context<Slice<'a>>);
 
 impl fmt::Debug for DebugInfo<'_> {
@@ -46,20 +46,20 @@ impl fmt::Debug for DebugInfo<'_> {
 }
 
 impl<'a> DebugInfo<'a> {
-    /// From those of a file and of its supplementary file; `None` if they make no sense.
-    pub(crate) fn new(own: &'a Sections<'_>, other: Option<&'a Sections<'_>>) -> Option<Self> {
+    /// Creates it from the sections of a file and of its supplementary file; `None` if they make no sense.
+    pub(crate) fn new(own: &'a DebugSections<'_>, other: Option<&'a DebugSections<'_>>) -> Option<Self> {
         let other = other.map(|other| &other.sections);
         let dwarf = own.sections.borrow_with_sup(other, |bytes| EndianSlice::new(bytes, own.order));
         Context::from_dwarf(dwarf).ok().map(DebugInfo)
     }
 
-    /// The functions at an address, the outermost first; none where nothing is known.
+    /// Returns the functions at an address, the outermost first; none where nothing is known.
     pub(crate) fn frames(&self, address: u64) -> Vec<Frame> {
         at(&self.0, address)
     }
 }
 
-/// The functions at an address, as far as the debug information makes sense.
+/// Returns the functions at an address, as far as the debug information makes sense.
 fn at(context: &Context<Slice<'_>>, address: u64) -> Vec<Frame> {
     let mut found = Vec::new();
     let Ok(mut frames) = context.find_frames(address).skip_all_loads() else { return found };
@@ -76,7 +76,7 @@ fn at(context: &Context<Slice<'_>>, address: u64) -> Vec<Frame> {
             Some(name) if is_fortran(language) && !canonical_name.contains("_MOD_") => name,
             _ => demangled(&canonical_name),
         };
-        // A function whose declaration is elsewhere is defined where it has code, but for what it includes.
+        // Where the declaration is in another unit, the line's file serves, which may be an include file.
         let file = declaration.file.or_else(|| line.as_ref().map(|(file, _)| file.clone()));
         let begin_line = declaration.line;
         found.push(Frame { name, canonical_name, file, begin_line, line, is_unknown: false, start: None });
@@ -99,7 +99,7 @@ fn is_fortran(language: Option<DwLang>) -> bool {
     language.is_some_and(|language| all.contains(&language))
 }
 
-/// What a function's declaration says.
+/// Name, file and line of a function's declaration.
 #[derive(Default)]
 struct Declaration {
     name: Option<String>,
@@ -107,7 +107,8 @@ struct Declaration {
     line: u32,
 }
 
-/// The declaration of the function at an offset: its own, or that of the function which is inlined there.
+/// Returns the declaration of the function at an offset: its own, or that of the function which is inlined
+/// there.
 fn declaration(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Declaration {
     let mut found = Declaration::default();
     for _ in 0..LONGEST_CHAIN {
@@ -127,21 +128,21 @@ fn declaration(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Declarat
         let next = value(gimli::DW_AT_abstract_origin).or_else(|| value(gimli::DW_AT_specification));
         match next {
             Some(AttributeValue::UnitRef(next)) if next != offset => offset = next,
-            // A function of another unit, as link-time optimisation makes them.
+            // A function of another unit, as link-time optimization makes them.
             _ => break,
         }
     }
     found
 }
 
-/// The path of a file in a unit's table, put together as `addr2line` does it for lines.
+/// Returns the path of a file in a unit's table, composed as `addr2line` does it for lines.
 fn file(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Option<String> {
     let header = unit.line_program.as_ref()?.header();
     let entry = header.file(index)?;
     let text = |value| unit.attr_string(value).ok().map(|text| text.to_string_lossy().into_owned());
     let mut path =
         PathBuf::from(unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default());
-    // Up to version 4 folder 0 is that of the compilation.
+    // Up to DWARF 4, directory 0 is that of the compilation.
     if entry.directory_index() != 0 || header.version() >= 5 {
         path.push(entry.directory(header).and_then(text).unwrap_or_default());
     }

@@ -1,21 +1,21 @@
-//! Where functions begin and end by the table for unwinding, which files keep that have lost their symbols.
+//! Extents of functions by the unwind table `.eh_frame`, which files keep that have lost their symbols.
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 use object::{Object, ObjectSection};
 
-/// The stretches of code that have an entry, by address: one a function, or a part of one that stands elsewhere.
+/// The ranges of code with an entry, by address: one a function, or a part of one that is elsewhere.
 #[derive(Debug)]
 pub(crate) struct Extents(Vec<(u64, u64)>);
 
 impl Extents {
-    /// Those of the first file that has the table, up to the first entry that makes no sense.
+    /// Returns those of the first file that has the table, up to the first damaged entry.
     pub(crate) fn of(objects: &[object::File<'_>]) -> Self {
         let mut found: Vec<(u64, u64)> = objects.iter().find_map(entries).unwrap_or_default();
         found.sort_unstable();
         Extents(found)
     }
 
-    /// Where the function begins that an address lies in.
+    /// Returns where the function starts that an address lies in.
     pub(crate) fn start(&self, address: u64) -> Option<u64> {
         let end = self.0.partition_point(|&(begin, _)| begin <= address);
         let &(begin, length) = self.0.get(end.checked_sub(1)?)?;
@@ -23,7 +23,7 @@ impl Extents {
     }
 }
 
-/// The entries of a file; nothing if it has none.
+/// Returns the entries of a file; `None` if it has no table.
 fn entries(object: &object::File<'_>) -> Option<Vec<(u64, u64)>> {
     let section = object.section_by_name(".eh_frame")?;
     let data = section.uncompressed_data().ok().filter(|data| !data.is_empty())?;

@@ -1,8 +1,8 @@
-//! Which functions and lines are at the addresses of a file with code: from its debug information, wherever that is, else
-//! from its symbols.
+//! Symbolization: functions and lines at the addresses of a file with code, from its debug information,
+//! wherever that is, or else from its symbols.
 //!
-//! [`resolve`] answers for many addresses at once. Whoever asks now and then keeps a [`Resolver`], which looks at the parts
-//! of the file that are asked for:
+//! [`resolve`] looks up many addresses at once. For single look-ups there is [`Resolver`], which reads the
+//! parts of the file that are asked for:
 //!
 //! ```
 //! use symbols::{Contents, File};
@@ -28,33 +28,33 @@ pub use contents::{Contents, Tables};
 use object::Object;
 pub use resolver::Resolver;
 
-/// A file with code, as far as it matters: two with the same build id are the same.
+/// A file with code: two with the same build id are equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct File {
-    /// Its path; code that no file is behind, such as the system's own, has a name that does not begin with `/`.
+    /// Its path; code without a file, such as the kernel's own, has a name that does not start with `/`.
     pub path: String,
     /// GNU build id in hexadecimal digits, if it has one.
     pub build_id: Option<String>,
 }
 
 impl File {
-    /// The last part of its path.
+    /// Returns the last component of its path.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// What to call an address of it, as in its own tables: `libx.so+0x12a7`.
+    /// Returns the label of an address in it, as in its own tables: `libx.so+0x12a7`.
     pub fn at(&self, address: u64) -> String {
         format!("{}+{address:#x}", self.name())
     }
 }
 
-/// A function that an address lies in, and where in it.
+/// A function that an address lies in, with the position in it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
-    /// What it is called in the source.
+    /// Its demangled name, as in the source.
     pub name: String,
-    /// What linkers call it.
+    /// Its mangled name, as linkers know it.
     pub canonical_name: String,
     /// The file that defines it, if known.
     pub file: Option<String>,
@@ -62,14 +62,14 @@ pub struct Frame {
     pub begin_line: u32,
     /// File and line of the address itself, if known.
     pub line: Option<(String, u32)>,
-    /// Whether it has no name, but only that of the file with the code.
+    /// Whether it has no name except that of the file with the code.
     pub is_unknown: bool,
-    /// Where it begins, if it has no name and that is known.
+    /// Where it starts, if it has no name and that is known.
     pub start: Option<u64>,
 }
 
 impl Frame {
-    /// A function of which nothing is known but the file with its code.
+    /// Creates a function of which nothing is known but the file with its code.
     pub fn unknown(of: &str) -> Self {
         let name = if of.starts_with('[') { of.to_string() } else { format!("[{of}]") };
         let canonical_name = name.clone();
@@ -77,14 +77,14 @@ impl Frame {
     }
 }
 
-/// What is known of some addresses of a file.
+/// The functions and lines at some addresses of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resolved {
     /// The functions at each address, the outermost first and those inlined in it behind it; never empty.
     pub frames: Vec<Vec<Frame>>,
-    /// Whether there is debug information, which tells lines.
+    /// Whether there is debug information with lines.
     pub has_lines: bool,
-    /// Where the program begins, if the file is one.
+    /// Entry point of the program, if the file is one.
     pub entry: Option<u64>,
     /// Why the file is of no use, if it is not.
     pub problem: Option<String>,

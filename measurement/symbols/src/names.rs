@@ -1,14 +1,14 @@
-//! Names for people, made of names for linkers.
+//! Demangling of symbol names.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// The name as it is in the source: Rust, C++, and modules of Fortran; others stay.
+/// Returns the name as it is in the source: Rust, C++, and modules of Fortran; others are unchanged.
 pub(crate) fn demangled(name: &str) -> String {
     rust(name).or_else(|| cpp(name)).or_else(|| fortran(name)).unwrap_or_else(|| name.to_string())
 }
 
 fn rust(name: &str) -> Option<String> {
-    // The older form is also C++ unless it ends in a hash.
+    // The legacy form of Rust is also C++ unless it ends in a hash.
     let body = name.split('.').next().unwrap_or(name);
     let hash = body.strip_suffix('E').and_then(|body| body.get(body.len().checked_sub(17)?..));
     let is_hash =
@@ -28,7 +28,7 @@ fn cpp(name: &str) -> Option<String> {
     symbol.demangle_with_options(&DemangleOptions::new().no_return_type()).ok()
 }
 
-/// `__module_MOD_procedure` of gfortran.
+/// Demangles `__module_MOD_procedure` of gfortran.
 fn fortran(name: &str) -> Option<String> {
     let (module, procedure) = name.strip_prefix("__")?.split_once("_MOD_")?;
     (!module.is_empty() && !procedure.is_empty()).then(|| format!("{module}::{procedure}"))

@@ -1,4 +1,4 @@
-//! Functions at addresses, one address after the other.
+//! The functions at addresses of a file, looked up one by one.
 
 use crate::Frame;
 use crate::contents::Tables;
@@ -8,14 +8,14 @@ use crate::names::demangled;
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::cell::OnceCell;
 
-/// Answers which functions are at an address of a file.
+/// Looks up the functions at addresses of a file.
 #[derive(Debug)]
 pub struct Resolver<'a> {
     name: &'a str,
     symbols: Symbols<'a>,
     debug_info: Option<DebugInfo<'a>>,
     objects: &'a [object::File<'a>],
-    /// Made when it is asked for first.
+    /// Created when it is needed first.
     extents: OnceCell<Extents>,
 }
 
@@ -31,12 +31,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Where the function begins that an address lies in, named or not, if the table for unwinding has it.
+    /// Returns where the function starts that an address lies in, named or not, if the unwind table has it.
     pub fn start(&self, address: u64) -> Option<u64> {
         self.extents.get_or_init(|| Extents::of(self.objects)).start(address)
     }
 
-    /// The functions at an address, the outermost first and those inlined in it behind it; never empty.
+    /// Returns the functions at an address, the outermost first and those inlined in it behind it; never
+    /// empty.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let mut found = self.debug_info.as_ref().map(|info| info.frames(address)).unwrap_or_default();
         let by_symbol =
@@ -44,7 +45,7 @@ impl<'a> Resolver<'a> {
         if found.is_empty() {
             found.push(by_symbol());
         }
-        // A line without a function, as in code of assemblers.
+        // A line without a function, as in assembly code.
         for frame in found.iter_mut().filter(|frame| frame.name.is_empty()) {
             *frame = Frame { line: frame.line.take(), ..by_symbol() };
         }
@@ -82,12 +83,12 @@ impl<'a> Symbols<'a> {
         Symbols(found)
     }
 
-    /// The function at an address; of several names the first by the alphabet.
+    /// Returns the function at an address; of several names the first in alphabetical order.
     fn find(&self, address: u64) -> Option<&'a str> {
         let end = self.0.partition_point(|&(begin, ..)| begin <= address);
         let (begin, ..) = *self.0.get(end.checked_sub(1)?)?;
         let first = self.0.partition_point(|&(other, ..)| other < begin);
-        // Code of assemblers has symbols without size: they reach to the next one.
+        // Symbols of assembly code may have no size: they extend to the next one.
         let reaches = |&&(begin, size, _): &&(u64, u64, &str)| size == 0 || address - begin < size;
         let names = self.0.get(first..end)?.iter().filter(reaches);
         names.map(|&(.., name)| name).min()

@@ -3,7 +3,7 @@
 use super::journals::Process;
 use super::notices::Notices;
 use otf2::ClockCorrection;
-use recording::journal::Calibration;
+use recording::journal::ClockCalibration;
 
 /// What a tick is and where the trace lies on the clock.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Offset {
 pub(crate) fn clock(
     processes: &[Process],
     times: &[Option<(u64, u64)>],
-    now: Option<Calibration>,
+    now: Option<ClockCalibration>,
     notices: &mut Notices,
 ) -> Clock {
     let resolution = resolution(processes, now, notices);
@@ -75,7 +75,7 @@ fn correction(offsets: &[Offset]) -> ClockCorrection {
 }
 
 /// Ticks per second of rank 0, or of the first process that knows.
-fn resolution(processes: &[Process], now: Option<Calibration>, notices: &mut Notices) -> u64 {
+fn resolution(processes: &[Process], now: Option<ClockCalibration>, notices: &mut Notices) -> u64 {
     const NANOSECONDS: u64 = 1_000_000_000;
     let Some(first) = processes.first() else { return NANOSECONDS };
     if first.clock == "monotonic" {
@@ -93,7 +93,7 @@ fn resolution(processes: &[Process], now: Option<Calibration>, notices: &mut Not
 }
 
 /// Ticks per second between two readings, if that can be said to a ten-thousandth at least.
-fn rate(first: Calibration, last: Calibration) -> Option<u64> {
+fn rate(first: ClockCalibration, last: ClockCalibration) -> Option<u64> {
     let ticks = last.ticks.checked_sub(first.ticks)?;
     let nanoseconds = last.nanoseconds.checked_sub(first.nanoseconds).filter(|&span| span > 1_000_000)?;
     let rate = u128::from(ticks) * 1_000_000_000 / u128::from(nanoseconds);
@@ -162,11 +162,12 @@ fn guess(process: &Process, processes: &[Process], resolution: u64, notices: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::journal::Offset;
+    use recording::journal::ClockOffset;
 
     fn process(rank: u32, calibrations: &[(u64, u64, u64)], offsets: &[(u64, u64)]) -> Process {
-        let calibration = |&(ticks, nanoseconds, realtime): &_| Calibration { ticks, nanoseconds, realtime };
-        let offset = |&(ticks, reference): &_| Offset { ticks, reference, round_trip: 10 };
+        let calibration =
+            |&(ticks, nanoseconds, realtime): &_| ClockCalibration { ticks, nanoseconds, realtime };
+        let offset = |&(ticks, reference): &_| ClockOffset { ticks, reference, round_trip: 10 };
         Process {
             rank,
             clock: "tsc".into(),
@@ -179,7 +180,7 @@ mod tests {
     fn run(
         processes: &[Process],
         times: &[Option<(u64, u64)>],
-        now: Option<Calibration>,
+        now: Option<ClockCalibration>,
     ) -> (Clock, Vec<String>) {
         let mut notices = Notices::default();
         (clock(processes, times, now, &mut notices), notices.lines())
@@ -198,11 +199,11 @@ mod tests {
     #[test]
     fn process_that_died_early_is_calibrated_afterwards() {
         let died = [process(0, &[(0, 0, 0)], &[])];
-        let now = Calibration { ticks: 3_000_000_000, nanoseconds: 1_000_000_000, realtime: 0 };
+        let now = ClockCalibration { ticks: 3_000_000_000, nanoseconds: 1_000_000_000, realtime: 0 };
         assert_eq!(run(&died, &[None], Some(now)).0.resolution, 3_000_000_000);
         let (clock, notices) = run(&died, &[None], None);
         assert_eq!((clock.resolution, notices.len()), (1_000_000_000, 1));
-        let rebooted = Calibration { ticks: 3_000_000, nanoseconds: 1_000_000_000_000, realtime: 0 };
+        let rebooted = ClockCalibration { ticks: 3_000_000, nanoseconds: 1_000_000_000_000, realtime: 0 };
         assert_eq!(run(&died, &[None], Some(rebooted)).1.len(), 1);
     }
 

@@ -5,7 +5,7 @@ use super::journals::Process;
 use super::modules::{Modules, Place};
 use super::notices::Notices;
 use model::{Paradigm, RegionRole};
-use recording::paths::{FRAME, Node};
+use recording::paths::{FRAME, PathNode};
 use recording::python::{is_interpreter, is_mpi4py};
 use std::collections::HashMap;
 use symbols::Frame;
@@ -83,7 +83,7 @@ impl Code {
     pub(super) fn functions(
         &mut self,
         process: usize,
-        node: &Node,
+        node: &PathNode,
         is_outermost: bool,
         in_python: bool,
     ) -> Vec<Function> {
@@ -113,7 +113,7 @@ impl Code {
     }
 
     /// The function at the address of a node that has told of itself.
-    pub(super) fn instrumented_function(&mut self, process: usize, node: &Node) -> Region {
+    pub(super) fn instrumented_function(&mut self, process: usize, node: &PathNode) -> Region {
         let place = self.modules.place(process, node);
         let frames = self.frames(place);
         self.use_of(place, &frames);

@@ -9,7 +9,7 @@ use super::notices::Notices;
 use super::python::Functions;
 use model::{Paradigm, RegionRole};
 use recording::functions;
-use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, Node, PYTHON, REGION, SAMPLE};
+use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PYTHON, PathNode, REGION, SAMPLE};
 use recording::python::function_and_line;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -56,7 +56,7 @@ pub(crate) struct Context {
 pub(crate) struct Paths {
     /// Position of its process.
     pub(crate) process: usize,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<PathNode>,
     /// The Python functions that nodes refer to.
     pub(crate) functions: Functions,
 }
@@ -114,7 +114,7 @@ impl Merger {
     /// The context of a node below a parent, which may be a Python function.
     fn context(
         &mut self,
-        node: &Node,
+        node: &PathNode,
         (process, processes): (usize, &[Process]),
         parent: Option<u32>,
         in_python: bool,
@@ -166,7 +166,7 @@ impl Merger {
     }
 
     /// The context of a Python function below a parent.
-    fn python(&mut self, node: &Node, functions: &Functions, parent: Option<u32>) -> u32 {
+    fn python(&mut self, node: &PathNode, functions: &Functions, parent: Option<u32>) -> u32 {
         let (function, line) = function_and_line(node.target);
         let Some(function) = functions.get(&function) else {
             let region = self.region(region("[unknown]", None, Paradigm::SAMPLING));
@@ -233,8 +233,8 @@ mod tests {
     use super::*;
     use recording::journal;
 
-    fn node(kind: u32, target: u64, parent: u32) -> Node {
-        Node { target, parent, kind }
+    fn node(kind: u32, target: u64, parent: u32) -> PathNode {
+        PathNode { target, parent, kind }
     }
 
     fn mpi(name: &str) -> u64 {

@@ -7,7 +7,7 @@ use super::events::Events;
 use super::journals::Process;
 use super::run::{Place, Run};
 use crate::host;
-use recording::journal::Calibration;
+use recording::journal::ClockCalibration;
 use recording::layout;
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn made(path: &Path) -> Option<u64> {
 }
 
 /// Whether a process is on this host and has not come to its end.
-fn lives(process: &Process, now: Option<Calibration>) -> bool {
+fn lives(process: &Process, now: Option<ClockCalibration>) -> bool {
     let is_here = process.end.is_none() && process.host == host::name();
     // Another one may have its number since: that is younger than the first reading of this one's clocks.
     let read = process.calibrations.first().zip(now);

@@ -6,10 +6,11 @@
 use super::notices::Notices;
 use crate::Error;
 use recording::journal::{
-    Calibration, Communicator, Entry, File, Module, Offset, Profile, Region, Topology, Window,
+    ClockCalibration, ClockOffset, Communicator, File, JournalRecord, Module, ProfileRequest, Region,
+    Topology, Window,
 };
 use recording::layout;
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -35,13 +36,13 @@ pub(crate) struct Process {
     /// Samples for a second of a thread's processor time.
     pub(crate) sample: u32,
     /// What its counts are for, if it has not recorded events.
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<ProfileRequest>,
     /// The records that the archive is to have, if the user has chosen.
-    pub(crate) records: Option<Records>,
+    pub(crate) records: Option<EventRecords>,
     /// Names of threads by their numbers.
     pub(crate) threads: BTreeMap<u32, Option<String>>,
-    pub(crate) calibrations: Vec<Calibration>,
-    pub(crate) offsets: Vec<Offset>,
+    pub(crate) calibrations: Vec<ClockCalibration>,
+    pub(crate) offsets: Vec<ClockOffset>,
     pub(crate) modules: Vec<Module>,
     pub(crate) regions: BTreeMap<u32, Region>,
     pub(crate) communicators: BTreeMap<u32, Communicator>,
@@ -133,7 +134,7 @@ fn parse(bytes: &[u8], rank: u32, path: &Path, notices: &mut Notices) -> Result<
         if line.is_empty() {
             continue;
         }
-        match (Entry::from_line(&String::from_utf8_lossy(line)), &mut process) {
+        match (JournalRecord::from_line(&String::from_utf8_lossy(line)), &mut process) {
             (Err(message), _) => {
                 complaint.get_or_insert_with(|| Error::at(path, at as u64, message).to_string());
             }
@@ -148,8 +149,8 @@ fn parse(bytes: &[u8], rank: u32, path: &Path, notices: &mut Notices) -> Result<
 }
 
 /// The process of the first entry.
-fn begin(entry: Entry, of: u32) -> Result<Process, String> {
-    let Entry::Process {
+fn begin(entry: JournalRecord, of: u32) -> Result<Process, String> {
+    let JournalRecord::Process {
         version,
         rank,
         size,
@@ -188,24 +189,24 @@ fn begin(entry: Entry, of: u32) -> Result<Process, String> {
 }
 
 /// Adds what an entry tells.
-fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
+fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
     match entry {
-        Entry::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
-        Entry::Profile(profile) => process.profile = Some(profile),
-        Entry::Records { records } => process.records = Some(records),
-        Entry::Thread { thread, name } => {
+        JournalRecord::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),
+        JournalRecord::Profile(profile) => process.profile = Some(profile),
+        JournalRecord::Records { records } => process.records = Some(records),
+        JournalRecord::Thread { thread, name } => {
             process.threads.insert(thread, name);
         }
-        Entry::Calibration(calibration) => process.calibrations.push(calibration),
-        Entry::Offset(offset) => process.offsets.push(offset),
-        Entry::Module(module) => process.modules.push(module),
-        Entry::Region(region) => {
+        JournalRecord::Calibration(calibration) => process.calibrations.push(calibration),
+        JournalRecord::Offset(offset) => process.offsets.push(offset),
+        JournalRecord::Module(module) => process.modules.push(module),
+        JournalRecord::Region(region) => {
             process.regions.insert(region.region, region);
         }
-        Entry::Communicator(communicator) => {
+        JournalRecord::Communicator(communicator) => {
             process.communicators.insert(communicator.communicator, communicator);
         }
-        Entry::Name { of, number, name } => {
+        JournalRecord::Name { of, number, name } => {
             let named = match of.as_str() {
                 "communicator" => process.communicators.get_mut(&number).map(|found| &mut found.name),
                 "window" => process.windows.get_mut(&number).map(|found| &mut found.name),
@@ -218,25 +219,25 @@ fn add(process: &mut Process, entry: Entry, notices: &mut Notices) {
                 }
             }
         }
-        Entry::Group { group, members } => {
+        JournalRecord::Group { group, members } => {
             process.groups.insert(group, members);
         }
-        Entry::Window(window) => {
+        JournalRecord::Window(window) => {
             process.windows.insert(window.window, window);
         }
-        Entry::File(file) => {
+        JournalRecord::File(file) => {
             process.files.insert(file.handle, file);
         }
-        Entry::DeletedFile { file, path } => {
+        JournalRecord::DeletedFile { file, path } => {
             process.deleted.insert(file, path);
         }
-        Entry::Topology(topology) => process.topologies.push(topology),
-        Entry::Notice { text } => {
+        JournalRecord::Topology(topology) => process.topologies.push(topology),
+        JournalRecord::Notice { text } => {
             process.is_limited = true;
             notices.note(process.rank, text);
         }
-        Entry::Remark { text } => notices.note(process.rank, text),
-        Entry::End { status } => process.end = Some(status),
+        JournalRecord::Remark { text } => notices.note(process.rank, text),
+        JournalRecord::End { status } => process.end = Some(status),
     }
 }
 

@@ -47,7 +47,7 @@ use notices::Notices;
 pub(crate) use notices::name_ranks;
 pub use profile::{Estimate, Price, Share};
 use recording::layout;
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use run::{Place, define, gather, places};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub struct Summary {
 ///
 /// # Errors
 /// If there is no recording, processes still record, or the disk refuses. The recording is still there then.
-pub fn finish(directory: &Path, records: Option<Records>) -> Result<Outcome, Error> {
+pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome, Error> {
     let recording = directory.join(layout::RECORDING);
     if is_complete(directory) {
         remove(&recording)?;
@@ -187,11 +187,11 @@ fn remove(recording: &Path) -> Result<(), Error> {
 fn complete(
     directory: &Path,
     processes: &[Process],
-    records: Option<Records>,
+    records: Option<EventRecords>,
     mut notices: Notices,
 ) -> Result<Summary, Error> {
     let recorded = || processes.iter().find_map(|process| process.records);
-    let wanted = records.or_else(recorded).unwrap_or(Records::CallingContexts);
+    let wanted = records.or_else(recorded).unwrap_or(EventRecords::CallingContexts);
     let traces = directory.join(layout::TRACES);
     fs::create_dir_all(&traces).map_err(|cause| Error::io(&traces, "create the directory", cause))?;
     records::restore(directory)?;

@@ -4,7 +4,7 @@
 //! modules of its process.
 
 use super::journals::Process;
-use recording::paths::{FRAME, FUNCTION, Node, SAMPLE};
+use recording::paths::{FRAME, FUNCTION, PathNode, SAMPLE};
 use std::collections::HashMap;
 use symbols::File;
 
@@ -62,7 +62,7 @@ impl Modules {
     ///
     /// A return address is behind the call; the byte before it belongs to it in any case, also if the call is the last
     /// instruction of a function that does not return.
-    pub(crate) fn place(&self, process: usize, node: &Node) -> Option<Place> {
+    pub(crate) fn place(&self, process: usize, node: &PathNode) -> Option<Place> {
         let address = match node.kind {
             FRAME => node.target.checked_sub(1)?,
             FUNCTION | SAMPLE => node.target,
@@ -89,8 +89,8 @@ mod tests {
         Process { modules: modules.to_vec(), ..Process::default() }
     }
 
-    fn node(kind: u32, target: u64) -> Node {
-        Node { target, parent: 0, kind }
+    fn node(kind: u32, target: u64) -> PathNode {
+        PathNode { target, parent: 0, kind }
     }
 
     #[test]

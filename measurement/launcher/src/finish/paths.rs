@@ -2,7 +2,7 @@
 
 use crate::Error;
 use recording::layout;
-use recording::paths::{Header, MAGIC, NO_PARENT, Node};
+use recording::paths::{MAGIC, NO_PARENT, PathNode, PathsHeader};
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the file cannot be read.
-pub(crate) fn read(directory: &Path, location: u64) -> Result<(Vec<Node>, Option<String>), Error> {
+pub(crate) fn read(directory: &Path, location: u64) -> Result<(Vec<PathNode>, Option<String>), Error> {
     let path = layout::paths(directory, location);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -23,18 +23,18 @@ pub(crate) fn read(directory: &Path, location: u64) -> Result<(Vec<Node>, Option
 }
 
 /// The nodes before the first place that makes no sense, and what is wrong there.
-fn parse(bytes: &[u8]) -> (Vec<Node>, Option<(u64, String)>) {
-    const NODE: usize = size_of::<Node>();
+fn parse(bytes: &[u8]) -> (Vec<PathNode>, Option<(u64, String)>) {
+    const NODE: usize = size_of::<PathNode>();
     let u64_at = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u64::from_ne_bytes);
     let u32_at = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u32::from_ne_bytes);
     if u64_at(0) != Some(MAGIC) {
         return (Vec::new(), Some((0, "not a file of call paths".into())));
     }
     let claimed = u64_at(8).unwrap_or(0);
-    let room = (bytes.len().saturating_sub(size_of::<Header>()) / NODE) as u64;
+    let room = (bytes.len().saturating_sub(size_of::<PathsHeader>()) / NODE) as u64;
     let mut nodes = Vec::with_capacity(claimed.min(room) as usize);
     for number in 0..claimed.min(room) {
-        let at = size_of::<Header>() + number as usize * NODE;
+        let at = size_of::<PathsHeader>() + number as usize * NODE;
         let (Some(target), Some(parent), Some(kind)) = (u64_at(at), u32_at(at + 8), u32_at(at + 12)) else {
             break;
         };
@@ -42,7 +42,7 @@ fn parse(bytes: &[u8]) -> (Vec<Node>, Option<(u64, String)>) {
             let message = format!("path {number} has parent {parent}, expected a smaller number");
             return (nodes, Some((at as u64 + 8, message)));
         }
-        nodes.push(Node { target, parent, kind });
+        nodes.push(PathNode { target, parent, kind });
     }
     if claimed > room {
         let message = format!("{claimed} paths are announced, the file holds {room}");
@@ -69,7 +69,7 @@ mod tests {
     fn nodes_behind_the_count_are_not_there() {
         let (nodes, problem) = parse(&file(2, &[NO_PARENT, 0, 9]));
         assert_eq!((nodes.len(), problem), (2, None));
-        assert_eq!(nodes[1], Node { target: 7, parent: 0, kind: 1 });
+        assert_eq!(nodes[1], PathNode { target: 7, parent: 0, kind: 1 });
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::contexts::Region;
 use crate::Error;
 use model::{Paradigm, RegionRole};
 use recording::layout;
-use recording::python::{ALIGNMENT, Entry, Header, MAGIC};
+use recording::python::{ALIGNMENT, FunctionEntry, FunctionsHeader, MAGIC};
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -77,12 +77,12 @@ fn parse(bytes: &[u8]) -> (Functions, Option<(u64, String)>) {
         let message = format!("{claimed} bytes are announced, the file has {}", bytes.len());
         return (functions, Some((8, message)));
     };
-    let mut at = size_of::<Header>();
+    let mut at = size_of::<FunctionsHeader>();
     while at < end {
         let entry = (|| {
             let lengths = [u32_at(at)?, u32_at(at + 4)?].map(|length| length as usize);
             let line = u32_at(at + 8)?;
-            let begin = at.checked_add(size_of::<Entry>())?;
+            let begin = at.checked_add(size_of::<FunctionEntry>())?;
             let middle = begin.checked_add(lengths[0])?;
             let behind = middle.checked_add(lengths[1])?;
             let text = |from: usize, to: usize| {

@@ -15,7 +15,7 @@ use crate::Error;
 use model::MeasurementMode;
 use otf2::{Anchor, Attributes, Event, EventCursor, EventRecord, EventWriter, FileBytes};
 use recording::layout;
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ pub(super) fn restore(directory: &Path) -> Result<(), Error> {
 pub(super) fn settle(
     directory: &Path,
     run: &Run<'_>,
-    wanted: Records,
+    wanted: EventRecords,
     copied: &[Option<u64>],
     events: &mut [Events],
     notices: &mut Notices,
@@ -63,9 +63,9 @@ pub(super) fn settle(
         let end = copied[at];
         let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size(), end);
         match wanted {
-            Records::EnterLeave => anew()?
+            EventRecords::EnterLeave => anew()?
                 .write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), end, output)),
-            Records::CallingContexts => {
+            EventRecords::CallingContexts => {
                 let correction = match end {
                     Some(_) => Correction::NotInPlace,
                     None => distances::correct(&path, run.chunk_size(), walk.clone())?,

@@ -6,7 +6,7 @@ use super::{Summary, archive, clock, communicators, contexts, paths, python, str
 use crate::{Error, faults, host};
 use otf2::Anchor;
 use recording::layout;
-use recording::settings::Records;
+use recording::settings::EventRecords;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -134,7 +134,7 @@ impl Run<'_> {
 pub(super) fn define(
     directory: &Path,
     run: &Run<'_>,
-    records: Records,
+    records: EventRecords,
     events: &[u64],
     has_all: bool,
 ) -> Result<(), Error> {
@@ -161,7 +161,7 @@ pub(super) fn define(
             programs: &processes.iter().map(program).collect::<Vec<_>>(),
             shared: &run.shared,
             contexts: &run.contexts,
-            has_contexts: records == Records::CallingContexts,
+            has_contexts: records == EventRecords::CallingContexts,
             sample: run.sample(),
         },
     )

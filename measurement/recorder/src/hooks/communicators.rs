@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use model::CollectiveOp;
-use recording::journal::{Entry, Topology};
+use recording::journal::{JournalRecord, Topology};
 
 use crate::call::Call;
 use crate::communicators::Communicator;
@@ -255,7 +255,7 @@ fn topology(call: &mut Call, new: usize, result: usize) {
                 coordinates.as_mut_ptr(),
             );
         }
-        process.enter(&Entry::Topology(Topology {
+        process.enter(&JournalRecord::Topology(Topology {
             communicator: known.number(),
             extents: extents.into_iter().map(|extent| extent as u32).collect(),
             periodic: periodic.into_iter().map(|periodic| periodic != 0).collect(),

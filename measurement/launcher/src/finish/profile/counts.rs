@@ -2,27 +2,27 @@
 
 use crate::Error;
 use recording::layout;
-use recording::profile::{Entry, Header, MAGIC, Trace, Transfers};
+use recording::profile::{MAGIC, PathCounts, ProfileHeader, TraceSize, TransferredBytes};
 use std::fs;
 use std::path::Path;
 
 /// What a thread has counted.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Counts {
-    pub(super) header: Header,
+    pub(super) header: ProfileHeader,
     /// By call path; those at the end that were never entered may be missing.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<PathCounts>,
 }
 
 impl Counts {
     /// When something happened first and last, in ticks of the process.
     pub(super) fn times(&self) -> Option<(u64, u64)> {
-        let Header { first_time, last_time, .. } = self.header;
+        let ProfileHeader { first_time, last_time, .. } = self.header;
         (first_time > 0 && last_time >= first_time).then_some((first_time, last_time))
     }
 
     /// Ticks that a path took; a visit that was going on when the process ended, until something happened last.
-    pub(super) fn time(&self, entry: &Entry) -> u64 {
+    pub(super) fn time(&self, entry: &PathCounts) -> u64 {
         let Some((first, last)) = self.times() else { return 0 };
         let open = match entry.entered {
             0 => 0,
@@ -55,25 +55,25 @@ pub(super) fn read(directory: &Path, location: u64) -> Result<(Counts, Option<St
 }
 
 fn parse(bytes: &[u8]) -> Option<Counts> {
-    let (header, entries) = bytes.split_at_checked(size_of::<Header>())?;
+    let (header, entries) = bytes.split_at_checked(size_of::<ProfileHeader>())?;
     let [magic, first_time, last_time, lost, events, bytes, flushes] = numbers(header)?;
     if magic != MAGIC {
         return None;
     }
-    let trace = Trace { events, bytes, flushes };
-    let header = Header { magic, first_time, last_time, lost, trace };
-    let entries = entries.chunks_exact(size_of::<Entry>()).filter_map(numbers);
-    let mut entries: Vec<Entry> = entries.map(entry).collect();
-    while entries.last() == Some(&Entry::default()) {
+    let trace = TraceSize { events, bytes, flushes };
+    let header = ProfileHeader { magic, first_time, last_time, lost, trace };
+    let entries = entries.chunks_exact(size_of::<PathCounts>()).filter_map(numbers);
+    let mut entries: Vec<PathCounts> = entries.map(entry).collect();
+    while entries.last() == Some(&PathCounts::default()) {
         entries.pop();
     }
     Some(Counts { header, entries })
 }
 
-fn entry(fields: [u64; 10]) -> Entry {
+fn entry(fields: [u64; 10]) -> PathCounts {
     let [visits, time, entered, sent, received, outgoing, incoming, events, bytes, flushes] = fields;
-    let transfers = Transfers { sent, received, outgoing, incoming };
-    Entry { visits, time, entered, transfers, trace: Trace { events, bytes, flushes } }
+    let transfers = TransferredBytes { sent, received, outgoing, incoming };
+    PathCounts { visits, time, entered, transfers, trace: TraceSize { events, bytes, flushes } }
 }
 
 /// The numbers in so many bytes.
@@ -98,7 +98,7 @@ mod tests {
         let one = [2, 30, 0, 1, 2, 3, 4, 5, 6, 7];
         let counts = parse(&file([MAGIC, 10, 90, 0, 8, 9, 1], &[[0; 10], one, [0; 10]])).unwrap();
         assert_eq!(counts.entries.len(), 2);
-        let Entry { visits, transfers, trace, .. } = counts.entries[1];
+        let PathCounts { visits, transfers, trace, .. } = counts.entries[1];
         assert_eq!((visits, transfers.outgoing, trace.bytes), (2, 3, 6));
         assert_eq!((counts.times(), counts.header.trace.events), (Some((10, 90)), 8));
     }
@@ -106,9 +106,10 @@ mod tests {
     #[test]
     fn visit_that_goes_on_lasts_until_the_end_and_nothing_longer_than_the_whole() {
         let counts = parse(&file([MAGIC, 10, 90, 0, 0, 0, 0], &[])).unwrap();
-        let time = |time, entered| counts.time(&Entry { visits: 1, time, entered, ..Entry::default() });
+        let time =
+            |time, entered| counts.time(&PathCounts { visits: 1, time, entered, ..PathCounts::default() });
         assert_eq!([time(30, 0), time(30, 70), time(0, 95), time(u64::MAX, 11)], [30, 50, 0, 80]);
-        assert_eq!(Counts::default().time(&Entry { time: 5, ..Entry::default() }), 0);
+        assert_eq!(Counts::default().time(&PathCounts { time: 5, ..PathCounts::default() }), 0);
     }
 
     #[test]

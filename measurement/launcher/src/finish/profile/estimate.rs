@@ -9,11 +9,11 @@ use super::super::run::{Run, define};
 use super::counts::Counts;
 use crate::Error;
 use model::Paradigm;
-use recording::functions::{self, Function};
+use recording::functions::{self, MpiFunction};
 use recording::layout;
 use recording::paths::SAMPLE;
-use recording::profile::Trace;
-use recording::settings::Records;
+use recording::profile::TraceSize;
+use recording::settings::EventRecords;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
     let mut estimate = Estimate { shares: shares(run, counts), ..Estimate::default() };
     let mut by_rank: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (place, counts) in run.places.iter().zip(counts) {
-        let Trace { events, bytes, flushes } = counts.header.trace;
+        let TraceSize { events, bytes, flushes } = counts.header.trace;
         let own = by_rank.entry(layout::rank_and_thread(place.reference).0).or_default();
         own.0 += events;
         own.1 += if bytes == 0 { EMPTY } else { bytes.saturating_add(END) };
@@ -103,7 +103,7 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
     // What an interrupted estimate has left would be in the way.
     let _ = fs::remove_dir_all(&beside);
     let events: Vec<u64> = counts.iter().map(|counts| counts.header.trace.events).collect();
-    define(&beside, run, Records::CallingContexts, &events, true)?;
+    define(&beside, run, EventRecords::CallingContexts, &events, true)?;
     estimate.definitions = bytes(&beside);
     Ok(estimate)
 }
@@ -132,7 +132,7 @@ fn shares(run: &Run<'_>, counts: &[Counts]) -> Vec<Share> {
 }
 
 /// An empty share, with what the user can do about it.
-fn of_region(region: &Region, functions: &[Function]) -> Share {
+fn of_region(region: &Region, functions: &[MpiFunction]) -> Share {
     let name = region.name.clone();
     let option = match region.paradigm {
         Paradigm::MPI if ALWAYS.contains(&name.as_str()) => None,
@@ -143,10 +143,10 @@ fn of_region(region: &Region, functions: &[Function]) -> Share {
         }
         _ => None,
     };
-    let known = |function: &&Function| region.paradigm == Paradigm::MPI && function.name == name;
+    let known = |function: &&MpiFunction| region.paradigm == Paradigm::MPI && function.name == name;
     let price = match functions.iter().find(known) {
         Some(function) if function.is_followed() => Price::IdleCalls,
-        Some(Function { hook: Some(_), .. }) => Price::Operations,
+        Some(MpiFunction { hook: Some(_), .. }) => Price::Operations,
         _ => Price::Calls,
     };
     Share { name, option, price, ..Share::default() }

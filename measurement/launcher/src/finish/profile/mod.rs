@@ -19,7 +19,7 @@ use super::run::{gather, places};
 use crate::Error;
 use counts::Counts;
 pub use estimate::{Estimate, Price, Share};
-use recording::journal::Profile;
+use recording::journal::ProfileRequest;
 use recording::layout;
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ use tracing::debug;
 pub(super) fn complete(
     directory: &Path,
     processes: &[Process],
-    wanted: Profile,
+    wanted: ProfileRequest,
     mut notices: Notices,
 ) -> Result<Summary, Error> {
     let places = places(directory, processes)?;

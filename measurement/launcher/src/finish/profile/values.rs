@@ -9,7 +9,7 @@ use super::super::run::{Place, Run};
 use super::counts::Counts;
 use recording::layout;
 use recording::paths::NO_PARENT;
-use recording::profile::Transfers;
+use recording::profile::TransferredBytes;
 
 /// What a call path has at a location.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Values {
     pub(super) visits: u64,
     /// Ticks, without what it called.
     pub(super) time: i64,
-    pub(super) transfers: Transfers,
+    pub(super) transfers: TransferredBytes,
 }
 
 impl Values {
@@ -102,15 +102,15 @@ fn exclusive(mut program: Values, parents: &[u32], counts: &Counts) -> (Values, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::profile::{Entry, Header};
+    use recording::profile::{PathCounts, ProfileHeader};
 
     #[test]
     fn time_of_what_was_counted_below_is_taken_away() {
         // A region that was counted, a function in it that was not, and two calls in that; a call outside.
         let parents = [NO_PARENT, 0, 1, 1, NO_PARENT];
-        let entry = |visits, time| Entry { visits, time, ..Entry::default() };
+        let entry = |visits, time| PathCounts { visits, time, ..PathCounts::default() };
         let entries = vec![entry(1, 60), entry(0, 0), entry(2, 20), entry(1, 30), entry(1, 15)];
-        let header = Header { first_time: 100, last_time: 200, ..Header::default() };
+        let header = ProfileHeader { first_time: 100, last_time: 200, ..ProfileHeader::default() };
         let program = Values { visits: 1, time: 100, ..Values::default() };
         let (program, own) = exclusive(program, &parents, &Counts { header, entries });
         assert_eq!(program.time, 25);
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn nothing_has_less_than_no_time() {
-        let entry = |time| Entry { visits: 1, time, ..Entry::default() };
-        let header = Header { first_time: 100, last_time: 150, ..Header::default() };
+        let entry = |time| PathCounts { visits: 1, time, ..PathCounts::default() };
+        let header = ProfileHeader { first_time: 100, last_time: 150, ..ProfileHeader::default() };
         let counts = Counts { header, entries: vec![entry(10), entry(40), entry(40)] };
         let (program, own) = exclusive(Values::default(), &[NO_PARENT, 0, 7], &counts);
         assert_eq!((program.time, own[0].time, own[1].time), (0, 0, 40));

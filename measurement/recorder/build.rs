@@ -1,5 +1,5 @@
-//! Generates the wrappers from the table of MPI functions: a line of `wrappers!` for each, and for a recorder that is
-//! linked into programs what must be in files of their own.
+//! Generates the wrappers from the table of MPI functions: a line of `wrapper!` for each. For a recorder that
+//! is linked into programs, also the parts that must be in object files of their own.
 
 use recording::functions::MpiFunction;
 use std::ffi::OsString;
@@ -65,9 +65,10 @@ fn main() {
     }
 }
 
-/// Makes a library with a member for each function that not every MPI library has: its name, which passes on to the
-/// wrapper, and a reference to what is behind. A linker takes a member if the program calls the function, and takes the
-/// function out of a static MPI library for the reference; weak references alone take nothing.
+/// Builds a library with a member for each function that not every MPI library has: its name, which jumps to
+/// the wrapper, and a reference to the `PMPI_` function. A linker takes a member if the program calls the
+/// function, and then the function out of a static MPI library for the reference; weak references alone take
+/// nothing.
 fn make_members(folder: &Path, functions: impl Iterator<Item = &'static MpiFunction>) {
     const LIBRARY: &str = "replay_optional";
     let jump = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
@@ -75,7 +76,7 @@ fn make_members(folder: &Path, functions: impl Iterator<Item = &'static MpiFunct
         Ok("aarch64") => "b",
         other => panic!("no jump is known for {other:?}"),
     };
-    // What an earlier build has left may be of another table.
+    // An earlier build may have used another table.
     let _ = std::fs::remove_dir_all(folder);
     std::fs::create_dir_all(folder).expect("the build directory can be written");
     let (mut sources, mut objects) = (Vec::new(), Vec::new());

@@ -10,17 +10,17 @@ use crate::synchronize;
 use crate::thread::{self, OpenCall};
 use crate::wrappers::MPI_FINALIZE;
 
-/// A call between its enter, which has been recorded, and its leave. What is known of it is with the thread, so that this is
-/// a pointer, which wrappers get in a register.
+/// A call between its enter, which has been recorded, and its leave. Its data are in the thread, so that this
+/// is a pointer, which wrappers pass in a register.
 pub(crate) struct Call {
     pub(crate) thread: Inside,
 }
 
 impl Call {
-    /// Records that a function is entered; `None` if this call is not to be recorded: there is no recording, the function
-    /// is not chosen, or the call comes from inside of another.
+    /// Records that a function is entered; `None` if this call is not to be recorded: there is no recording,
+    /// the function is not chosen, or the call comes from inside of another.
     ///
-    /// Not inlined, so that a thousand wrappers stay small.
+    /// Not inlined, to keep a thousand wrappers small.
     #[inline(never)]
     pub(crate) fn enter(function: u32) -> Option<Call> {
         let thread = thread::here()?;
@@ -29,10 +29,10 @@ impl Call {
             return None;
         }
         let registers = Registers::here();
-        let entered = thread.enter();
-        let mut thread = entered.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
+        let locked = thread.lock();
+        let mut thread = locked.or_else(|| thread.take_over(registers.stack, function == MPI_FINALIZE))?;
         rounds::follow(&mut thread);
-        let mark = (choice == Choice::Deeds).then(|| thread.mark());
+        let mark = (choice == Choice::Effects).then(|| thread.mark());
         let base = thread.path_of(registers, function);
         let begin = now();
         thread.enter_path(begin, base.node);
@@ -41,18 +41,19 @@ impl Call {
         Some(Call { thread })
     }
 
-    /// Whether only what the call does is recorded, not that it did nothing.
+    /// Whether the call is recorded only if it has an effect.
     pub(crate) fn is_quiet(&self) -> bool {
         self.thread.call.mark.is_some()
     }
 
-    /// When it was entered.
+    /// Returns the time of the enter.
     #[inline]
     pub(crate) fn begin(&self) -> u64 {
         self.thread.call.begin
     }
 
-    /// When the MPI library returned: the time of whatever the call completes. To be asked for right behind the call.
+    /// Returns when the MPI library returned: the time of everything that the call completes. To be called
+    /// right behind the call.
     #[inline]
     pub(crate) fn end(&mut self) -> u64 {
         let call = &mut self.thread.call;
@@ -62,7 +63,7 @@ impl Call {
         call.end
     }
 
-    /// It is a collective operation of all processes, which ends a round.
+    /// Marks the call as a collective operation of all processes, which ends a round.
     #[inline]
     pub(crate) fn end_round(&mut self) {
         self.thread.call.ends_round = true;
@@ -70,7 +71,7 @@ impl Call {
 }
 
 impl Drop for Call {
-    /// Records that the function is left: it returns, or an exception passes.
+    /// Records that the function is left: it returns, or an exception propagates.
     #[inline(never)]
     fn drop(&mut self) {
         let end = self.end();
@@ -86,9 +87,9 @@ impl Drop for Call {
             let process = self.thread.process;
             process.rounds.next();
             if let Some((begin, end)) = synchronize::between(process) {
-                self.thread.events.disturb(begin, end);
+                self.thread.events.add_flush(begin, end);
             }
         }
-        self.thread.events.relieve();
+        self.thread.events.flush_if_nearly_full();
     }
 }

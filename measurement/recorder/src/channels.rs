@@ -1,13 +1,13 @@
-//! How many messages of each channel are not in the trace, because recording was switched off.
+//! Counts of messages that are missing in the trace because recording was switched off, for each channel.
 //!
-//! Messages of a channel (communicator, source, destination, tag) do not overtake each other, so an analysis pairs the
-//! k-th send with the k-th receive that was posted (MPI 4.0, 3.5). Where some are not in the trace, it needs to know how
-//! many: the next one that is in the trace tells. Of receives the order of posting counts, which the recorder knows for
-//! certain only where receives complete in that order; where they do not, and some of them are not in the trace, the
-//! channel is *disordered*.
+//! Messages of a channel (communicator, source, destination, tag) do not overtake each other, so an analysis
+//! pairs the k-th send with the k-th receive that was posted (MPI 4.0, 3.5). Where some are missing in the
+//! trace, it needs their number, which the next one that is in the trace has as an attribute. Of receives the
+//! order of posting counts, which the recorder knows for certain only where receives complete in that order;
+//! where they do not, and some of them are missing, the channel is *disordered*.
 //!
-//! Nothing is counted before recording is switched off for the first time, unless windows are chosen: until then nothing
-//! is missing.
+//! Nothing is counted before recording is switched off for the first time, unless windows are chosen: until
+//! then nothing is missing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use crate::key;
 use crate::levels::Zeroed;
 use crate::shared::Shared;
 
-/// What is counted: a channel from the point of view of the process, or the collective operations of a communicator.
+/// A channel from the point of view of the process, or the collective operations of a communicator.
 #[derive(Clone, Copy)]
 pub(crate) enum Channel {
     /// Messages to a rank of a communicator: (communicator, rank, tag).
@@ -27,7 +27,7 @@ pub(crate) enum Channel {
 }
 
 impl Channel {
-    /// What tells channels apart. Two of a million share one with a probability of 10⁻⁷.
+    /// Returns a number that identifies the channel. Two of a million share one with a probability of 10⁻⁷.
     #[inline]
     fn key(self) -> u64 {
         let (kind, communicator, rank, tag): (u32, _, _, _) = match self {
@@ -40,24 +40,24 @@ impl Channel {
     }
 }
 
-/// What is known of a channel. All zero is a channel of which nothing is known.
+/// The counters of a channel. All zero for a channel without messages so far.
 struct ChannelCounters {
     /// Messages that are not in the trace.
     missing: AtomicU64,
-    /// How many of them the trace has been told of.
-    told: AtomicU64,
-    /// The latest time at which a receive was posted that is complete and is not in the trace.
+    /// The value of `missing` that the trace has last.
+    reported: AtomicU64,
+    /// The latest posting time of the completed receives that are not in the trace.
     last_missing: AtomicU64,
-    /// The latest time at which a receive was posted that is complete and is in the trace.
+    /// The latest posting time of the completed receives that are in the trace.
     last_recorded: AtomicU64,
 }
 
-/// What the trace has to be told with a receive.
+/// The gap before a receive, for its attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Tale {
-    /// How many messages of the channel are missing so far, if it has not been told that yet.
+pub(crate) struct ReceiveGap {
+    /// How many messages of the channel are missing so far, if the trace does not have that number yet.
     pub(crate) missing: Option<u64>,
-    /// Receives that are missing were posted behind this one, but counted before it.
+    /// Whether missing receives were posted behind this one, but counted before it.
     pub(crate) is_disordered: bool,
 }
 
@@ -72,66 +72,68 @@ impl Channels {
         Channels { is_counting: AtomicBool::new(false), known: Shared::new() }
     }
 
-    /// From here on something may be missing.
+    /// Starts counting: from here on something may be missing.
     pub(crate) fn begin(&self) {
         self.is_counting.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something may be missing.
+    /// Whether messages are counted, as some may be missing.
     #[inline]
     pub(crate) fn are_counted(&self) -> bool {
         self.is_counting.load(Ordering::Relaxed)
     }
 
-    /// An operation that is in the trace begins: how many before it are missing, if that has to be told.
+    /// Notes the start of an operation that is in the trace; returns how many before it are missing, if the
+    /// trace does not have that number yet.
     pub(crate) fn recorded(&self, channel: Channel) -> Option<u64> {
-        self.known.find(channel.key()).and_then(ChannelCounters::tell)
+        self.known.find(channel.key()).and_then(ChannelCounters::report)
     }
 
-    /// An operation begins that will be missing. Answers false if there is no memory to count it.
+    /// Counts the start of an operation that will be missing. `false` if there is no memory to count it.
     #[must_use]
     pub(crate) fn missing(&self, channel: Channel) -> bool {
-        self.enter(channel).map(|entry| entry.missing.fetch_add(1, Ordering::Relaxed)).is_some()
+        self.counters(channel).map(|counters| counters.missing.fetch_add(1, Ordering::Relaxed)).is_some()
     }
 
-    /// A receive that is in the trace, and was posted then, is complete. `None` if there is no memory for what is known
-    /// of it.
-    pub(crate) fn received(&self, channel: Channel, posted: u64) -> Option<Tale> {
-        let entry = self.enter(channel)?;
-        entry.last_recorded.fetch_max(posted, Ordering::Relaxed);
-        let is_disordered = entry.last_missing.load(Ordering::Relaxed) >= posted;
-        Some(Tale { missing: entry.tell(), is_disordered })
+    /// Notes that a receive that is in the trace, and was posted at that time, is complete. `None` if there
+    /// is no memory for its channel.
+    pub(crate) fn received(&self, channel: Channel, posted: u64) -> Option<ReceiveGap> {
+        let counters = self.counters(channel)?;
+        counters.last_recorded.fetch_max(posted, Ordering::Relaxed);
+        let is_disordered = counters.last_missing.load(Ordering::Relaxed) >= posted;
+        Some(ReceiveGap { missing: counters.report(), is_disordered })
     }
 
-    /// A receive that is not in the trace, and was posted then, is complete. Answers false if one that was posted later is
-    /// in the trace already, with a number that is too low; or if there is no memory to count it.
+    /// Counts a receive that is not in the trace, was posted at that time, and is complete. `false` if one
+    /// that was posted later is in the trace already, with a number that is too low; or if there is no memory
+    /// to count it.
     #[must_use]
     pub(crate) fn received_missing(&self, channel: Channel, posted: u64) -> bool {
-        self.enter(channel).is_some_and(|entry| {
-            entry.last_missing.fetch_max(posted, Ordering::Relaxed);
-            entry.missing.fetch_add(1, Ordering::Relaxed);
-            entry.last_recorded.load(Ordering::Relaxed) < posted
+        self.counters(channel).is_some_and(|counters| {
+            counters.last_missing.fetch_max(posted, Ordering::Relaxed);
+            counters.missing.fetch_add(1, Ordering::Relaxed);
+            counters.last_recorded.load(Ordering::Relaxed) < posted
         })
     }
 
-    /// The entry of a channel, a new one if there is none yet; `None` without memory.
+    /// Returns the counters of a channel, new ones if there are none yet; `None` without memory.
     #[inline]
-    fn enter(&self, channel: Channel) -> Option<&ChannelCounters> {
-        self.known.enter(channel.key(), |_| {})
+    fn counters(&self, channel: Channel) -> Option<&ChannelCounters> {
+        self.known.get_or_insert(channel.key(), |_| {})
     }
 }
 
-// SAFETY: numbers, of which zero bytes are valid ones.
+// SAFETY: integers; zero is a value of each.
 unsafe impl Zeroed for ChannelCounters {}
 
 impl ChannelCounters {
-    /// How many are missing, if the trace has not been told.
+    /// Returns how many are missing, if the trace does not have that number yet.
     #[inline]
-    fn tell(&self) -> Option<u64> {
+    fn report(&self) -> Option<u64> {
         let missing = self.missing.load(Ordering::Relaxed);
-        let told = self.told.load(Ordering::Relaxed);
-        (missing != told).then(|| {
-            self.told.store(missing, Ordering::Relaxed);
+        let reported = self.reported.load(Ordering::Relaxed);
+        (missing != reported).then(|| {
+            self.reported.store(missing, Ordering::Relaxed);
             missing
         })
     }
@@ -142,15 +144,15 @@ mod tests {
     use super::*;
 
     const HERE: Channel = Channel::From(0, 3, 7);
-    /// Miri is some thousand times slower.
+    /// Miri is about a thousand times slower.
     const MANY: u32 = if cfg!(miri) { 100 } else { 40_000 };
 
-    fn tale(missing: Option<u64>, is_disordered: bool) -> Option<Tale> {
-        Some(Tale { missing, is_disordered })
+    fn gap(missing: Option<u64>, is_disordered: bool) -> Option<ReceiveGap> {
+        Some(ReceiveGap { missing, is_disordered })
     }
 
     #[test]
-    fn missing_messages_are_told_once() {
+    fn missing_messages_are_reported_once() {
         let channels = Channels::new();
         let there = Channel::To(0, 3, 7);
         assert_eq!(channels.recorded(there), None);
@@ -167,31 +169,31 @@ mod tests {
     fn receives_in_the_order_of_posting_are_in_order() {
         let channels = Channels::new();
         assert!(channels.received_missing(HERE, 1) && channels.received_missing(HERE, 2));
-        assert_eq!(channels.received(HERE, 3), tale(Some(2), false));
-        assert_eq!(channels.received(HERE, 4), tale(None, false));
+        assert_eq!(channels.received(HERE, 3), gap(Some(2), false));
+        assert_eq!(channels.received(HERE, 4), gap(None, false));
         assert!(channels.received_missing(HERE, 5));
-        assert_eq!(channels.received(HERE, 6), tale(Some(3), false));
+        assert_eq!(channels.received(HERE, 6), gap(Some(3), false));
     }
 
     #[test]
     fn receive_that_was_posted_before_a_missing_one_is_disordered() {
         let channels = Channels::new();
         assert!(channels.received_missing(HERE, 5));
-        assert_eq!(channels.received(HERE, 4), tale(Some(1), true));
-        assert_eq!(channels.received(HERE, 6), tale(None, false));
+        assert_eq!(channels.received(HERE, 4), gap(Some(1), true));
+        assert_eq!(channels.received(HERE, 6), gap(None, false));
     }
 
     #[test]
     fn missing_receive_that_was_posted_before_a_recorded_one_is_noticed() {
         let channels = Channels::new();
-        assert_eq!(channels.received(HERE, 4), tale(None, false));
+        assert_eq!(channels.received(HERE, 4), gap(None, false));
         assert!(!channels.received_missing(HERE, 3));
-        // Others at other channels do not matter.
+        // Receives of other channels do not matter.
         assert!(channels.received_missing(Channel::From(0, 3, 8), 3));
     }
 
     #[test]
-    fn many_channels_are_told_apart() {
+    fn many_channels_are_distinguished() {
         let channels = Channels::new();
         let all = || (0..MANY).map(|number| Channel::To(number % 7, number, number % 11));
         for (count, channel) in all().enumerate() {

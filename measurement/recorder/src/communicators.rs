@@ -1,8 +1,8 @@
-//! Communicators: what the recorder knows of each, and the keys by which processes agree on them.
+//! The communicators of the process, and the keys by which processes agree on them.
 //!
-//! MPI has collective calls on a communicator in the same order on all its members (MPI 4.0, 6.1). So all members of a
-//! new communicator know, without a message, the key of its parent, the number of the call among those that create
-//! something from the parent, and the first member: the new key.
+//! Collective calls on a communicator are in the same order on all its members (MPI 4.0, 6.1). So all members
+//! of a new communicator know, without a message, the key of its parent, the number of the call among those
+//! that create something from the parent, and the first member. The new key is made of these.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -22,18 +22,18 @@ pub(crate) const WORLD: u32 = 0;
 /// The number of `MPI_COMM_SELF`.
 pub(crate) const MYSELF: u32 = 1;
 
-/// A communicator. Threads may use one at the same time.
+/// A communicator. Several threads may use one at the same time.
 pub(crate) struct Communicator {
     number: AtomicU32,
     size: AtomicU32,
     rank: AtomicU32,
     is_inter: AtomicBool,
     key: AtomicU64,
-    /// How many communicators, windows and files have been made of it.
+    /// How many communicators, windows and files have been created from it.
     children: AtomicU64,
 }
 
-// SAFETY: numbers, of which zero bytes are valid ones.
+// SAFETY: atomic integers and a `bool`; zero is a value of each.
 unsafe impl Zeroed for Communicator {}
 
 impl Communicator {
@@ -46,31 +46,31 @@ impl Communicator {
         self.children.store(0, Ordering::Relaxed);
     }
 
-    /// Its number in the process.
+    /// Returns its number in the process.
     #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Its size; of an inter-communicator the size of the other group.
+    /// Returns its size; of an inter-communicator the size of the remote group.
     #[inline]
     pub(crate) fn size(&self) -> u32 {
         self.size.load(Ordering::Relaxed)
     }
 
-    /// The rank of the process in it.
+    /// Returns the rank of the process in it.
     #[inline]
     pub(crate) fn rank(&self) -> u32 {
         self.rank.load(Ordering::Relaxed)
     }
 
-    /// Whether it connects two groups.
+    /// Whether it is an inter-communicator.
     #[inline]
     pub(crate) fn is_inter(&self) -> bool {
         self.is_inter.load(Ordering::Relaxed)
     }
 
-    /// Its key, by which its members agree on it.
+    /// Returns its key, which all members have.
     pub(crate) fn key(&self) -> u64 {
         self.key.load(Ordering::Relaxed)
     }
@@ -80,18 +80,18 @@ impl Communicator {
 pub(crate) struct Communicators {
     known: Handles<Communicator>,
     world: usize,
-    /// The group of the world, to translate ranks.
+    /// The group of `MPI_COMM_WORLD`, to translate ranks.
     world_group: usize,
     in_world: Communicator,
     next: AtomicU32,
-    /// Creations that are collective over the members of a group only, by the key of the group.
+    /// Numbers of creations that are collective over the members of a group only, by the key of the group.
     of_groups: Shared<AtomicU64>,
 }
 
 impl Communicators {
     pub(crate) fn new(mpi: &Mpi, rank: u32, size: u32) -> Communicators {
         let mut world_group = 0;
-        // SAFETY: the world exists between MPI_Init and MPI_Finalize.
+        // SAFETY: the world exists between MPI_Init and MPI_Finalize, and `world_group` is writable.
         unsafe { (mpi.comm_group)(mpi.world, &mut world_group) };
         let known = Handles::<Communicator>::new();
         let key_of_myself = key::of(&[2, rank.into()]);
@@ -114,8 +114,8 @@ impl Communicators {
         }
     }
 
-    /// Tells the journal of the predefined ones.
-    pub(crate) fn enter_predefined(&self, process: &Process) {
+    /// Writes the predefined communicators to the journal.
+    pub(crate) fn append_predefined(&self, process: &Process) {
         let members = match process.size {
             1 => "0".to_string(),
             size => format!("0-{}", size - 1),
@@ -125,7 +125,7 @@ impl Communicators {
             (MYSELF, key::of(&[2, process.rank.into()]), "MPI_COMM_SELF", Some(process.rank.to_string())),
         ];
         for (communicator, key, name, members) in predefined {
-            process.enter(&JournalRecord::Communicator(journal::Communicator {
+            process.append(&JournalRecord::Communicator(journal::Communicator {
                 communicator,
                 key,
                 name: name.into(),
@@ -136,30 +136,31 @@ impl Communicators {
         }
     }
 
-    /// What is known of a communicator; `None` of one that leads to processes outside of the world.
+    /// Returns a communicator; `None` for one with processes outside of the world.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<&Communicator> {
         if handle == self.world { Some(&self.in_world) } else { self.known.find(handle) }
     }
 
-    /// The key of something that is being made of a communicator: unlike all others, and the same on all of its members,
-    /// which make it together. With what is known of the communicator.
+    /// Returns a communicator, and the key of something that is being created from it: unlike all others, and
+    /// the same on all of its members, which create it together.
     pub(crate) fn next_child(&self, handle: usize) -> Option<(&Communicator, u64)> {
         let parent = self.find(handle)?;
         let child = parent.children.fetch_add(1, Ordering::Relaxed);
         Some((parent, key::of(&[parent.key(), child])))
     }
 
-    /// The same for what the members of a group make together, while others of the parent do not take part.
+    /// Returns the key of something that the members of a group create together, without others of the
+    /// parent.
     pub(crate) fn next_of_group(&self, group: u64) -> u64 {
-        let known = self.of_groups.enter(group, |_| {});
+        let known = self.of_groups.get_or_insert(group, |_| {});
         key::of(&[group, known.map_or(0, |count| count.fetch_add(1, Ordering::Relaxed))])
     }
 
-    /// The ranks of a group's members in the world; `None` if one is not in it.
+    /// Returns the world ranks of a group's members; `None` if one is not in the world.
     pub(crate) fn members(&self, mpi: &Mpi, group: usize) -> Option<Vec<u32>> {
         let mut size: c_int = 0;
-        // SAFETY: the group exists, there is room for all its ranks.
+        // SAFETY: the group exists, and both vectors have as many elements as the group has ranks.
         unsafe {
             (mpi.group_size)(group, &mut size);
             let ranks: Vec<c_int> = (0..size).collect();
@@ -169,17 +170,19 @@ impl Communicators {
         }
     }
 
-    /// The same in memory that is there already, for calls that are made often.
+    /// As [`Self::members`], without allocating, for frequent calls.
     pub(crate) fn members_in<'a>(&self, mpi: &Mpi, group: usize, room: &'a mut Scratch) -> Option<&'a [u32]> {
         let mut size: c_int = 0;
-        // SAFETY: the group exists.
+        // SAFETY: the group exists, and `size` is writable.
         unsafe { (mpi.group_size)(group, &mut size) };
         let count = size.max(0) as usize;
         let first = room.address(2 * count.max(1) * size_of::<c_int>()) as *mut c_int;
         if first.is_null() {
             return None;
         }
-        // SAFETY: there is room for all ranks twice; a rank, or MPI_UNDEFINED, is an `int`.
+        // SAFETY: the memory holds `2 * count` values of `int`, is aligned, and is borrowed from the thread
+        // as long as the result; each value is written before it is read; a rank, or `MPI_UNDEFINED`, is an
+        // `int`.
         let members = unsafe {
             let members = first.add(count);
             for rank in 0..count {
@@ -192,11 +195,11 @@ impl Communicators {
         members.iter().all(|&member| member as c_int >= 0).then_some(members)
     }
 
-    /// The rank in the world of a group's first member.
+    /// Returns the world rank of a group's first member.
     fn first_member(&self, mpi: &Mpi, group: usize) -> Option<u32> {
         let mut size: c_int = 0;
         let mut first = UNDEFINED;
-        // SAFETY: the group exists.
+        // SAFETY: the group exists, and has a rank 0 where that is translated.
         unsafe {
             (mpi.group_size)(group, &mut size);
             if size > 0 {
@@ -206,9 +209,10 @@ impl Communicators {
         u32::try_from(first).ok()
     }
 
-    /// A communicator has been created. `origin` is what its members have in common that is unlike all others: the key
-    /// of the parent and the number of the creation. Answers its number, `None` if it leads out of the world.
-    pub(crate) fn enter(
+    /// Adds a communicator that has been created. `origin` is the same on all members and unlike all others:
+    /// made of the key of the parent and the number of the creation. Returns its number; `None` if it has
+    /// processes outside of the world.
+    pub(crate) fn insert(
         &self,
         process: &Process,
         handle: usize,
@@ -218,7 +222,7 @@ impl Communicators {
         let mpi = &process.mpi;
         let (mut is_inter, mut rank, mut size) = (0, 0, 0);
         let (mut group, mut other_group) = (0, 0);
-        // SAFETY: the communicator has just been created.
+        // SAFETY: the communicator exists, as it has just been created, and all results are writable.
         unsafe {
             (mpi.comm_test_inter)(handle, &mut is_inter);
             (mpi.comm_rank)(handle, &mut rank);
@@ -229,18 +233,18 @@ impl Communicators {
                 (mpi.group_size)(other_group, &mut size);
             }
         }
-        let entered = self.enter_with(process, handle, origin, parent, (rank, size), (group, other_group));
-        // SAFETY: groups of our own.
+        let number = self.insert_with(process, handle, origin, parent, (rank, size), (group, other_group));
+        // SAFETY: the groups were made above, and nothing uses them any more.
         unsafe {
             (mpi.group_free)(&mut group);
             if is_inter != 0 {
                 (mpi.group_free)(&mut other_group);
             }
         }
-        entered
+        number
     }
 
-    fn enter_with(
+    fn insert_with(
         &self,
         process: &Process,
         handle: usize,
@@ -252,19 +256,19 @@ impl Communicators {
         let mpi = &process.mpi;
         let is_inter = other_group != 0;
         let mut first = self.first_member(mpi, group)?;
-        // The members of a group tell who they are once: its first one does.
-        let tell = |group: usize| self.members(mpi, group).map(|members| ranges(&members));
-        let members = if rank == 0 { Some(tell(group)?) } else { None };
+        // Members are written once for each group, by its first member.
+        let members_of = |group: usize| self.members(mpi, group).map(|members| ranges(&members));
+        let members = if rank == 0 { Some(members_of(group)?) } else { None };
         let mut remote = None;
         if is_inter {
             first = first.min(self.first_member(mpi, other_group)?);
-            remote = if rank == 0 { Some(tell(other_group)?) } else { None };
+            remote = if rank == 0 { Some(members_of(other_group)?) } else { None };
         }
         let key = key::of(&[origin, first.into(), u64::from(is_inter)]);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let place = (rank as u32, size as u32);
         self.known.insert(handle, |communicator| communicator.set((number, key), place, is_inter));
-        process.enter(&JournalRecord::Communicator(journal::Communicator {
+        process.append(&JournalRecord::Communicator(journal::Communicator {
             communicator: number,
             key,
             name: String::new(),
@@ -275,10 +279,11 @@ impl Communicators {
         Some(number)
     }
 
-    /// What the members of both groups of an inter-communicator know: the first members of the two.
+    /// Returns a key that the members of both groups of an inter-communicator know, made of the first members
+    /// of the two.
     pub(crate) fn groups_key(&self, mpi: &Mpi, handle: usize) -> Option<u64> {
         let (mut group, mut other) = (0, 0);
-        // SAFETY: the communicator has just been created; groups of our own.
+        // SAFETY: the communicator exists, as it has just been created; the groups are made and freed here.
         unsafe {
             (mpi.comm_group)(handle, &mut group);
             (mpi.comm_remote_group)(handle, &mut other);
@@ -290,7 +295,7 @@ impl Communicators {
         }
     }
 
-    /// A communicator is freed.
+    /// Removes a communicator that is being freed.
     pub(crate) fn remove(&self, handle: usize) {
         self.known.remove(handle, |_| ());
     }

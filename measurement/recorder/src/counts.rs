@@ -1,8 +1,8 @@
 //! The counts of a thread that is profiled instead of traced: a file that outlives the process, see
 //! `recording::profile`.
 //!
-//! They are kept beside the events, which are made all the same and dropped: what a path has of the events since the
-//! last count is what its trace would have.
+//! Counting goes along with the events, which are made all the same and dropped: the size of the events since
+//! the last count is the size of the path's part of a trace.
 
 use std::io;
 use std::path::Path;
@@ -12,23 +12,24 @@ use recording::profile::{MAGIC, PathCounts, ProfileHeader, TraceSize};
 
 use crate::events::Events;
 
-/// Most paths that are counted: as many as a thread can have.
+/// Maximum number of paths that are counted: as many as a thread can have.
 const MOST: usize = 1 << 20;
 
 /// The counts of one thread.
 pub(crate) struct Counts {
     file: GrowingFile,
-    /// Entries that there is room for.
+    /// Number of paths that there is room for.
     room: u32,
-    /// Whether no more can be had.
+    /// Whether the file cannot grow any more.
     is_full: bool,
 }
 
 impl Counts {
-    /// Makes the file of a location.
+    /// Creates the file of a location.
     pub(crate) fn create(path: &Path) -> io::Result<Counts> {
         let file = GrowingFile::create(path, size_of::<ProfileHeader>() + MOST * size_of::<PathCounts>())?;
-        // SAFETY: the file is larger than its header and aligned to a page.
+        // SAFETY: the mapping is aligned to a page, its first segment is larger than a header, and nobody
+        // else refers to it yet.
         unsafe {
             file.start()
                 .cast::<ProfileHeader>()
@@ -37,7 +38,8 @@ impl Counts {
         Ok(Counts { room: room(&file), file, is_full: false })
     }
 
-    /// A path is entered. Not inlined, nor is the next: threads that are traced are not to pay for it.
+    /// Counts that a path is entered. Not inlined, nor is [`Self::leave`]: threads that are traced are not to
+    /// pay for it.
     #[inline(never)]
     pub(crate) fn enter(&mut self, events: &mut Events, time: u64, path: u32) {
         if events.is_muted() {
@@ -52,14 +54,14 @@ impl Counts {
         self.settle(events, time, path);
     }
 
-    /// It is left.
+    /// Counts that a path is left.
     #[inline(never)]
     pub(crate) fn leave(&mut self, events: &mut Events, time: u64, path: u32) {
         if events.is_muted() {
             return;
         }
         if let Some(entry) = self.entry(path) {
-            // Where paths were cut short, two may be one that was entered twice: what is left first counts.
+            // Where paths were cut short, two may be one that was entered twice: the inner one counts.
             if entry.entered != 0 {
                 entry.time += time.saturating_sub(entry.entered);
                 entry.entered = 0;
@@ -68,7 +70,7 @@ impl Counts {
         self.settle(events, time, path);
     }
 
-    /// The visit that has just begun was none: it is taken back, as its event has been.
+    /// Takes back the visit that has just begun, as its event has been taken back.
     pub(crate) fn revoke(&mut self, events: &Events, path: u32) {
         if events.is_muted() {
             return;
@@ -83,7 +85,7 @@ impl Counts {
         }
     }
 
-    /// Counts for the path what was recorded and moved since the last count.
+    /// Adds what was recorded and transferred since the last count to the path.
     #[inline]
     pub(crate) fn settle(&mut self, events: &mut Events, time: u64, path: u32) {
         let moved = events.take_transfers();
@@ -100,7 +102,7 @@ impl Counts {
         }
     }
 
-    /// Counts for the thread what was recorded; answers how much that was before.
+    /// Updates the size of the thread's trace; returns the size before.
     #[inline]
     pub(crate) fn note(&mut self, events: &Events, time: u64) -> TraceSize {
         let header = self.header();
@@ -113,17 +115,19 @@ impl Counts {
 
     #[inline]
     fn header(&mut self) -> &mut ProfileHeader {
-        // SAFETY: the mapping begins with it, and only this thread uses it.
+        // SAFETY: the header is at the start of the mapping, which is as large and aligned; only this value,
+        // borrowed mutably, refers to it.
         unsafe { self.file.start().cast().as_mut() }
     }
 
-    /// The entry of a path; `None` if there is no room for it.
+    /// Returns the counts of a path; `None` if there is no room for them.
     #[inline]
     fn entry(&mut self, path: u32) -> Option<&mut PathCounts> {
         if path >= self.room && !self.make_room(path) {
             return None;
         }
-        // SAFETY: there is room for it in the mapping, only this thread uses it, and zeros are an entry.
+        // SAFETY: `room` says that the counts are within the mapping; zeros are counts; only this value,
+        // borrowed mutably, refers to them.
         unsafe {
             Some(
                 self.file
@@ -140,7 +144,7 @@ impl Counts {
     #[cold]
     fn make_room(&mut self, path: u32) -> bool {
         while path >= self.room && !self.is_full {
-            // Without a path there is no number, and no room could ever do.
+            // A path that could not be numbered has the number `u32::MAX`, for which there is never room.
             self.is_full = path as usize >= MOST || self.file.grow().is_err();
             self.room = room(&self.file);
         }
@@ -148,7 +152,7 @@ impl Counts {
     }
 }
 
-/// How many entries a file has room for.
+/// Returns the number of paths that a file has room for.
 fn room(file: &GrowingFile) -> u32 {
     ((file.mapped() - size_of::<ProfileHeader>()) / size_of::<PathCounts>()) as u32
 }

@@ -1,7 +1,8 @@
 //! The events of a thread: OTF2 records in a buffer that outlives the process, written out chunk by chunk.
 //!
-//! Records have the bytes of an OTF2 event file from the start (`formats/otf2/FORMAT.md`), little endian. The buffer is a
-//! mapped file, see `recording::buffer`; its header holds the position, so that nothing is lost with the process.
+//! Records have the bytes of an OTF2 event file from the start (`formats/otf2/FORMAT.md`), little endian. The
+//! buffer is a mapped file, see `recording::buffer`; its header holds the position, so that nothing is lost
+//! with the process.
 
 use std::path::Path;
 use std::ptr::null_mut;
@@ -15,18 +16,18 @@ use recording::profile::{TraceSize, TransferredBytes};
 use crate::clock::now;
 use crate::memory;
 
-/// Bytes of an OTF2 chunk header.
+/// Size of an OTF2 chunk header in bytes.
 const CHUNK_HEADER: usize = 18;
-/// Where the number of the last event is in it.
+/// Offset of the number of the last event in it.
 const LAST_EVENT: usize = 10;
-/// Most fields of a record that has no list.
+/// Maximum number of fields of a record without a list.
 pub(crate) const MOST_FIELDS: usize = 12;
-/// Most bytes that a field takes, or writes to.
+/// Maximum number of bytes that a field takes, or that writing it touches.
 const FIELD: usize = 9;
-/// More than any record takes that has no list, with its time stamp.
+/// Upper bound of the size of a record without a list, with its time stamp.
 const RECORD: usize = 128;
 const _: () = assert!(9 + 2 + MOST_FIELDS * FIELD <= RECORD && MOST_FIELDS * FIELD < 0xff);
-/// If less than this is free behind a call, the chunk is written out: most calls record less.
+/// The chunk is written out behind a call if less than this is free: most calls record less.
 const RESERVE: usize = 4096;
 /// Record numbers of OTF2 (`formats/otf2/src/event.rs`).
 mod id {
@@ -47,27 +48,27 @@ pub(crate) struct Mark {
 pub(crate) struct Events {
     header: *mut BufferHeader,
     chunk: *mut u8,
-    /// Where the next record goes.
+    /// Offset of the next record.
     at: usize,
-    /// Where records must end: two bytes are for the end marks.
+    /// Offset at which records must end: two bytes behind it are for the end marks.
     end: usize,
     /// Time of the previous record.
     time: u64,
-    /// Where full chunks go, unless they are dropped.
+    /// The event file, to which full chunks are appended; `None` if they are dropped.
     file: Option<OwnFile>,
     /// A flush that has not been recorded yet, because records of an earlier time may still come.
     flushed: Option<(u64, u64)>,
     /// Whether records are dropped: outside of the rounds to record, or recording is off or has failed.
     is_muted: bool,
     has_failed: bool,
-    /// Data that MPI has moved since somebody asked.
+    /// Bytes that MPI has transferred since [`Self::take_transfers`].
     pub(crate) moved: TransferredBytes,
 }
 
 impl Events {
-    /// Makes the buffer and the event file of a location.
+    /// Creates the buffer and the event file of a location.
     ///
-    /// Answers what failed, as a sentence.
+    /// An error is a sentence.
     pub(crate) fn create(buffer: &Path, events: &Path, chunk_size: usize) -> Result<Events, String> {
         let failure = |path: &Path| {
             let path = path.display().to_string();
@@ -80,19 +81,20 @@ impl Events {
         Ok(Events::over(mapped, chunk_size, Some(file)))
     }
 
-    /// Events that are made as always, but dropped whenever the buffer is full: they tell what a trace would have.
+    /// Creates events that are made as always, but dropped whenever the buffer is full: to count the size of
+    /// a trace.
     ///
-    /// Answers what failed, as a sentence.
+    /// An error is a sentence.
     pub(crate) fn counted(chunk_size: usize) -> Result<Events, String> {
         let memory = memory::anonymous(HEADER_BYTES + chunk_size).ok_or("there is no memory for a buffer")?;
         Ok(Events::over(memory, chunk_size, None))
     }
 
-    /// Events in fresh memory that is long enough.
+    /// Creates events in fresh memory of `HEADER_BYTES + chunk_size` bytes.
     fn over(memory: *mut u8, chunk_size: usize, file: Option<OwnFile>) -> Events {
         let mut made = Events {
             header: memory.cast(),
-            // SAFETY: the memory is longer than a header.
+            // SAFETY: callers pass memory that is longer than a header.
             chunk: unsafe { memory.add(HEADER_BYTES) },
             end: chunk_size - 2,
             file,
@@ -100,7 +102,8 @@ impl Events {
             has_failed: false,
             ..Events::dropped()
         };
-        // SAFETY: the memory is fresh and ours; the magic comes last.
+        // SAFETY: callers pass memory that is fresh, aligned to a page and used by nobody else. The magic
+        // comes last.
         unsafe {
             *made.header = BufferHeader { chunk_size: chunk_size as u64, ..BufferHeader::default() };
             made.open_chunk();
@@ -110,7 +113,7 @@ impl Events {
         made
     }
 
-    /// Events of a thread that cannot record: all are dropped.
+    /// Creates the events of a thread that cannot record: all are dropped.
     pub(crate) fn dropped() -> Events {
         Events {
             header: null_mut(),
@@ -126,23 +129,23 @@ impl Events {
         }
     }
 
-    /// Where the next record goes, to go back to by [`rewind`](Events::rewind).
+    /// Returns the position of the next record, for [`rewind`](Events::rewind).
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
         let (events, chunks) = match self.is_muted {
             true => (0, 0),
-            // SAFETY: the header is ours, unless nothing is recorded.
+            // SAFETY: `is_muted` is false only if there is a buffer, which starts with the header.
             false => unsafe { ((*self.header).events, (*self.header).chunks) },
         };
         Mark { at: self.at, time: self.time, events, chunks }
     }
 
-    /// Takes the last record back if it is the only one behind the mark; answers whether it was.
+    /// Takes back the last record if it is the only one behind the mark; returns whether it was.
     pub(crate) fn rewind(&mut self, mark: Mark) -> bool {
         if self.is_muted {
             return true;
         }
-        // SAFETY: the header is ours.
+        // SAFETY: there is a buffer, as `is_muted` is false, and it starts with the header.
         unsafe {
             if (*self.header).events != mark.events + 1 || (*self.header).chunks != mark.chunks {
                 return false;
@@ -160,13 +163,13 @@ impl Events {
         self.is_muted
     }
 
-    /// Drops records from now on, or no longer.
+    /// Drops records from now on, or records them again.
     pub(crate) fn mute(&mut self, mute: bool) {
         self.is_muted = mute || self.has_failed;
         self.moved = TransferredBytes::default();
     }
 
-    /// Has something recorded even if records are dropped at the moment, unless writing has failed.
+    /// Runs `record` even while records are dropped, unless writing has failed.
     #[inline]
     pub(crate) fn record_anyway(&mut self, record: impl FnOnce(&mut Events)) {
         let (is_muted, moved) = (self.is_muted, self.moved);
@@ -182,31 +185,34 @@ impl Events {
         self.has_failed
     }
 
-    /// How much has been recorded.
+    /// Returns the size of the trace so far.
     #[inline]
     pub(crate) fn trace(&self) -> TraceSize {
         if self.header.is_null() {
             return TraceSize::default();
         }
-        // SAFETY: the header is ours.
+        // SAFETY: a header that is not null is that of the buffer.
         let BufferHeader { chunks, events, .. } = unsafe { *self.header };
         TraceSize { events, bytes: chunks * (self.end as u64 + 2) + self.at as u64, flushes: chunks }
     }
 
-    /// The data that MPI has moved since the last time.
+    /// Returns the bytes that MPI has transferred since the last time.
     #[inline]
     pub(crate) fn take_transfers(&mut self) -> TransferredBytes {
         std::mem::take(&mut self.moved)
     }
 
-    /// Appends a record with a length. `fields` gets the place of its fields, and returns the place behind them.
+    /// Appends a record with a length. `fields` gets the place of its fields, and returns the place behind
+    /// them.
     ///
     /// # Safety
-    /// There are at most [`MOST_FIELDS`].
+    /// `fields` writes at most [`MOST_FIELDS`] fields from that place on, and returns the place behind the
+    /// last.
     #[inline]
     pub(crate) unsafe fn framed(&mut self, time: u64, id: u8, fields: impl FnOnce(Fields) -> Fields) {
         let Some(at) = self.begin(time) else { return };
-        // SAFETY: `begin` made room for the largest record; the fields end in it, by the caller.
+        // SAFETY: `begin` made room for the largest record, within which the fields end, as the caller
+        // guarantees.
         unsafe {
             *at = id;
             let body = at.add(2);
@@ -216,7 +222,7 @@ impl Events {
         }
     }
 
-    /// Appends a record without a length, which has one field.
+    /// Appends a record with one field and without a length.
     #[inline]
     pub(crate) fn singleton(&mut self, time: u64, id: u8, value: u64) {
         let Some(at) = self.begin(time) else { return };
@@ -228,7 +234,7 @@ impl Events {
         }
     }
 
-    /// Appends a record of any length, for those that have lists. What does not fit into a chunk is left out.
+    /// Appends a record of any length, for those with lists. One that does not fit into a chunk is left out.
     pub(crate) fn long(&mut self, time: u64, id: u8, body: &[u8]) {
         if self.is_muted || body.len() + RECORD > self.end - CHUNK_HEADER {
             return;
@@ -237,7 +243,7 @@ impl Events {
             return;
         }
         let Some(at) = self.begin(time) else { return };
-        // SAFETY: there is room for the body besides the largest record.
+        // SAFETY: there is room for the body besides the largest record, as checked above.
         unsafe {
             *at = id;
             *at.add(1) = 0xff;
@@ -247,16 +253,17 @@ impl Events {
         }
     }
 
-    /// Appends a list of attributes for the next record, which must come at the same time: (attribute, type, value) with
-    /// values that are integers.
+    /// Appends a list of attributes for the next record, which must have the same time: (attribute, type,
+    /// value) with integer values.
     pub(crate) fn attributes(&mut self, time: u64, list: &[(u32, u8, u64)]) {
         const LIST: u8 = 6;
-        // The list and its record have to be in one chunk, and no flush may come between.
+        // The list and its record have to be in one chunk, without a flush between them.
         if !self.is_muted && self.end - self.at < 3 * RECORD + list.len() * 20 && !self.flush() {
             return;
         }
         let Some(at) = self.begin(time) else { return };
-        // SAFETY: there is room as just seen, for an attribute takes less than 20 bytes; the header is ours.
+        // SAFETY: there is room, as checked above, for an attribute takes less than 20 bytes; there is a
+        // buffer, as `begin` has returned a place in it.
         unsafe {
             *at = LIST;
             let body = at.add(2);
@@ -271,7 +278,8 @@ impl Events {
         }
     }
 
-    /// Prepares for a record at that time: where its bytes go, the time stamp done.
+    /// Prepares for a record at that time: writes a time stamp if one is due, and returns where the record
+    /// goes.
     #[inline]
     fn begin(&mut self, time: u64) -> Option<*mut u8> {
         if self.is_muted {
@@ -284,11 +292,14 @@ impl Events {
         Some(unsafe { self.stamped(time) })
     }
 
-    /// Where the next record goes, after a time stamp if one is due: time has passed, or a chunk begins. Never two in a
-    /// row, which readers do not understand.
+    /// Writes a time stamp if one is due, because time has passed or a chunk starts, and returns the place
+    /// behind it. Never two in a row, which readers do not understand.
+    ///
+    /// # Safety
+    /// There is a buffer, and at least 9 bytes of it are free behind `at`.
     #[inline]
     unsafe fn stamped(&mut self, time: u64) -> *mut u8 {
-        // SAFETY: the caller made room.
+        // SAFETY: the caller guarantees the room.
         unsafe {
             let at = self.chunk.add(self.at);
             if time <= self.time && self.at > CHUNK_HEADER {
@@ -301,13 +312,16 @@ impl Events {
         }
     }
 
-    /// The record that ends there is complete.
+    /// Completes the record that ends there.
+    ///
+    /// # Safety
+    /// There is a buffer, and `end` is in its chunk, behind `at`.
     #[inline]
     unsafe fn complete(&mut self, end: *mut u8) {
-        // SAFETY: the end is in the chunk; the header is ours.
+        // SAFETY: the caller guarantees both, and the buffer starts with the header.
         unsafe {
             self.at = end.offset_from_unsigned(self.chunk);
-            // The process may end at any instruction: the position must not move before the bytes are there.
+            // The process may die at any instruction: the position must not move before the bytes are there.
             compiler_fence(Ordering::Release);
             (*self.header).filled = self.at as u64;
             (*self.header).events += 1;
@@ -315,7 +329,8 @@ impl Events {
         }
     }
 
-    /// The rare things before a record: a flush that can be recorded now, a full chunk.
+    /// Does what is rarely due before a record: writes out a full chunk, records a flush that may be recorded
+    /// by now.
     #[cold]
     fn make_room(&mut self, time: u64) -> bool {
         if self.end - self.at < 2 * RECORD && !self.flush() {
@@ -335,21 +350,22 @@ impl Events {
         true
     }
 
-    /// The recorder disturbed the program between these times: to the trace, a flush. Should the last one not have been
-    /// recorded yet, this is its continuation.
-    pub(crate) fn disturb(&mut self, begin: u64, end: u64) {
+    /// Notes that the recorder delayed the program between these times, which the trace shows as a flush. If
+    /// the previous one has not been recorded yet, it is extended.
+    pub(crate) fn add_flush(&mut self, begin: u64, end: u64) {
         self.flushed = Some((self.flushed.map_or(begin, |(first, _)| first), end));
     }
 
-    /// Writes the chunk out if it is nearly full. To be called where the time that it takes belongs to no MPI call.
+    /// Writes out the chunk if it is nearly full. To be called where the time that it takes belongs to no MPI
+    /// call.
     #[inline]
-    pub(crate) fn relieve(&mut self) {
+    pub(crate) fn flush_if_nearly_full(&mut self) {
         if self.end - self.at < RESERVE {
             self.flush();
         }
     }
 
-    /// Writes the chunk to the event file and begins the next one; answers whether that worked.
+    /// Writes the chunk to the event file and starts the next one; returns whether that worked.
     #[cold]
     fn flush(&mut self) -> bool {
         if self.has_failed {
@@ -357,42 +373,49 @@ impl Events {
         }
         let begin = now().max(self.time);
         let size = self.end + 2;
-        // SAFETY: the bytes behind the last record are ours, up to the end of the chunk.
+        // SAFETY: there is a buffer, as writing has not failed, and its chunk has `size` bytes.
         unsafe {
             self.chunk.add(self.at).write_bytes(0, size - self.at);
             self.seal();
         }
         if let Some(Err(cause)) = self.file.as_ref().map(|file| file.append(self.bytes(size))) {
-            // Whatever was recorded up to now stays in the buffer. Recording stops, the program goes on.
+            // Everything recorded so far stays in the buffer. Recording stops, the program continues.
             (self.has_failed, self.is_muted) = (true, true);
             if let Some(file) = &self.file {
-                // SAFETY: the header is ours. How many chunks are whole is still true.
+                // SAFETY: as above. The number of complete chunks is still right.
                 file.cut(unsafe { (*self.header).chunks } * size as u64);
             }
             crate::process::stop(&format!("the event file cannot be written: {cause}"));
             return false;
         }
-        // SAFETY: the header is ours.
+        // SAFETY: as above.
         unsafe {
             (*self.header).chunks += 1;
             self.open_chunk();
         }
-        self.disturb(begin, now().max(begin));
+        self.add_flush(begin, now().max(begin));
         true
     }
 
     /// Fills in the number of the last event of the chunk.
+    ///
+    /// # Safety
+    /// There is a buffer.
     unsafe fn seal(&mut self) {
-        // SAFETY: the chunk begins with its header.
+        // SAFETY: the caller guarantees it; the chunk starts with its header, which is longer than
+        // `LAST_EVENT + 8` bytes.
         unsafe {
             let last = (*self.header).events;
             self.chunk.add(LAST_EVENT).cast::<[u8; 8]>().write_unaligned(last.to_le_bytes());
         }
     }
 
-    /// Begins a chunk. It has to begin with a time stamp, which the next record brings.
+    /// Starts a chunk. Its first record must be a time stamp, which the next record brings.
+    ///
+    /// # Safety
+    /// There is a buffer.
     unsafe fn open_chunk(&mut self) {
-        // SAFETY: the chunk is longer than its header.
+        // SAFETY: the caller guarantees it; the chunk is longer than its header.
         unsafe {
             self.chunk.write(3);
             self.chunk.add(1).write(0x42);
@@ -405,49 +428,50 @@ impl Events {
         }
     }
 
-    /// Writes out what is left, with the end marks: the event file is complete.
+    /// Writes out the rest, with the end marks: the event file is complete.
     pub(crate) fn finish(&mut self) {
         if self.has_failed {
             return;
         }
-        // SAFETY: two bytes are kept free for the end marks.
+        // SAFETY: there is a buffer, as writing has not failed; two bytes are kept free for the end marks.
         unsafe {
             self.seal();
             self.chunk.add(self.at).write(2);
             self.chunk.add(self.at + 1).write(1);
         }
         if self.file.as_ref().is_some_and(|file| file.append(self.bytes(self.at + 2)).is_ok()) {
-            // SAFETY: the header is ours.
+            // SAFETY: as above.
             unsafe { (*self.header).ended = 1 };
         }
         (self.has_failed, self.is_muted) = (true, true);
     }
 
-    /// The chunk as it would be in a file that is finished, up to its end marks.
+    /// Returns the chunk as it would be in a complete file, up to its end marks.
     #[cfg(test)]
     pub(crate) fn bytes_of_chunk(&self) -> Vec<u8> {
         self.bytes(self.at + 2).to_vec()
     }
 
-    /// The first bytes of the chunk.
+    /// Returns the first bytes of the chunk.
     fn bytes(&self, bytes: usize) -> &[u8] {
-        // SAFETY: a chunk has room for the end marks behind its records.
+        // SAFETY: callers have a buffer, and ask for no more than a chunk: the end marks fit behind its
+        // records.
         unsafe { std::slice::from_raw_parts(self.chunk, bytes) }
     }
 }
 
-/// Where the fields of a record go.
+/// The place of the next field of a record.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields(*mut u8);
 
 impl Fields {
-    /// A compressed number.
+    /// Writes a compressed integer, and returns the place behind it.
     ///
     /// # Safety
     /// There is room for a field ([`FIELD`] bytes).
     #[inline]
     pub(crate) unsafe fn number(self, value: u64) -> Fields {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it; at most `1 + 8` bytes are written.
         unsafe {
             let bytes = (71 - value.leading_zeros() as usize) / 8;
             *self.0 = bytes as u8;
@@ -456,33 +480,34 @@ impl Fields {
         }
     }
 
-    /// A compressed number of 32 bits, of which all ones mean that there is none.
+    /// Writes a compressed integer of 32 bits, or one byte for the undefined value `u32::MAX`, and returns
+    /// the place behind it.
     ///
     /// # Safety
     /// There is room for a field.
     #[inline]
     pub(crate) unsafe fn optional(self, value: u32) -> Fields {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { if value == u32::MAX { self.byte(0xff) } else { self.number(value.into()) } }
     }
 
-    /// A collective operation.
+    /// Writes a collective operation (`OTF2_CollectiveOp`), and returns the place behind it.
     ///
     /// # Safety
     /// There is room for a field.
     #[inline]
     pub(crate) unsafe fn operation(self, operation: CollectiveOp) -> Fields {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { self.byte(operation.0) }
     }
 
-    /// A single byte: an enumeration.
+    /// Writes a single byte, for an enumeration, and returns the place behind it.
     ///
     /// # Safety
     /// There is room for a field.
     #[inline]
     pub(crate) unsafe fn byte(self, value: u8) -> Fields {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe {
             *self.0 = value;
             Fields(self.0.add(1))
@@ -491,10 +516,10 @@ impl Fields {
 }
 
 impl Drop for Events {
-    /// Gives the memory of the buffer back; its file stays.
+    /// Unmaps the buffer; its file stays.
     fn drop(&mut self) {
         if !self.header.is_null() {
-            // SAFETY: the buffer is this value's own, and so long.
+            // SAFETY: the mapping is this value's own, and has this size.
             unsafe { libc::munmap(self.header.cast(), HEADER_BYTES + self.end + 2) };
         }
     }

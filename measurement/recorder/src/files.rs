@@ -1,4 +1,4 @@
-//! Files that MPI has opened: what the recorder knows of each. Keys are made as those of communicators.
+//! Files that MPI has opened. Their keys are made as those of communicators.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -10,30 +10,30 @@ use crate::levels::Zeroed;
 use crate::next::symbol;
 use crate::process::Process;
 
-/// A file that is open. Threads may use one at the same time.
+/// A file that is open. Several threads may use one at the same time.
 pub(crate) struct File {
     number: AtomicU32,
-    /// Matching number of the split collective operation that is under way, or 0, which none has; there may be one on a
-    /// handle (MPI 4.0, 14.4.5).
+    /// Matching number of the split collective operation that is under way, or 0, which none has; there may
+    /// be one on a handle (MPI 4.0, 14.4.5).
     split: AtomicU64,
 }
 
-// SAFETY: numbers, of which zero bytes are valid ones.
+// SAFETY: atomic integers; zero is a value of each.
 unsafe impl Zeroed for File {}
 
 impl File {
-    /// The number of the handle in the process.
+    /// Returns the number of the handle in the process.
     #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// A split collective operation begins, with that matching number.
+    /// Notes that a split collective operation starts, with that matching number.
     pub(crate) fn begin_split(&self, number: u64) {
         self.split.store(number, Ordering::Relaxed);
     }
 
-    /// It ends; returns its number, if one is under way.
+    /// Notes that the split collective operation ends; returns its number, if one is under way.
     pub(crate) fn end_split(&self) -> Option<u64> {
         Some(self.split.swap(0, Ordering::Relaxed)).filter(|&number| number != 0)
     }
@@ -44,7 +44,8 @@ pub(crate) struct Files {
     known: Handles<File>,
     next: AtomicU32,
     next_deleted: AtomicU32,
-    /// `PMPI_File_get_position`. An MPI library may come without MPI-IO, which must not keep others from being recorded.
+    /// Address of `PMPI_File_get_position`. An MPI library without MPI-IO lacks it, which must not prevent
+    /// recording.
     get_position: Option<usize>,
 }
 
@@ -58,14 +59,15 @@ impl Files {
         }
     }
 
-    /// What is known of a file.
+    /// Returns an open file.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<&File> {
         self.known.find(handle)
     }
 
-    /// A file has been opened on a communicator, which it is a child of with that key. Answers the number of the handle.
-    pub(crate) fn enter(
+    /// Adds a file that has been opened on a communicator, of which it is a child with that key. Returns the
+    /// number of the handle.
+    pub(crate) fn insert(
         &self,
         process: &Process,
         handle: usize,
@@ -77,7 +79,7 @@ impl Files {
             file.number.store(number, Ordering::Relaxed);
             file.split.store(0, Ordering::Relaxed);
         });
-        process.enter(&JournalRecord::File(journal::File {
+        process.append(&JournalRecord::File(journal::File {
             handle: number,
             key,
             path,
@@ -86,22 +88,23 @@ impl Files {
         number
     }
 
-    /// A file is about to be closed; returns the number of the handle.
+    /// Removes a file that is about to be closed; returns the number of the handle.
     pub(crate) fn remove(&self, handle: usize) -> Option<u32> {
         self.known.remove(handle, File::number)
     }
 
-    /// A file has been deleted. Answers its number, which is none of a handle.
-    pub(crate) fn enter_deleted(&self, process: &Process, path: String) -> u32 {
+    /// Adds a file that has been deleted. Returns its number, which no handle has.
+    pub(crate) fn insert_deleted(&self, process: &Process, path: String) -> u32 {
         let file = self.next_deleted.fetch_add(1, Ordering::Relaxed);
-        process.enter(&JournalRecord::DeletedFile { file, path });
+        process.append(&JournalRecord::DeletedFile { file, path });
         file
     }
 
-    /// The individual file pointer, in units of the view; MPI answers that locally (MPI 4.0, 14.4.3).
+    /// Returns the individual file pointer, in units of the view; MPI answers that locally (MPI 4.0, 14.4.3).
     pub(crate) fn position(&self, handle: usize) -> Option<u64> {
         let mut position: i64 = -1;
-        // SAFETY: the symbol is the function of that name, and the file is open.
+        // SAFETY: the symbol is the function of that name, which has this signature; the file is open, and
+        // `position` is writable.
         let failed = unsafe {
             let get_position: unsafe extern "C" fn(usize, *mut i64) -> i32 =
                 std::mem::transmute::<usize, _>(self.get_position?);
@@ -111,12 +114,12 @@ impl Files {
     }
 }
 
-/// The handle of a file at a place. It is a pointer in every MPI library: also those of MPICH's family, whose other
-/// handles are `int`, have ROMIO's files.
+/// Returns the handle of a file at an address. It is a pointer in every MPI library: those of MPICH's family,
+/// in which other handles are `int`, have ROMIO's files.
 ///
 /// # Safety
-/// There is one.
+/// A handle of a file is at the address.
 pub(crate) unsafe fn file_at(place: usize) -> usize {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { *(place as *const usize) }
 }

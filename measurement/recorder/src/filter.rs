@@ -1,5 +1,5 @@
-//! Which regions of the program are recorded: the rules of a filter file, of which the last one that matches decides;
-//! without one a region is recorded.
+//! The filter of the program's regions: the rules of a filter file, of which the last one that matches
+//! decides; without one a region is recorded.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -16,13 +16,13 @@ pub(crate) struct Filter {
 struct CompiledRule {
     pattern: CString,
     admits: bool,
-    /// Whether it is for the name that linkers know.
+    /// Whether it is for mangled names.
     is_mangled: bool,
 }
 
 impl From<filter::FilterRules> for Filter {
     fn from(rules: filter::FilterRules) -> Filter {
-        // No pattern has a zero.
+        // Patterns have no NUL.
         let rule = |rule: filter::FilterRule| {
             let pattern = CString::new(rule.pattern).ok()?;
             Some(CompiledRule { pattern, admits: rule.admits, is_mangled: rule.is_mangled })
@@ -35,18 +35,18 @@ impl From<filter::FilterRules> for Filter {
 impl Filter {
     /// Reads a filter file.
     ///
-    /// Answers what is wrong with it, as a sentence.
+    /// An error is a sentence.
     pub(crate) fn read(path: &Path) -> Result<Filter, String> {
         filter::read(path).map(Filter::from)
     }
 
-    /// Whether it admits whatever there is.
+    /// Whether it admits every region.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.regions.is_empty() && self.files.is_empty()
     }
 
-    /// Whether a region is recorded, which linkers know by another name perhaps.
+    /// Whether a region is recorded; `mangled` is its name for linkers, which may be the same.
     pub(crate) fn admits(&self, name: &CStr, mangled: &CStr, file: Option<&CStr>) -> bool {
         decide(&self.regions, name, mangled) && file.is_none_or(|file| decide(&self.files, file, file))
     }
@@ -55,7 +55,7 @@ impl Filter {
 fn decide(rules: &[CompiledRule], name: &CStr, mangled: &CStr) -> bool {
     let matches = |rule: &&CompiledRule| {
         let name = if rule.is_mangled { mangled } else { name };
-        // SAFETY: two strings.
+        // SAFETY: both strings end with a NUL.
         unsafe { libc::fnmatch(rule.pattern.as_ptr(), name.as_ptr(), 0) == 0 }
     };
     rules.iter().rev().find(matches).is_none_or(|rule| rule.admits)

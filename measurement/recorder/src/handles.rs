@@ -1,34 +1,34 @@
 //! Values by handle (of a request, a communicator, …), found without locks.
 //!
-//! MPI gives the rule that makes this simple: a handle that is being made or freed is used by no other call at that
-//! time (MPI 4.0, 11.6). So nobody looks for a handle while it is inserted or removed; what a program does that breaks the
-//! rule may give it the value of another handle, but nothing worse.
+//! MPI makes this simple: a handle that is being created or freed is used by no other call at that time (MPI
+//! 4.0, 11.6). So no thread looks for a handle while it is inserted or removed; a program that breaks the
+//! rule may get the value of another handle, but nothing worse.
 //!
-//! Slots of removed handles are used again, so a program that makes and completes requests for ever stays in the first
-//! level. Handles that MPI takes from a pool come again and again: they may leave their slots for a while instead, which
-//! are theirs to come back to, without an instruction that locks.
+//! Slots of removed handles are reused, so a program that creates and completes requests for ever stays in
+//! the first level. Handles that MPI takes from a pool come again and again: they may be put aside for a
+//! while instead, and keep their slots, which costs no locked instruction.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
 use crate::levels::{EMPTY, Levels, Zeroed};
 
-/// Keys of slots: a handle, a handle that has left with this bit, or this.
+/// Flag of a handle that has been put aside, and the key of a removed one.
 const AWAY: u64 = 1 << 63;
 const REMOVED: u64 = u64::MAX;
 
-/// What becomes of a handle that has been looked at.
+/// What happens to a handle that has been looked up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It stays.
     Kept,
-    /// It is forgotten for now, and will come again.
+    /// It is put aside, and will come again.
     Away,
-    /// It is forgotten.
+    /// It is removed.
     Removed,
 }
 
-/// Values by handle. A handle that is 0 or has its highest bit set cannot be kept; no MPI has such.
+/// Values by handle. A handle that is 0 or has its highest bit set cannot be kept; no MPI library has such.
 pub(crate) struct Handles<V> {
     levels: Levels<V>,
 }
@@ -38,14 +38,15 @@ impl<V: Zeroed> Handles<V> {
         Handles { levels: Levels::new() }
     }
 
-    /// The value of a handle.
+    /// Returns the value of a handle.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<&V> {
         let key = key(handle)?;
         self.levels.find(key, |found| found == key).map(|slot| &slot.value)
     }
 
-    /// Keeps what `write` makes of a value for a handle; what the handle had before is gone. Without memory nothing is kept.
+    /// Inserts a handle, with the value that `write` sets; its earlier value is replaced. Without memory
+    /// nothing is kept.
     #[inline]
     pub(crate) fn insert(&self, handle: usize, write: impl FnOnce(&V)) {
         let Some(key) = key(handle) else { return };
@@ -57,7 +58,7 @@ impl<V: Zeroed> Handles<V> {
         }
     }
 
-    /// Forgets a handle; returns what `look` makes of its value.
+    /// Removes a handle; returns what `look` returns for its value.
     #[inline]
     pub(crate) fn remove<R>(&self, handle: usize, look: impl FnOnce(&V) -> R) -> Option<R> {
         let mut found = None;
@@ -68,7 +69,7 @@ impl<V: Zeroed> Handles<V> {
         found
     }
 
-    /// Shows the value of a handle to `look`, and does with the handle what that decides.
+    /// Calls `look` with the value of a handle, which decides what happens to the handle.
     #[inline]
     pub(crate) fn take(&self, handle: usize, look: impl FnOnce(&V) -> Fate) {
         let Some(key) = key(handle) else { return };
@@ -81,41 +82,47 @@ impl<V: Zeroed> Handles<V> {
     }
 }
 
-/// A value that belongs to whoever makes a call on its handle: unlike others it is read and written as a whole, without
+/// A value that belongs to the call on its handle: unlike others it is read and written as a whole, without
 /// atomics.
 pub(crate) struct Owned<V>(UnsafeCell<MaybeUninit<V>>);
 
-// SAFETY: no bytes are wrong before the value is set.
+// SAFETY: uninitialized bytes are valid in a `MaybeUninit`.
 unsafe impl<V: Copy + Send> Zeroed for Owned<V> {}
-// SAFETY: those who use the value see to it that no other thread does, see below.
+// SAFETY: callers of the functions below guarantee that no other thread uses the value at the time.
 unsafe impl<V: Copy + Send> Sync for Owned<V> {}
 
 impl<V: Copy> Owned<V> {
+    /// Returns the value.
+    ///
     /// # Safety
     /// The value has been set, and no other thread sets or changes it meanwhile.
     #[inline]
     pub(crate) unsafe fn get(&self) -> V {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { (*self.0.get()).assume_init() }
     }
 
+    /// Sets the value.
+    ///
     /// # Safety
     /// No other thread uses the value meanwhile.
     #[inline]
     pub(crate) unsafe fn set(&self, value: V) {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { (*self.0.get()).write(value) };
     }
 
+    /// Returns what `change` returns for the value.
+    ///
     /// # Safety
-    /// The value has been set, no other thread uses it meanwhile, nor does `change` but by its argument.
+    /// The value has been set, no other thread uses it meanwhile, nor does `change` except by its argument.
     pub(crate) unsafe fn change<R>(&self, change: impl FnOnce(&mut V) -> R) -> R {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         change(unsafe { (*self.0.get()).assume_init_mut() })
     }
 }
 
-/// The key of a handle, if it can be kept.
+/// Returns the key of a handle, if it can be kept.
 #[inline]
 fn key(handle: usize) -> Option<u64> {
     let key = handle as u64;
@@ -129,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Miri is some thousand times slower.
+    /// Miri is about a thousand times slower.
     const MANY: usize = if cfg!(miri) { 100 } else { 10_000 };
 
     fn insert(handles: &Handles<AtomicU64>, handle: usize, value: u64) {
@@ -159,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn many_handles_that_come_and_go_are_told_apart() {
+    fn many_handles_that_come_and_go_are_distinguished() {
         let handles = Handles::new();
         for round in 0..3 {
             for handle in 1..=MANY {
@@ -176,13 +183,13 @@ mod tests {
                 assert_eq!(find(&handles, handle * 64), None);
             }
         }
-        // The same slots were used again: so many need the first level and a part of the second.
+        // The same slots were reused: this number needs the first level and a part of the second.
         assert_eq!(handles.levels.count(), 2);
     }
 
     #[test]
     fn handle_that_is_inserted_again_has_one_value() {
-        // So many meet in their slots, and removed ones leave room in front of others.
+        // This number collides in the slots, and removed handles leave room in front of others.
         let handles = Handles::new();
         (1..=MANY).for_each(|handle| insert(&handles, handle * 64, 1));
         (1..=MANY)
@@ -207,7 +214,8 @@ mod tests {
 
     #[test]
     fn handles_that_threads_pass_on_have_their_values() {
-        // One thread makes handles, another takes them, and the first gets them back, as with requests of a pool.
+        // One thread makes handles, another takes them, and the first gets them back, as with requests of a
+        // pool.
         let handles = Handles::<Owned<u64>>::new();
         let (made, to_take) = mpsc::sync_channel(8);
         let (taken, to_make) = mpsc::sync_channel(64);
@@ -217,7 +225,7 @@ mod tests {
             scope.spawn(move || {
                 for value in 0..MANY as u64 {
                     let handle = to_make.recv().unwrap();
-                    // SAFETY: the other thread has given the handle back.
+                    // SAFETY: the other thread has given the handle back, and does not use its value.
                     handles.insert(handle, |known| unsafe { known.set(value) });
                     made.send((handle, value)).unwrap();
                 }
@@ -226,7 +234,7 @@ mod tests {
                 for (handle, value) in to_take {
                     let mut found = None;
                     handles.take(handle, |known| {
-                        // SAFETY: the other thread has given the handle away, with a value.
+                        // SAFETY: the other thread has set the value and passed the handle on.
                         found = Some(unsafe { known.get() });
                         if value % 3 == 0 { Fate::Removed } else { Fate::Away }
                     });

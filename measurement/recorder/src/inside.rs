@@ -1,14 +1,14 @@
-//! Which code of a thread may use what is kept for the thread.
+//! Exclusive access to a thread's data.
 //!
-//! No other thread ever does. But the recorder may be at work in a thread in several places at once: in a call of MPI that
-//! is being recorded, in calls that come from inside of it, in the handler of a signal that has interrupted any of these.
-//! So there is a lock that is only ever tried: who gets it has an [`Inside`], until it is dropped, and is the only one to
-//! reach the [`Thread`].
+//! No other thread ever uses them. But the recorder may be at work in a thread in several places at once: in
+//! a call of MPI that is being recorded, in calls from inside of it, in the handler of a signal that has
+//! interrupted any of these. So there is a lock that is only ever tried: while it is held there is one
+//! [`Inside`], the only way to the [`Thread`]; dropping it unlocks.
 //!
-//! A call may be left by `longjmp`, or by the end of the program: then its `Inside` is never dropped, and the next one
-//! takes over. That is sound because nothing of that call's frames runs any more, and even if it did (a program that breaks
-//! the rules of MPI may call `MPI_Finalize` inside of a call): an `Inside` refers to the thread for a moment only, and no such
-//! reference is alive while the MPI library is at work.
+//! A call may be left by `longjmp`, or by the end of the program: then its `Inside` is never dropped, and the
+//! next one takes over. That is sound because nothing of that call's frames runs any more, and even if it did
+//! (a program that breaks the rules of MPI may call `MPI_Finalize` inside of a call): an `Inside` refers to
+//! the thread for a moment only, and no such reference is alive while the MPI library is at work.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
@@ -23,26 +23,26 @@ use crate::thread::Thread;
 
 /// A thread behind its lock.
 pub(crate) struct Guarded {
-    /// Whether there is an [`Inside`]. Only its own thread and handlers of signals in that thread use it: relaxed accesses
-    /// with fences for the compiler are enough.
+    /// Whether the lock is held. Only its own thread and handlers of signals in that thread use it: relaxed
+    /// accesses with fences for the compiler are enough.
     is_inside: AtomicBool,
-    /// The process and the call that is under way, for calls that come from inside.
+    /// The process, and the frame of the open call, for calls from inside.
     pub(crate) process: &'static Process,
-    frame: Frame,
+    frame: CallFrame,
     thread: UnsafeCell<Thread>,
 }
 
-/// How to tell that a call has been left without returning.
-struct Frame {
-    /// Where the stack was in the recorder.
+/// The stack frame of the open call, to detect that it was left without returning.
+struct CallFrame {
+    /// The stack pointer in the recorder.
     stack_pointer: Cell<u64>,
-    /// Where the address is to which the call returns, below the stack pointer of the program's function that calls MPI, and
-    /// that address. Null if there is no call.
+    /// Address of the return address of the call, below the stack pointer of the program's function that
+    /// calls MPI, and the value there. Null if no call is open.
     slot: Cell<*const u64>,
     returns_to: Cell<u64>,
 }
 
-/// The right to use what is kept for the calling thread.
+/// The right to use the data of the calling thread.
 pub(crate) struct Inside {
     guarded: &'static Guarded,
 }
@@ -52,16 +52,20 @@ impl Guarded {
         Guarded {
             is_inside: AtomicBool::new(false),
             process: thread.process,
-            frame: Frame { stack_pointer: Cell::new(0), slot: Cell::new(null()), returns_to: Cell::new(0) },
+            frame: CallFrame {
+                stack_pointer: Cell::new(0),
+                slot: Cell::new(null()),
+                returns_to: Cell::new(0),
+            },
             thread: UnsafeCell::new(thread),
         }
     }
 
-    /// Lets the recorder work in this thread; `None` if it does already: what happens then is not recorded. A signal handler
-    /// may ask at any instruction.
+    /// Locks the thread's data; `None` if they are locked already, by whatever this call is inside of: it is
+    /// not recorded. A signal handler may call this at any instruction.
     #[inline]
-    pub(crate) fn enter(&'static self) -> Option<Inside> {
-        // A handler that comes between these two is done, and outside again, before the second.
+    pub(crate) fn lock(&'static self) -> Option<Inside> {
+        // A handler that comes between these two is done, and has unlocked, before the second.
         if self.is_inside.load(Ordering::Relaxed) {
             return None;
         }
@@ -70,22 +74,24 @@ impl Guarded {
         Some(Inside { guarded: self })
     }
 
-    /// The same for a new call while another one is open, if that one has been left without returning, by `longjmp`: the
-    /// stack is not below it any more, or something else is where its return address was; or the new one `ends_all`, as
-    /// `MPI_Finalize` does, which no other call makes. If so, it is recorded that the open call was left.
+    /// Locks the thread's data for a new call while another one is open, if that one has been left without
+    /// returning, by `longjmp`: the stack is not below it any more, or the value at the address of its return
+    /// address has changed; or if the new one `ends_all`, as `MPI_Finalize` does, which no other call makes.
+    /// If so, it is recorded that the open call was left.
     #[cold]
     pub(crate) fn take_over(&'static self, stack_pointer: u64, ends_all: bool) -> Option<Inside> {
-        let Frame { stack_pointer: before, slot, returns_to } = &self.frame;
+        let CallFrame { stack_pointer: before, slot, returns_to } = &self.frame;
         if slot.get().is_null() {
             return None;
         }
-        // SAFETY: the place is on the thread's stack, which is there as long as the thread; what is in it does not matter if
-        // the call is over.
+        // SAFETY: the address is on the thread's stack, above its stack pointer when the call was opened, and
+        // a stack stays mapped as long as its thread; any value will do if the call is over.
         let found = unsafe { slot.get().read_volatile() };
         if !ends_all && stack_pointer < before.get() && found == returns_to.get() {
             return None;
         }
-        // The `Inside` of the open call is never used again, and nobody refers to the thread by it, as said above.
+        // The `Inside` of the open call is never used again, and no reference by it is alive, as the module's
+        // description says.
         let mut inside = Inside { guarded: self };
         inside.close_call();
         let path = inside.call.path;
@@ -103,7 +109,7 @@ impl Inside {
     #[inline]
     pub(crate) fn open_call(&mut self, registers: Registers, stack_pointer: u64) {
         let slot = (stack_pointer.max(registers.stack + 8) - 8) as *const u64;
-        // SAFETY: on the thread's stack, at or above its stack pointer.
+        // SAFETY: the address is on the thread's stack, at or above its stack pointer.
         let returns_to = unsafe { slot.read_volatile() };
         let frame = &self.guarded.frame;
         frame.stack_pointer.set(registers.stack);
@@ -111,14 +117,14 @@ impl Inside {
         frame.returns_to.set(returns_to);
     }
 
-    /// No call is open any more.
+    /// Notes that no call is open any more.
     #[inline]
     pub(crate) fn close_call(&mut self) {
         self.guarded.frame.slot.set(null());
     }
 
-    /// Lets nobody in any more: nothing else is recorded in this thread.
-    pub(crate) fn stay(self) {
+    /// Keeps the lock for ever: nothing else is recorded in this thread.
+    pub(crate) fn lock_forever(self) {
         std::mem::forget(self);
     }
 }
@@ -128,7 +134,8 @@ impl Deref for Inside {
 
     #[inline]
     fn deref(&self) -> &Thread {
-        // SAFETY: an `Inside` is the only one that is used, see above, and is itself borrowed.
+        // SAFETY: there is one `Inside` that is used at a time, see the module's description, and it is
+        // borrowed.
         unsafe { &*self.guarded.thread.get() }
     }
 }
@@ -136,7 +143,7 @@ impl Deref for Inside {
 impl DerefMut for Inside {
     #[inline]
     fn deref_mut(&mut self) -> &mut Thread {
-        // SAFETY: as above; borrowed by one only.
+        // SAFETY: as above, and it is borrowed mutably.
         unsafe { &mut *self.guarded.thread.get() }
     }
 }

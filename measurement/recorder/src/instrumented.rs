@@ -1,5 +1,5 @@
-//! Which functions that were compiled with `-finstrument-functions` are recorded, if there is a filter: each is looked up
-//! once, by the name and the file that symbols and debug information give it.
+//! The filter's decisions on functions that were compiled with `-finstrument-functions`: each is looked up
+//! once, by its name and file in symbols and debug information.
 
 use std::ffi::CString;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::thread;
 /// Decisions by the addresses of functions.
 static DECISIONS: Shared<AtomicBool> = Shared::new();
 
-/// What has been opened to look functions up, by the modules' first addresses; nothing of modules that cannot be read.
+/// Resolvers of the modules that have been opened, by first address; `None` for a module that cannot be read.
 static OPENED: Mutex<Vec<(u64, Option<Resolver<'static>>)>> = Mutex::new(Vec::new());
 
 /// Whether the function at an address is recorded.
@@ -31,24 +31,24 @@ pub(crate) fn admits(filter: &Filter, function: u64) -> bool {
     }
 }
 
-/// Functions that nothing is known of are recorded.
+/// Decides on a function, and remembers that. Unknown functions are recorded.
 #[cold]
 fn decide(filter: &Filter, function: u64) -> bool {
     let frame = thread::module_at(function).and_then(|module| look_up(module, function));
     let admits = frame.is_none_or(|frame| {
-        // No name has a zero in it.
+        // Names have no NUL.
         let string = |text| CString::new(text).unwrap_or_default();
         let file = frame.file.map(string);
         filter.admits(&string(frame.name), &string(frame.canonical_name), file.as_deref())
     });
-    // Should two threads decide at once, they do so alike.
-    DECISIONS.enter(function, |decision| decision.store(admits, Ordering::Relaxed));
+    // Two threads that decide at once decide alike.
+    DECISIONS.get_or_insert(function, |decision| decision.store(admits, Ordering::Relaxed));
     admits
 }
 
-/// The function at an address of a module.
+/// Looks up the function at an address of a module.
 fn look_up(module: &Module, function: u64) -> Option<Frame> {
-    // Not held by what this has interrupted: then the thread is in the recorder, and nobody asks.
+    // Cannot deadlock: if the holder were interrupted by this thread, the thread's data would be locked.
     let mut opened = OPENED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let at = opened.iter().position(|&(begin, _)| begin == module.begin).unwrap_or_else(|| {
         opened.push((module.begin, open(module)));

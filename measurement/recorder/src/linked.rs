@@ -1,13 +1,14 @@
-//! The functions behind ours where the recorder is linked into the program: the MPI library's `PMPI_X`.
+//! The next functions where the recorder is linked into the program: the MPI library's `PMPI_X`.
 //!
-//! Functions that not every library has are weak references here. The program calls them by members of the recorder's
-//! archive, one for each, which `build.rs` makes; those refer to the functions so that linkers find them.
+//! Functions that not every library has are weak references here. The program calls them by members of the
+//! recorder's archive, one for each, which `build.rs` makes; those refer to the functions so that linkers
+//! find them.
 
 use std::ffi::CStr;
 
 use crate::wrappers::{COUNT, NAMES};
 
-/// Which of the two names a function was called by. Here that makes no difference.
+/// The name by which a function was called, which makes no difference here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
     /// `MPI_X`.
@@ -44,7 +45,7 @@ std::arch::global_asm!(
     ".previous",
 );
 
-/// Their names, in the order of the addresses above.
+/// Names of these, in the order of the addresses above.
 const OBJECTS: [&CStr; 9] = [
     c"ompi_mpi_comm_world",
     c"ompi_mpi_comm_self",
@@ -60,41 +61,41 @@ const OBJECTS: [&CStr; 9] = [
 unsafe extern "C" {
     static replay_functions: [usize; COUNT];
     static replay_objects: [usize; OBJECTS.len()];
-    // The linker makes these for any section with such a name.
+    // The linker defines these for any section with such a name.
     #[link_name = "__start_replay_wrappers"]
     static FIRST_WRAPPER: u8;
     #[link_name = "__stop_replay_wrappers"]
     static BEHIND_WRAPPERS: u8;
 }
 
-/// The address of the function of that number, which the program has called: so it is there.
+/// Returns the address of the function of that number, which the program has called: so it exists.
 #[inline]
 pub(crate) fn next(_: Layer, number: u32) -> usize {
-    // SAFETY: filled in by the linker.
+    // SAFETY: the linker has filled in the array, which never changes.
     unsafe { replay_functions[number as usize] }
 }
 
-/// The address of a function of the MPI library by its `PMPI_` name.
+/// Returns the address of a function of the MPI library by its `PMPI_` name.
 pub(crate) fn symbol(name: &CStr) -> Option<usize> {
     let number = NAMES.iter().position(|(_, profiling)| *profiling == name)?;
-    // SAFETY: filled in by the linker.
+    // SAFETY: the linker has filled in the array, which never changes.
     Some(unsafe { replay_functions[number] }).filter(|&address| address != 0)
 }
 
-/// The address of an MPI library's variable.
+/// Returns the address of a variable of the MPI library.
 pub(crate) fn variable(name: &CStr) -> Option<usize> {
     let number = OBJECTS.iter().position(|object| *object == name)?;
-    // SAFETY: filled in by the linker.
+    // SAFETY: the linker has filled in the array, which never changes.
     Some(unsafe { replay_objects[number] }).filter(|&address| address != 0)
 }
 
-/// Tells where the wrappers are, which are no part of call paths. Answers whether the program is to be recorded: it always
-/// has the recorder in it, so it takes a word of the user.
+/// Reports the addresses of the wrappers, which are no part of call paths. Returns whether the program is to
+/// be recorded: it always has the recorder in it, so the user has to ask for that.
 pub(crate) fn prepare() -> bool {
     let (first, behind) = (&raw const FIRST_WRAPPER as u64, &raw const BEHIND_WRAPPERS as u64);
     call_paths::set_linked_recorder(first..behind);
-    // The program calls MPI_Init; another thread that reads the environment at this moment would be very odd.
-    // SAFETY: as said.
+    // SAFETY: the program calls MPI_Init; another thread is not expected to read the environment at this
+    // moment.
     unsafe { std::env::set_var(recording::layout::LINKED_VARIABLE, std::process::id().to_string()) };
     [recording::layout::NOTE_VARIABLE, "REPLAY_OUTPUT"].iter().any(|name| std::env::var_os(name).is_some())
 }

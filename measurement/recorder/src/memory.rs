@@ -2,9 +2,9 @@
 
 use std::ptr::null_mut;
 
-/// Fresh zeroed memory; `None` if there is none.
+/// Maps fresh zeroed memory; `None` if there is none.
 pub(crate) fn anonymous(bytes: usize) -> Option<*mut u8> {
-    // SAFETY: a new mapping, nothing existing is touched.
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no other memory.
     let address = unsafe {
         libc::mmap(
             null_mut(),
@@ -27,13 +27,14 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(crate) const EMPTY: Scratch = Scratch { address: null_mut(), bytes: 0 };
 
-    /// At least that many bytes, with whatever was in them; 0 if there is no memory.
+    /// Returns the address of at least that many bytes, with arbitrary contents; 0 if there is no memory.
     pub(crate) fn address(&mut self, bytes: usize) -> usize {
         if bytes > self.bytes {
             let wanted = bytes.next_power_of_two().max(1 << 16);
             let Some(address) = anonymous(wanted) else { return 0 };
             if !self.address.is_null() {
-                // SAFETY: our own mapping, which nobody uses any more.
+                // SAFETY: the mapping is this value's own; callers use its address until the next call of
+                // this only.
                 unsafe { libc::munmap(self.address.cast(), self.bytes) };
             }
             (self.address, self.bytes) = (address, wanted);

@@ -1,4 +1,5 @@
-//! What differs between MPI libraries, and the functions that the recorder itself calls.
+//! The MPI library: the differences between implementations, and the functions that the recorder itself
+//! calls.
 //!
 //! There are two families of binary interfaces: Open MPI's (handles are pointers) and MPICH's (handles are `int`; also
 //! Intel MPI, MVAPICH and Cray MPI). The constants are those of their `mpi.h`; Fortran programs arrive here through the
@@ -18,34 +19,34 @@ pub(crate) fn is_open_mpi() -> bool {
     IS_OPEN_MPI.load(Ordering::Relaxed)
 }
 
-/// A handle without what lies above an `int` in its register.
+/// Returns a handle without the bits above an `int` in its register.
 #[inline]
 pub(crate) fn normal_handle(value: usize) -> usize {
     if is_open_mpi() { value } else { value as u32 as usize }
 }
 
-/// The handle at position `at` of an array of handles.
+/// Returns the handle at position `at` of an array of handles.
 ///
 /// # Safety
-/// The array has such an element.
+/// The array has such an element, or is null.
 #[inline]
 pub(crate) unsafe fn handle_at(array: usize, at: usize) -> usize {
-    // A program that passes no array is told so by MPI.
+    // A program that passes no array gets an error from MPI.
     if array == 0 {
         return 0;
     }
-    // SAFETY: by the caller; sizes are those of the library's handles.
+    // SAFETY: the caller guarantees the element; sizes are those of the library's handles.
     unsafe {
         if is_open_mpi() { *(array as *const usize).add(at) } else { *(array as *const u32).add(at) as usize }
     }
 }
 
-/// The text at an address.
+/// Returns a copy of the string at an address.
 ///
 /// # Safety
-/// There is a string.
+/// A string that ends with a NUL is at the address.
 pub(crate) unsafe fn text_at(address: usize) -> String {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { CStr::from_ptr(address as *const c_char) }.to_string_lossy().into_owned()
 }
 
@@ -81,10 +82,10 @@ pub(crate) fn is_status_ignore(status: usize) -> bool {
     status == usize::from(!is_open_mpi())
 }
 
-/// Bytes of an `MPI_Status` in either library: 24 in Open MPI, 20 in MPICH.
+/// Upper bound of the size of an `MPI_Status` in bytes: 24 in Open MPI, 20 in MPICH.
 pub(crate) const STATUS_BYTES: usize = 24;
 
-/// What a status says.
+/// The contents of a status.
 #[derive(Clone, Copy)]
 pub(crate) struct Status {
     /// Rank of the sender.
@@ -98,7 +99,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Of an operation that has none.
+    /// The status of an operation that has none.
     pub(crate) const UNKNOWN: Status = Status { source: 0, tag: 0, bytes: 0, is_cancelled: false };
 }
 
@@ -108,8 +109,8 @@ impl Status {
 /// The array has such an element, which the MPI library has filled in.
 #[inline]
 pub(crate) unsafe fn status_at(array: usize, at: usize) -> Status {
-    // SAFETY: by the caller; the layouts are those of the libraries' mpi.h. A status of Fortran consists of `INTEGER`s, so
-    // that its 8 bytes may be at a multiple of 4.
+    // SAFETY: the caller guarantees the element; the layouts are those of the libraries' mpi.h. A status of
+    // Fortran consists of `INTEGER`s, so its 8 bytes may be at a multiple of 4.
     unsafe {
         if is_open_mpi() {
             let status = (array + at * 24) as *const i32;
@@ -120,7 +121,7 @@ pub(crate) unsafe fn status_at(array: usize, at: usize) -> Status {
                 bytes: status.add(4).cast::<u64>().read_unaligned(),
             }
         } else {
-            // The count is split over two words, whose second's lowest bit says whether it was cancelled.
+            // The count is split over two words; the lowest bit of the second one is the cancelled flag.
             let status = (array + at * 20) as *const i32;
             let (low, high) = (*status as u32, *status.add(1) as u32);
             Status {
@@ -133,7 +134,7 @@ pub(crate) unsafe fn status_at(array: usize, at: usize) -> Status {
     }
 }
 
-/// Stands for a count that cannot be told.
+/// A size that is not known.
 const UNKNOWN: i64 = -1;
 
 macro_rules! functions {
@@ -162,13 +163,13 @@ macro_rules! functions {
         }
 
         impl Mpi {
-            /// Finds the library and tells the family it is of; `None` if something is missing in it.
+            /// Finds the library and its family; `None` if it lacks something.
             pub(crate) fn find() -> Option<Mpi> {
                 let world = variable(c"ompi_mpi_comm_world");
                 IS_OPEN_MPI.store(world.is_some(), Ordering::Relaxed);
                 let object = |name: &CStr, mpich: usize| if world.is_some() { variable(name) } else { Some(mpich) };
                 Some(Mpi {
-                    // SAFETY: the symbol is the function of that name, whose parameters MPI fixes.
+                    // SAFETY: the symbol is the function of that name, whose parameters the MPI standard fixes.
                     $($field: unsafe { std::mem::transmute::<usize, unsafe extern "C" fn($($parameter),*) -> c_int>(symbol($name)?) },)*
                     world: object(c"ompi_mpi_comm_world", 0x4400_0000)?,
                     myself: object(c"ompi_mpi_comm_self", 0x4400_0001)?,
@@ -209,20 +210,21 @@ functions! {
 }
 
 impl Mpi {
-    /// Bytes of `count` elements of a type; 0 if that cannot be told.
+    /// Returns the size of `count` elements of a type in bytes; 0 if it is not known.
     #[inline]
     pub(crate) fn bytes(&self, count: i64, datatype: usize) -> u64 {
         if count <= 0 {
             return 0;
         }
         let mut size = UNKNOWN;
-        // SAFETY: the program gave the type to a call that it is making.
+        // SAFETY: the program passes the type to a call that it is making, and `size` is writable.
         unsafe { (self.type_size)(datatype, &mut size) };
         (count as u64).saturating_mul(size.max(0) as u64)
     }
 
-    /// Whether this is the request that all operations share which are complete when they have been started. In MPICH
-    /// such have handles of the kind "builtin" (`mpir_objects.h`: the upper two bits are 01).
+    /// Whether this is the request that all operations share which are complete when they have been started.
+    /// In MPICH such requests have handles of the kind "builtin" (`mpir_objects.h`: the upper two bits are
+    /// 01).
     #[inline]
     pub(crate) fn is_shared_request(&self, request: usize) -> bool {
         if is_open_mpi() { request == self.request_empty } else { request >> 30 == 1 }

@@ -1,10 +1,11 @@
-//! Whether the other ranks on this host have a recorder. Recorders talk to each other in `MPI_Init`, and a rank without one
-//! never answers: one part of a command line for several programs was started under `replay-record`, and another was not
-//! (`mpirun -n 1 replay-record ./a : -n 1 ./b`).
+//! Detection of ranks on this host without a recorder. Recorders communicate in `MPI_Init`, and a rank
+//! without one never answers: one part of a command line for several programs was started under
+//! `replay-record`, and another was not (`mpirun -n 1 replay-record ./a : -n 1 ./b`).
 //!
-//! Whoever starts ranks tells each its number in a variable, and all ranks of a host are below one process that has no such
-//! number: mpirun itself, or its agent on the host. When `MPI_Init` returns, all of them have loaded their libraries. Only a
-//! process that is seen to have an MPI library and no recorder counts as one without; of other hosts nothing is known.
+//! A launcher passes each rank its number in an environment variable, and all ranks of a host are descendants
+//! of one process without such a number: mpirun itself, or its daemon on the host. When `MPI_Init` returns,
+//! all of them have loaded their libraries. Only a process that has an MPI library mapped and no recorder
+//! counts as a rank without one; of other hosts nothing is known.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 use recording::layout::NOTE_VARIABLE;
 
-/// Variables with the rank of a process.
+/// Environment variables with the rank of a process.
 const RANK_VARIABLES: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
 
 /// A rank without recorder.
@@ -22,11 +23,11 @@ pub(crate) struct Unrecorded {
     pub(crate) process: u32,
     /// The program that it executes.
     pub(crate) program: String,
-    /// The least of the ranks on this host that have a recorder.
+    /// The lowest rank on this host with a recorder.
     pub(crate) first_recorded: u32,
 }
 
-/// A process on this host, as `proc`, the folder of processes, tells of it (proc(5)).
+/// The processes of this host by a folder like `/proc` (`proc(5)`).
 struct Host<'a> {
     proc: &'a Path,
 }
@@ -36,7 +37,7 @@ impl Host<'_> {
         fs::read(self.proc.join(process.to_string()).join(name)).unwrap_or_default()
     }
 
-    /// The variables that a process was started with.
+    /// Returns an environment variable that a process was started with.
     fn variable(&self, process: u32, name: &str) -> Option<String> {
         let environment = self.file(process, "environ");
         let mut variables = environment.split(|&byte| byte == 0);
@@ -46,11 +47,11 @@ impl Host<'_> {
 
     fn parent(&self, process: u32) -> Option<u32> {
         let status = String::from_utf8_lossy(&self.file(process, "stat")).into_owned();
-        // The name of the program comes second, in parentheses, and may contain anything.
+        // The second field is the name of the program in parentheses, which may contain anything.
         status.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
     }
 
-    /// All processes, each with its parent.
+    /// Returns all processes, each with its parent.
     fn parents(&self) -> HashMap<u32, u32> {
         let names = fs::read_dir(self.proc).into_iter().flatten().flatten();
         let processes = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -64,11 +65,12 @@ impl Host<'_> {
     }
 }
 
-/// A rank on this host without recorder, as process `own` sees it; `None` if there is none, or that is not known.
+/// Returns a rank on this host without recorder, seen from process `own`; `None` if there is none, or that is
+/// not known.
 pub(crate) fn unrecorded(proc: &Path, own: u32) -> Option<Unrecorded> {
     let host = Host { proc };
     let (name, rank) = RANK_VARIABLES.iter().find_map(|name| Some((name, host.variable(own, name)?)))?;
-    // Open MPI tells how many programs there are.
+    // Open MPI passes the number of programs.
     if host.variable(own, "OMPI_NUM_APP_CTX").is_some_and(|count| count == "1") {
         return None;
     }
@@ -76,7 +78,7 @@ pub(crate) fn unrecorded(proc: &Path, own: u32) -> Option<Unrecorded> {
     let ancestors =
         |process| std::iter::successors(Some(process), |process| parents.get(process).copied()).skip(1);
     let starter = ancestors(own).find(|&process| host.variable(process, name).as_ref() != Some(&rank))?;
-    // Below a launcher in front of mpirun everybody has a recorder.
+    // Below a launcher in front of mpirun every rank has a recorder.
     if host.variable(starter, NOTE_VARIABLE).is_some() {
         return None;
     }
@@ -84,7 +86,7 @@ pub(crate) fn unrecorded(proc: &Path, own: u32) -> Option<Unrecorded> {
     processes.sort_unstable();
     let mut without: BTreeMap<u32, Option<u32>> = BTreeMap::new();
     for process in processes {
-        // A loop of parents can only be a mistake of who looked while processes came and went.
+        // Parents can only form a loop if processes came and went while they were read.
         if !ancestors(process).take(parents.len()).any(|ancestor| ancestor == starter) {
             continue;
         }
@@ -103,7 +105,7 @@ pub(crate) fn unrecorded(proc: &Path, own: u32) -> Option<Unrecorded> {
     Some(Unrecorded { rank, process, program: String::from_utf8_lossy(program).into_owned(), first_recorded })
 }
 
-/// Whether a process may have a recorder that is linked into it: that is switched on by these.
+/// Whether a process may have a recorder that is linked into it: these variables activate it.
 fn has_launcher(host: &Host<'_>, process: u32) -> bool {
     [NOTE_VARIABLE, "REPLAY_OUTPUT"].iter().any(|name| host.variable(process, name).is_some())
 }
@@ -112,7 +114,7 @@ fn has_launcher(host: &Host<'_>, process: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A process: its number, its parent, its variables, what it has mapped.
+    /// A process: its number, its parent, its variables, its mapped files.
     type Process<'a> = (u32, u32, &'a [&'a str], &'a [&'a str]);
 
     fn seen(name: &str, own: u32, processes: &[Process<'_>]) -> Option<Unrecorded> {
@@ -143,7 +145,7 @@ mod tests {
         let processes: [Process<'_>; 6] = [
             (1, 0, &[], &[]),
             (10, 1, &["PATH=/bin"], &[MPI]),
-            // A launcher, its program, another one without, and a rank of another job.
+            // A launcher, its program, another program without a launcher, and a rank of another job.
             (11, 10, &["PMI_RANK=2"], &[]),
             (12, 11, &["PMI_RANK=2", note], &[MPI, RECORDER]),
             (13, 10, &["PMI_RANK=5"], &[MPI]),
@@ -162,7 +164,7 @@ mod tests {
         };
         let own = ["PMI_RANK=0", note];
         assert_eq!(with((13, 10, &["PMI_RANK=1", note], &[MPI, RECORDER]), &own), None);
-        // One is linked into the program; this one has not loaded anything; that one is no rank.
+        // The first is linked with a recorder; the second has not loaded MPI; the third is not a rank.
         assert_eq!(with((13, 10, &["PMI_RANK=1", note], &[MPI]), &own), None);
         assert_eq!(with((13, 10, &["PMI_RANK=1"], &[]), &own), None);
         assert_eq!(with((13, 10, &[], &[MPI]), &own), None);
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn below_a_launcher_in_front_of_mpirun_nobody_is_asked() {
+    fn below_a_launcher_in_front_of_mpirun_no_process_is_checked() {
         let processes: [Process<'_>; 3] = [
             (10, 1, &["REPLAY_NOTE=/n"], &[]),
             (12, 10, &["PMI_RANK=0", "REPLAY_NOTE=/n"], &[MPI, RECORDER]),

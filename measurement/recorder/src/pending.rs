@@ -1,102 +1,110 @@
 //! Accesses to a window that have not been completed.
 //!
-//! MPI completes them by the window and the target, not one by one, so the window has to remember them: for each target
-//! those that are not complete at all, and those that are complete at the origin only. Every access is looked at once
-//! for each step that it makes, whatever else is open. Neighbours with one target and successive numbers are kept as one
-//! run: what a loop of puts leaves is a few bytes.
+//! MPI completes them by window and target, not one by one, so they are kept: for each target those that are
+//! not complete at all, and those that are complete at the origin only. Every access is touched once for each
+//! step of its completion, whatever else is open. Successive accesses to one target with consecutive numbers
+//! are kept as one run: a loop of puts takes a few bytes.
 
 use std::ptr::null_mut;
 
 use crate::memory::{Scratch, anonymous};
 
-/// Runs that a window remembers, in memory that is used as far as it is needed. A program that leaves more open than
-/// that hears of it.
+/// Maximum number of runs that a window keeps, in memory that is used as far as it is needed. A program that
+/// leaves more open gets a notice.
 const RUNS: u32 = 1 << 20;
 
 /// How far a call completes accesses (MPI 4.0, 12.5).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// At the origin, whose buffers are free again; not yet at the target.
+    /// At the origin, whose buffers may be reused; not yet at the target.
     Origin,
-    /// The epoch is over, as fences and `MPI_Win_complete` say it: at the origin only, and nothing is left to complete.
+    /// The epoch ends, by a fence or `MPI_Win_complete`: at the origin only, and nothing is left to complete.
     Epoch,
     /// At the target too.
     Target,
 }
 
-/// What became of an access.
+/// A completion of an access that is to be recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Completion {
     AtOrigin,
     AtTarget,
 }
 
-/// Successive accesses to one target.
+/// Successive accesses to one target, with consecutive numbers.
 #[derive(Clone, Copy)]
 struct Run {
     /// Number of the first access.
     first: u64,
-    /// When the last one began.
+    /// Time of the last access.
     begin: u64,
     count: u32,
-    /// The next run of the list; behind the last one comes the first. Of a run that is not used, the next such.
+    /// The next run of the list, which is circular: the last run leads to the first. Of an unused run, the
+    /// next unused one.
     next: u32,
 }
 
-/// The lists of a target: what is not complete, and what needs no telling at the origin any more, because that has been
-/// told, or a request will tell it.
+/// The lists of a target: accesses that are not complete, and those with a completion at the origin that has
+/// been recorded, or will be by a request.
 const LISTS: usize = 2;
 const OPEN: usize = 0;
 const LOCAL: usize = 1;
-/// No run. Runs have numbers from 1.
+/// No run: runs have numbers from 1.
 const NONE: u32 = 0;
 
 /// The accesses under way on a window.
-pub(crate) struct Pending {
+pub(crate) struct PendingAccesses {
     runs: *mut Run,
-    /// Runs that have ever been used.
+    /// Number of runs that were ever used.
     used: u32,
-    /// The first run that is not used any more.
+    /// The first unused run.
     unused: u32,
     /// The last run of each list, [`LISTS`] for each target.
     lasts: Scratch,
     targets: usize,
-    /// How many runs are in lists.
+    /// Number of runs in lists.
     count: u32,
 }
 
-// SAFETY: the memory belongs to these lists.
-unsafe impl Send for Pending {}
+// SAFETY: the memory belongs to this value alone, and does not depend on the thread.
+unsafe impl Send for PendingAccesses {}
 
-impl Pending {
-    pub(crate) const EMPTY: Pending =
-        Pending { runs: null_mut(), used: 0, unused: NONE, lasts: Scratch::EMPTY, targets: 0, count: 0 };
+impl PendingAccesses {
+    pub(crate) const EMPTY: PendingAccesses = PendingAccesses {
+        runs: null_mut(),
+        used: 0,
+        unused: NONE,
+        lasts: Scratch::EMPTY,
+        targets: 0,
+        count: 0,
+    };
 
-    /// Prepares for a window of so many processes: nothing is open.
+    /// Resets the lists for a window of so many processes.
     pub(crate) fn clear(&mut self, targets: usize) {
         let lasts = self.lasts.address(targets * LISTS * size_of::<u32>()) as *mut u32;
         (self.used, self.unused, self.count) = (0, NONE, 0);
         self.targets = if lasts.is_null() { 0 } else { targets };
-        // SAFETY: there is room for all lists.
+        // SAFETY: the memory has room for all lists, or their number is 0.
         unsafe { lasts.write_bytes(0, self.targets * LISTS) };
     }
 
-    /// Remembers an access that began then; answers false if there is no room. `has_request` if a request tells of its
-    /// completion at the origin.
+    /// Adds an access that began at that time; `false` if there is no room. `has_request` if a request
+    /// reports its completion at the origin.
     #[inline]
     pub(crate) fn push(&mut self, begin: u64, number: u64, target: u32, has_request: bool) -> bool {
         let run = Run { first: number, begin, count: 1, next: NONE };
         target as usize >= self.targets || self.append(target, usize::from(has_request), run)
     }
 
-    /// Completes the accesses to a target, or to all, by a call that began then; tells of each. What another thread has
-    /// begun since may be complete or not: the next call will tell.
+    /// Completes the accesses to a target, or to all, by a call that began at that time, and calls `report`
+    /// for each completion. Accesses that another thread has begun since may be complete or not: they are
+    /// left to the next call.
     pub(crate) fn complete(
         &mut self,
         begin: u64,
         target: Option<u32>,
         reach: Reach,
-        mut tell: impl FnMut(Completion, u64),
+        mut report: impl FnMut(Completion, u64),
     ) {
         let targets = target.map_or(0..self.targets as u32, |target| target..target + 1);
         for target in targets {
@@ -104,19 +112,20 @@ impl Pending {
                 return;
             }
             if reach != Reach::Origin {
-                self.step(begin, (target, LOCAL), reach, &mut tell);
+                self.step(begin, (target, LOCAL), reach, &mut report);
             }
-            self.step(begin, (target, OPEN), reach, &mut tell);
+            self.step(begin, (target, OPEN), reach, &mut report);
         }
     }
 
-    /// Takes all runs out of a list, tells what became of them, and puts back where they belong those that are left.
+    /// Empties a list, reports the completions of its runs, and puts what is left into the lists where it
+    /// belongs.
     fn step(
         &mut self,
         begin: u64,
         (target, list): (u32, usize),
         reach: Reach,
-        tell: &mut impl FnMut(Completion, u64),
+        report: &mut impl FnMut(Completion, u64),
     ) {
         let last = std::mem::replace(self.last(target, list), NONE);
         if last == NONE {
@@ -132,10 +141,10 @@ impl Pending {
             } else {
                 for number in run.first..run.first + u64::from(run.count) {
                     if list == OPEN {
-                        tell(Completion::AtOrigin, number);
+                        report(Completion::AtOrigin, number);
                     }
                     if reach == Reach::Target {
-                        tell(Completion::AtTarget, number);
+                        report(Completion::AtTarget, number);
                     }
                 }
                 if reach == Reach::Origin {
@@ -172,7 +181,7 @@ impl Pending {
         true
     }
 
-    /// A run that is in no list.
+    /// Returns a run that is in no list; [`NONE`] without memory.
     fn take(&mut self) -> u32 {
         if self.unused != NONE {
             let taken = self.unused;
@@ -192,14 +201,16 @@ impl Pending {
 
     #[inline]
     fn run(&mut self, number: u32) -> &mut Run {
-        // SAFETY: numbers are those that `take` gave.
+        // SAFETY: numbers of runs come from `take`, which has mapped memory for all of them; the result
+        // borrows this value mutably.
         unsafe { &mut *self.runs.add(number as usize - 1) }
     }
 
     #[inline]
     fn last(&mut self, target: u32, list: usize) -> &mut u32 {
         let lasts = self.lasts.address(0) as *mut u32;
-        // SAFETY: callers have seen that there are so many targets.
+        // SAFETY: callers have checked that there is such a target, for which `clear` has made room; the
+        // result borrows this value mutably.
         unsafe { &mut *lasts.add(target as usize * LISTS + list) }
     }
 }

@@ -1,4 +1,4 @@
-//! What the recorder keeps for the process, from `MPI_Init` to its end.
+//! The data of the process, from `MPI_Init` to its end.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -33,17 +33,17 @@ pub(crate) struct Process {
     pub(crate) settings: Settings,
     /// The recorder's own communicator.
     pub(crate) communicator: usize,
-    /// Whose clock is used, see `synchronize`.
+    /// The process whose clock is used, see `synchronize`.
     pub(crate) clocks: Clocks,
     pub(crate) communicators: Communicators,
     pub(crate) requests: Requests,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
     pub(crate) rounds: rounds::Rounds,
-    /// What is missing in the trace.
+    /// Counts of messages that are missing in the trace.
     pub(crate) channels: Channels,
     pub(crate) selection: Selection,
-    /// Which regions of the program are recorded.
+    /// The filter of the program's regions.
     pub(crate) filter: Filter,
     journal: Mutex<OwnFile>,
     threads: AtomicU32,
@@ -54,44 +54,46 @@ pub(crate) struct Process {
 
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 
-/// The process, once recording has begun.
+/// Returns the process, once recording has begun.
 #[inline]
 pub(crate) fn current() -> Option<&'static Process> {
-    // SAFETY: published once complete, never freed.
+    // SAFETY: the pointer is null or comes from a box that is never freed.
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Stops recording for a reason, which the journal and the user are told; the program goes on.
+/// Stops recording with a message in the journal and to the user; the program continues.
 pub(crate) fn stop(cause: &str) {
     if let Some(process) = current() {
         process.stop(cause);
     }
 }
 
-/// What a process needs to be recorded and may fail to get.
+/// The resources of a recorded process that may be unavailable.
 pub(crate) struct Prepared {
     journal: OwnFile,
     filter: Filter,
     end_of_thread: libc::pthread_key_t,
 }
 
-/// Opens the journal, reads the filter.
+/// Creates the journal and reads the filter.
 ///
-/// Answers what failed, as a sentence.
+/// An error is a sentence.
 pub(crate) fn prepare(directory: &Path, rank: u32, settings: &Settings) -> Result<Prepared, String> {
     let filter = settings.filter.as_deref().map_or_else(|| Ok(Filter::default()), Filter::read)?;
     let journal = layout::journal(directory, rank);
     let journal =
         OwnFile::create(&journal, true).map_err(|cause| format!("{}: {cause}", journal.display()))?;
     let mut end_of_thread = 0;
-    // SAFETY: the function gets a location when one of its threads ends, or is never called.
+    // SAFETY: the key is writable; the destructor gets what `announce_end_of_thread` sets, a location of the
+    // thread.
     if unsafe { libc::pthread_key_create(&mut end_of_thread, Some(self::end_of_thread)) } != 0 {
         return Err("no key for threads is left".into());
     }
     Ok(Prepared { journal, filter, end_of_thread })
 }
 
-/// Makes this the process that is recorded: that rank of so many in the world, with that communicator of the recorder's.
+/// Starts the recording of this process: that rank of so many in the world, with that communicator of the
+/// recorder's.
 pub(crate) fn begin(
     (mpi, communicator): (Mpi, usize),
     (rank, size): (u32, u32),
@@ -145,12 +147,12 @@ unsafe extern "C" fn end_of_thread(thread: *mut libc::c_void) {
 }
 
 impl Process {
-    /// Appends an entry to the journal.
-    pub(crate) fn enter(&self, entry: &JournalRecord) {
-        let line = entry.to_line();
+    /// Appends a record to the journal.
+    pub(crate) fn append(&self, record: &JournalRecord) {
+        let line = record.to_line();
         let written = {
             let journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            // One call for a line: it is there as a whole or not at all.
+            // One call for a line: it is written as a whole or not at all.
             journal.append(line.as_bytes())
         };
         if let Err(cause) = written {
@@ -158,24 +160,24 @@ impl Process {
         }
     }
 
-    /// Something has got a name.
-    pub(crate) fn enter_name(&self, of: &str, number: u32, name: String) {
-        self.enter(&JournalRecord::Name { of: of.into(), number, name });
+    /// Appends the name of a communicator or a window to the journal.
+    pub(crate) fn append_name(&self, of: &str, number: u32, name: String) {
+        self.append(&JournalRecord::Name { of: of.into(), number, name });
     }
 
-    /// Tells the user something that limits the trace.
+    /// Appends a sentence for the user about something that limits the trace.
     pub(crate) fn notice(&self, text: &str) {
-        self.enter(&JournalRecord::Notice { text: text.into() });
+        self.append(&JournalRecord::Notice { text: text.into() });
     }
 
-    /// Stops recording for a reason; the program goes on.
+    /// Stops recording with a message; the program continues.
     pub(crate) fn stop(&self, cause: &str) {
         if self.has_stopped.swap(true, Ordering::AcqRel) {
             return;
         }
         let text = format!("rank {} is not recorded any more: {cause}", self.rank);
         crate::say(&text);
-        self.enter(&JournalRecord::Notice { text });
+        self.append(&JournalRecord::Notice { text });
     }
 
     /// Whether the process records nothing any more.
@@ -183,50 +185,50 @@ impl Process {
         self.has_stopped.load(Ordering::Relaxed)
     }
 
-    /// The program ends by itself: tells the trace, and writes out what the calling thread has recorded. Other threads
-    /// may still be running; what they have recorded stays in their buffers.
+    /// Records that the program ends by itself, and writes out the events of the calling thread. Other
+    /// threads may still be running; their events stay in their buffers.
     pub(crate) fn end(&self, status: i32) {
         // A call that has ended the program is over, too.
         let entered =
-            thread::current().and_then(|thread| thread.enter().or_else(|| thread.take_over(u64::MAX, true)));
+            thread::current().and_then(|thread| thread.lock().or_else(|| thread.take_over(u64::MAX, true)));
         if let Some(mut thread) = entered {
             thread.end_program(status);
-            thread.stay();
+            thread.lock_forever();
         }
-        self.enter(&JournalRecord::End { status });
+        self.append(&JournalRecord::End { status });
     }
 
-    /// The number of a new thread.
+    /// Returns the number of a new thread.
     pub(crate) fn next_thread(&self) -> Option<u32> {
         let number = self.threads.fetch_add(1, Ordering::Relaxed);
         (number < u32::MAX / 2).then_some(number)
     }
 
-    /// Tells the journal of the calling thread.
-    pub(crate) fn enter_thread(&self, thread: u32) {
+    /// Appends the calling thread to the journal.
+    pub(crate) fn append_thread(&self, thread: u32) {
         let mut name = [0u8; 64];
-        // SAFETY: the calling thread, and room for its name.
+        // SAFETY: the calling thread exists, and there is room for its name.
         let known =
             unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), 64) } == 0;
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let is_own = known && thread > 0 && name != program_name();
-        self.enter(&JournalRecord::Thread { thread, name: is_own.then_some(name) });
+        self.append(&JournalRecord::Thread { thread, name: is_own.then_some(name) });
     }
 
-    /// Has the thread's location ended with the thread.
+    /// Registers the thread's location to be ended with the thread.
     pub(crate) fn announce_end_of_thread(&self, thread: *mut Guarded) {
-        // SAFETY: the key is ours, and never deleted.
+        // SAFETY: the key is valid, as it is never deleted.
         unsafe { libc::pthread_setspecific(self.end_of_thread, thread.cast()) };
     }
 
-    /// Takes some numbers for requests; answers the first.
+    /// Reserves some numbers for requests; returns the first.
     pub(crate) fn take_requests(&self, numbers: u64) -> u64 {
         self.next_request.fetch_add(numbers, Ordering::Relaxed)
     }
 }
 
-/// What the kernel calls the program's first thread: the first 15 bytes of the program's name.
+/// Returns the kernel's name of the program's first thread: the first 15 bytes of the program's name.
 fn program_name() -> String {
     let name = std::env::current_exe().unwrap_or_default();
     let name = name.file_name().map(|name| name.as_bytes().to_vec()).unwrap_or_default();

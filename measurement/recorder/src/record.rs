@@ -1,4 +1,4 @@
-//! The records that the recorder writes, with the fields that OTF2 gives them (`formats/otf2/src/event.rs`).
+//! The OTF2 records that the recorder writes, with their fields (`formats/otf2/src/event.rs`).
 
 use model::CollectiveOp;
 
@@ -19,7 +19,8 @@ macro_rules! records {
                     let fields: &[&str] = &[$(stringify!($field)),*];
                     assert!(fields.len() <= MOST_FIELDS);
                 }
-                // SAFETY: there are no more fields than a record may have, for which there is room.
+                // SAFETY: `const` above checks that there are at most `MOST_FIELDS` fields, each written by a
+                // function of `Fields`.
                 unsafe { events.framed(time, $id, |fields| fields$(.$class($field))*) };
             }
         )*
@@ -42,7 +43,7 @@ macro_rules! singletons {
     };
 }
 
-// Behind an arrow: which data have been moved where, for whoever counts them (`counts`).
+// Behind an arrow: the direction in which bytes are transferred, for `counts`.
 records! {
     14 mpi_send(receiver: number, communicator: number, tag: number, bytes: number) => sent: bytes;
     15 mpi_isend(receiver: number, communicator: number, tag: number, bytes: number, request: number) => sent: bytes;
@@ -90,19 +91,19 @@ singletons! {
     21 mpi_request_cancelled;
 }
 
-/// A call path is entered; `distance` as `CallPaths::distance` tells it.
+/// Records that a call path is entered, with the distance of `CallPaths::distance`.
 #[inline]
 pub(crate) fn calling_context_enter(events: &mut Events, time: u64, context: u32, distance: u32) {
     calling_context_enter_fields(events, time, context.into(), distance.into());
 }
 
-/// A call path is left.
+/// Records that a call path is left.
 #[inline]
 pub(crate) fn calling_context_leave(events: &mut Events, time: u64, context: u32) {
     calling_context_leave_fields(events, time, context.into());
 }
 
-/// `ProgramBegin`: the name is the string 0 of the process, its arguments are the next ones.
+/// Records `ProgramBegin`: the name is string 0 of the process, its arguments are the next ones.
 pub(crate) fn program_begin(events: &mut Events, time: u64, arguments: usize) {
     let mut body = Vec::with_capacity(16 + 5 * arguments);
     let number = |body: &mut Vec<u8>, value: u32| {

@@ -1,4 +1,4 @@
-//! What the recorder writes is what OTF2's reader reads: each kind of record, field by field.
+//! Records as the recorder writes them, read by OTF2's reader: each kind of record, field by field.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const MANY: u64 = u64::MAX - 1;
 /// Writes a record at a time.
 type Write<'a> = &'a dyn Fn(&mut Events, u64);
 
-/// Writes records at successive times, and expects the reader to have the events.
+/// Writes records at successive times, and checks the events that the reader returns.
 fn expect(write: &[Write<'_>], expected: &[Event<'_>]) {
     let mut events = Events::counted(CHUNK).expect("there is memory");
     for (time, write) in (1..).zip(write) {
@@ -30,7 +30,7 @@ fn expect(write: &[Write<'_>], expected: &[Event<'_>]) {
     assert_eq!(cursor.next().expect("the file is intact"), None);
 }
 
-/// Writes each record by its function, and expects the event behind the arrow.
+/// Writes each record by its function, and checks for the event behind the arrow.
 macro_rules! expect {
     ($($name:ident($($field:expr),*) => $event:ident $fields:tt;)*) => {
         expect(
@@ -134,7 +134,7 @@ fn call_paths_and_the_program_are_read_as_they_were_recorded() {
 fn flush_is_read_before_the_record_that_follows_it() {
     expect(
         &[&|events, time| {
-            events.disturb(time, time + 5);
+            events.add_flush(time, time + 5);
             comm_create(events, time + 1, 7);
         }],
         &[Event::BufferFlush { stop_time: Timestamp(6) }, Event::CommCreate { communicator: 7 }],

@@ -1,5 +1,5 @@
-//! What the program itself tells: named regions and phases (`measurement/include`), recording on and off, and the begin
-//! and end of every function that is compiled with `-finstrument-functions`.
+//! Events from the program itself: named regions and phases (`measurement/include`), recording on and off,
+//! and the start and end of every function that is compiled with `-finstrument-functions`.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -22,26 +22,25 @@ use crate::thread::{self, OpenRegion, Thread};
 static NUMBERS: Shared<AtomicU32> = Shared::new();
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Functions that are kept which were entered before `MPI_Init`.
-const EARLIER: usize = 256;
+/// Maximum number of functions that are remembered if they are entered before `MPI_Init`.
+const MAX_EARLY: usize = 256;
 
 /// A function that was entered before `MPI_Init`.
 #[derive(Clone, Copy)]
-struct Earlier {
+struct EarlyFunction {
     function: u64,
     time: u64,
-    /// The stack pointer in it.
+    /// The stack pointer in the function.
     stack_pointer: u64,
 }
 
 thread_local! {
-    static ENTERED_EARLIER: RefCell<Vec<Earlier>> = const { RefCell::new(Vec::new()) };
+    static ENTERED_EARLY: RefCell<Vec<EarlyFunction>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's location, in which the recorder is now at work; `None` if it is inside of MPI, or there is no
-/// recording.
+/// Locks the calling thread's location; `None` if the thread is inside of MPI, or there is no recording.
 fn outside() -> Option<Inside> {
-    let mut thread = thread::here()?.enter()?;
+    let mut thread = thread::here()?.lock()?;
     rounds::follow(&mut thread);
     Some(thread)
 }
@@ -55,17 +54,17 @@ fn enter(mut thread: Inside, registers: Registers, key: u64, kind: u32, target: 
             thread.enter_path(time, base.node);
         }
     }
-    thread.events.relieve();
+    thread.events.flush_if_nearly_full();
 }
 
 fn leave(mut thread: Inside, key: u64) {
     let time = clock::now();
     thread.close_regions(key, |thread, path| thread.leave_path(time, path));
-    thread.events.relieve();
+    thread.events.flush_if_nearly_full();
 }
 
 /// # Safety
-/// Name and file are strings; the file may be null.
+/// Name and file are null or strings that end with a NUL.
 unsafe fn begin_named(
     registers: Registers,
     name: *const c_char,
@@ -77,7 +76,7 @@ unsafe fn begin_named(
         return;
     }
     let Some(thread) = outside() else { return };
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it, and the name is not null.
     let (name, file) =
         unsafe { (CStr::from_ptr(name), if file.is_null() { None } else { Some(CStr::from_ptr(file)) }) };
     let of_name = key::of_bytes(name.to_bytes());
@@ -87,7 +86,7 @@ unsafe fn begin_named(
     }
     let introduce = || {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        thread.process.enter(&JournalRecord::Region(Region {
+        thread.process.append(&JournalRecord::Region(Region {
             region: number,
             name: name.to_string_lossy().into_owned(),
             file: file.map(|file| file.to_string_lossy().into_owned()),
@@ -96,64 +95,64 @@ unsafe fn begin_named(
         }));
         number
     };
-    let known = NUMBERS.enter(whole, |number| number.store(introduce(), Ordering::Relaxed));
+    let known = NUMBERS.get_or_insert(whole, |number| number.store(introduce(), Ordering::Relaxed));
     let number = known.map_or_else(introduce, |number| number.load(Ordering::Relaxed));
     enter(thread, registers, of_name, paths::REGION, number.into());
 }
 
 /// # Safety
-/// The name is a string.
+/// The name is null or a string that ends with a NUL.
 unsafe fn end_named(name: *const c_char) {
     if name.is_null() {
         return;
     }
     if let Some(thread) = outside() {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it, and the name is not null.
         leave(thread, key::of_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()));
     }
 }
 
-/// A named region begins.
+/// Enters a named region.
 ///
 /// # Safety
-/// Name and file are strings; the file may be null.
+/// Name and file are null or strings that end with a NUL.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn replay_region_begin(name: *const c_char, file: *const c_char, line: c_int) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { begin_named(Registers::here(), name, file, line, false) };
 }
 
-/// The innermost region of that name ends, and with it those that were begun in it.
+/// Leaves the innermost region of that name, and with it those that were entered in it.
 ///
 /// # Safety
-/// The name is a string.
+/// The name is null or a string that ends with a NUL.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn replay_region_end(name: *const c_char) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { end_named(name) };
 }
 
-/// A phase begins: a region that is analyzed as a whole.
+/// Enters a phase: a region that is analyzed as a whole.
 ///
 /// # Safety
 /// As for [`replay_region_begin`].
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn replay_phase_begin(name: *const c_char, file: *const c_char, line: c_int) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { begin_named(Registers::here(), name, file, line, true) };
 }
 
-/// A phase ends.
+/// Leaves a phase.
 ///
 /// # Safety
-/// The name is a string.
+/// The name is null or a string that ends with a NUL.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn replay_phase_end(name: *const c_char) {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { end_named(name) };
 }
 
-/// The process records from here on.
+/// Switches recording on for the process.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn replay_recording_on() {
     if let Some(process) = process::current() {
@@ -162,7 +161,7 @@ pub(crate) extern "C" fn replay_recording_on() {
     }
 }
 
-/// The process records nothing from here on.
+/// Switches recording off for the process.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn replay_recording_off() {
     if let Some(process) = process::current() {
@@ -172,7 +171,7 @@ pub(crate) extern "C" fn replay_recording_off() {
     }
 }
 
-/// Has the calling thread switched at once.
+/// Switches the calling thread at once.
 fn follow() {
     drop(outside());
 }
@@ -183,8 +182,8 @@ pub(crate) extern "C" fn replay_recording_is_on() -> c_int {
     process::current().is_some_and(|process| !process.has_stopped() && process.rounds.is_recorded()).into()
 }
 
-/// A function that was compiled with `-finstrument-functions` begins. Passes on the stack pointer of that function, which
-/// is lost in any function that has a frame of its own.
+/// Enters a function that was compiled with `-finstrument-functions`. Passes on the stack pointer of that
+/// function, which is lost in any function that has a frame of its own.
 ///
 /// # Safety
 /// Called by the compiler's code only.
@@ -195,7 +194,7 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_enter(function: *mut c_void, 
     std::arch::naked_asm!("lea rdx, [rsp + 8]", "jmp {}", sym function_enter)
 }
 
-/// The same.
+/// Enters a function that was compiled with `-finstrument-functions`.
 ///
 /// # Safety
 /// Called by the compiler's code only.
@@ -214,10 +213,10 @@ extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
         Some(_) => {}
         None if process::current().is_none() => {
             clock::ensure_chosen();
-            let _ = ENTERED_EARLIER.try_with(|entered| {
+            let _ = ENTERED_EARLY.try_with(|entered| {
                 let mut entered = entered.borrow_mut();
-                if entered.len() < EARLIER {
-                    entered.push(Earlier { function, time: clock::now(), stack_pointer });
+                if entered.len() < MAX_EARLY {
+                    entered.push(EarlyFunction { function, time: clock::now(), stack_pointer });
                 }
             });
         }
@@ -225,7 +224,7 @@ extern "C" fn function_enter(function: u64, _site: u64, stack_pointer: u64) {
     }
 }
 
-/// A function that was compiled with `-finstrument-functions` ends.
+/// Leaves a function that was compiled with `-finstrument-functions`.
 ///
 /// # Safety
 /// Called by the compiler's code only.
@@ -237,7 +236,7 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _
         }
         Some(_) => {}
         None if process::current().is_none() => {
-            let _ = ENTERED_EARLIER.try_with(|entered| {
+            let _ = ENTERED_EARLY.try_with(|entered| {
                 let mut entered = entered.borrow_mut();
                 if entered.last().is_some_and(|last| last.function == function as u64) {
                     entered.pop();
@@ -250,8 +249,8 @@ pub(crate) unsafe extern "C" fn __cyg_profile_func_exit(function: *mut c_void, _
 
 /// Records the functions that were entered before recording began and are still active.
 pub(crate) fn enter_earlier(thread: &mut Thread, until: u64) {
-    let entered = ENTERED_EARLIER.try_with(|entered| std::mem::take(&mut *entered.borrow_mut()));
-    for Earlier { function, time, stack_pointer } in entered.unwrap_or_default() {
+    let entered = ENTERED_EARLY.try_with(|entered| std::mem::take(&mut *entered.borrow_mut()));
+    for EarlyFunction { function, time, stack_pointer } in entered.unwrap_or_default() {
         if !instrumented::admits(&thread.process.filter, function) {
             continue;
         }

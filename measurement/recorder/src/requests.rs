@@ -1,4 +1,4 @@
-//! Requests: what each will complete.
+//! Requests, and the operations that they stand for.
 
 use model::CollectiveOp;
 
@@ -9,9 +9,9 @@ use crate::handles::{Fate, Handles, Owned};
 use crate::mpi::Status;
 use crate::record;
 
-/// What a request is for.
+/// The kind of operation of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OperationKind {
     Send,
     Receive,
     /// A non-blocking collective operation.
@@ -20,31 +20,32 @@ pub(crate) enum Kind {
     OneSided,
     /// A transfer of a file.
     File,
-    /// A communicator that is being duplicated: entered when it is there.
+    /// A communicator that is being duplicated: it is created when the request is complete.
     Duplicate,
 }
 
-/// An operation that a request stands for.
+/// The operation of a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
-    pub(crate) kind: Kind,
-    /// The number of the request in the trace, a new one whenever a persistent one is started; of files and windows the
-    /// matching number.
+    pub(crate) kind: OperationKind,
+    /// The number of the request in the trace, a new one whenever a persistent one is started; of files and
+    /// windows the matching number.
     pub(crate) number: u64,
     /// Number of the communicator, window or file handle.
     pub(crate) scope: u32,
-    /// Rank of the partner, or the root. Of a receive it may be any rank, as the tag may be any tag: a negative number.
+    /// Rank of the partner, or the root. Of a receive it may be `MPI_ANY_SOURCE`, and the tag `MPI_ANY_TAG`:
+    /// negative numbers.
     pub(crate) peer: u32,
     pub(crate) tag: u32,
-    /// When it was started; of a message that a matched probe has found, when that began.
+    /// When it was started; for a message that a matched probe has found, when the probe started.
     pub(crate) begin: u64,
-    /// Whether that is in the trace.
+    /// Whether the start is in the trace.
     pub(crate) is_recorded: bool,
     /// Bytes that are sent.
     pub(crate) bytes: u64,
-    /// Bytes that are received, where that is known beforehand; a duplicate's origin; its handle is in `place`.
+    /// Bytes that are received, where that is known beforehand; for a duplicate, its origin.
     pub(crate) received: u64,
-    /// Where a duplicate's handle will be.
+    /// Address where the handle of a duplicate will be.
     pub(crate) place: usize,
     pub(crate) is_persistent: bool,
     /// Whether it has been started and not completed.
@@ -52,8 +53,8 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// One with nothing but its kind, its scope and its number; active, in the trace.
-    pub(crate) fn new(kind: Kind, scope: u32, number: u64) -> Operation {
+    /// Creates an operation with its kind, its scope and its number only; active, in the trace.
+    pub(crate) fn new(kind: OperationKind, scope: u32, number: u64) -> Operation {
         Operation {
             kind,
             number,
@@ -70,19 +71,19 @@ impl Operation {
         }
     }
 
-    /// It starts in a call.
+    /// Notes that it starts in a call.
     #[inline]
     pub(crate) fn start(&mut self, call: &Call) {
         self.begin = call.begin();
         self.is_recorded = !call.thread.events.is_muted();
     }
 
-    /// How it was posted, if it is a receive.
+    /// Returns its posting, if it is a receive.
     fn posting(&self) -> Posting {
         Posting { time: self.begin, is_recorded: self.is_recorded }
     }
 
-    /// The channel of a receive, if it was asked for.
+    /// Returns the channel of a receive, unless source or tag are wildcards.
     pub(crate) fn source(&self) -> Option<Channel> {
         let is_any = (self.peer as i32) < 0 || (self.tag as i32) < 0;
         (!is_any).then_some(Channel::From(self.scope, self.peer, self.tag))
@@ -91,9 +92,9 @@ impl Operation {
 
 /// All requests of the process, and the messages that matched probes have found.
 ///
-/// What a request stands for belongs to the call that is made on it: of a correct program there is one at a time. Threads
-/// may not complete one request together (MPI 4.0, 11.6.2), and that one thread may ask for the status of a request that
-/// another one completes is nowhere said.
+/// The operation of a request belongs to the call that is made on it: in a correct program there is one at a
+/// time. Threads may not complete one request together (MPI 4.0, 11.6.2), and nothing permits a thread to get
+/// the status of a request that another one completes.
 pub(crate) struct Requests {
     known: Handles<Owned<Operation>>,
 }
@@ -103,20 +104,21 @@ impl Requests {
         Requests { known: Handles::new() }
     }
 
-    /// Puts the operation of a request in its `place`, if there is one, as the request is about to be completed, perhaps. It
-    /// is taken out before the call: as soon as MPI has completed it, another thread may be given its handle for a new one.
+    /// Copies the operation of a request to `place`, if there is one, because the request is about to be
+    /// completed, perhaps. It is taken out before the call: as soon as MPI has completed it, another thread
+    /// may get its handle for a new one.
     ///
     /// # Safety
     /// No other thread makes a call on the request.
     #[inline]
     pub(crate) unsafe fn take(&self, handle: usize, place: &mut Option<Operation>) {
         self.known.take(handle, |known| {
-            // SAFETY: by the caller; a request that is found has been kept.
+            // SAFETY: the caller guarantees it; a request that is found has a value.
             let operation = place.insert(unsafe { known.get() });
             match operation.kind {
                 _ if operation.is_persistent => Fate::Kept,
-                // Requests of messages have pools in both MPIs.
-                Kind::Send | Kind::Receive => Fate::Away,
+                // Requests of messages come from pools in both MPIs.
+                OperationKind::Send | OperationKind::Receive => Fate::Away,
                 _ => Fate::Removed,
             }
         });
@@ -128,28 +130,28 @@ impl Requests {
     /// No other thread makes a call on the request.
     #[inline]
     pub(crate) unsafe fn keep(&self, handle: usize, operation: Operation) {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         self.known.insert(handle, |known| unsafe { known.set(operation) });
     }
 
-    /// Puts an operation back that is not complete.
+    /// Puts back an operation that is not complete.
     ///
     /// # Safety
     /// No other thread makes a call on the request.
     #[inline]
     pub(crate) unsafe fn put_back(&self, handle: usize, operation: Operation) {
         if !operation.is_persistent {
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees it.
             unsafe { self.keep(handle, operation) };
         }
     }
 
-    /// The operation of a request that stays.
+    /// Returns the operation of a request, which stays.
     ///
     /// # Safety
-    /// No other thread makes a call on the request, unless it also looks only.
+    /// No other thread makes a call on the request, unless that only looks as well.
     pub(crate) unsafe fn look(&self, handle: usize) -> Option<Operation> {
-        // SAFETY: by the caller; a request that is found has been kept.
+        // SAFETY: the caller guarantees it; a request that is found has a value.
         self.known.find(handle).map(|known| unsafe { known.get() })
     }
 
@@ -162,21 +164,21 @@ impl Requests {
         handle: usize,
         change: impl FnOnce(&mut Operation) -> R,
     ) -> Option<R> {
-        // SAFETY: by the caller; a request that is found has been kept.
+        // SAFETY: the caller guarantees it; a request that is found has a value.
         self.known.find(handle).map(|known| unsafe { known.change(change) })
     }
 
-    /// Forgets a request, which is not used any more; returns its operation.
+    /// Removes a request, which is not used any more; returns its operation.
     ///
     /// # Safety
     /// No other thread makes a call on the request.
     pub(crate) unsafe fn remove(&self, handle: usize) -> Option<Operation> {
-        // SAFETY: by the caller; a request that is found has been kept.
+        // SAFETY: the caller guarantees it; a request that is found has a value.
         self.known.remove(handle, |known| unsafe { known.get() })
     }
 }
 
-/// A request is complete: records what that means, at the time that the MPI library returned.
+/// Records the completion of a request, at the time that the MPI library returned.
 ///
 /// # Safety
 /// No other thread makes a call on the request.
@@ -186,29 +188,29 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
         return;
     }
     if done.is_persistent {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { process.requests.change(handle, |operation| operation.is_active = false) };
     }
     let time = call.end();
     let scope = u64::from(done.scope);
-    if status.is_cancelled && matches!(done.kind, Kind::Send | Kind::Receive) {
+    if status.is_cancelled && matches!(done.kind, OperationKind::Send | OperationKind::Receive) {
         if done.is_recorded {
             call.thread
                 .events
                 .record_anyway(|events| record::mpi_request_cancelled(events, time, done.number));
-        } else if done.kind == Kind::Send {
-            // It was counted, and later ones in the trace may have been told of it.
-            gaps::lose(&mut call.thread);
+        } else if done.kind == OperationKind::Send {
+            // It was counted, and later ones in the trace may have the count as an attribute.
+            gaps::lose_count(&mut call.thread);
         }
         return;
     }
     let events = &mut call.thread.events;
     match done.kind {
-        Kind::Send if done.is_recorded => {
+        OperationKind::Send if done.is_recorded => {
             events.record_anyway(|events| record::mpi_isend_complete(events, time, done.number));
         }
-        Kind::Send => {}
-        Kind::Receive => {
+        OperationKind::Send => {}
+        OperationKind::Receive => {
             // A receive from MPI_PROC_NULL is never kept, so there is a sender.
             let (sender, tag) = (status.source as u32, status.tag as u32);
             let channel = Channel::From(done.scope, sender, tag);
@@ -216,7 +218,7 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
                 record::mpi_irecv(events, time, sender.into(), scope, tag.into(), status.bytes, done.number);
             });
         }
-        Kind::Collective(operation) => record::non_blocking_collective_complete(
+        OperationKind::Collective(operation) => record::non_blocking_collective_complete(
             events,
             time,
             operation,
@@ -226,13 +228,13 @@ pub(crate) unsafe fn complete(call: &mut Call, handle: usize, done: &Operation, 
             done.received,
             done.number,
         ),
-        Kind::OneSided => record::rma_complete_non_blocking(events, time, scope, done.number),
-        Kind::File => record::io_complete(events, time, scope, status.bytes, done.number),
-        Kind::Duplicate => crate::hooks::communicators::duplicated(call, done, time),
+        OperationKind::OneSided => record::rma_complete_non_blocking(events, time, scope, done.number),
+        OperationKind::File => record::io_complete(events, time, scope, status.bytes, done.number),
+        OperationKind::Duplicate => crate::hooks::communicators::duplicated(call, done, time),
     }
 }
 
-/// A request was tested and is not complete.
+/// Records that a request was tested and is not complete.
 pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
     if !operation.is_active || !operation.is_recorded || call.is_quiet() {
         return;
@@ -241,9 +243,11 @@ pub(crate) fn incomplete(call: &mut Call, operation: &Operation) {
     let events = &mut call.thread.events;
     let (number, scope) = (operation.number, u64::from(operation.scope));
     match operation.kind {
-        Kind::Send | Kind::Receive | Kind::Collective(_) => record::mpi_request_test(events, time, number),
-        Kind::OneSided => record::rma_test(events, time, scope, number),
-        Kind::File => record::io_test(events, time, scope, number),
-        Kind::Duplicate => {}
+        OperationKind::Send | OperationKind::Receive | OperationKind::Collective(_) => {
+            record::mpi_request_test(events, time, number)
+        }
+        OperationKind::OneSided => record::rma_test(events, time, scope, number),
+        OperationKind::File => record::io_test(events, time, scope, number),
+        OperationKind::Duplicate => {}
     }
 }

@@ -1,6 +1,8 @@
-//! Rounds: the stretches of a run between collective calls on `MPI_COMM_WORLD`, of which some may be recorded only.
+//! Rounds: the intervals of a run between collective calls on `MPI_COMM_WORLD`, some of which may not be
+//! recorded.
 //!
-//! All processes count the same calls, so they open and close the window at the same ones, without talking to each other.
+//! All processes count the same calls, so they open and close the window at the same ones, without
+//! communication.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,13 +13,13 @@ use crate::clock::now;
 use crate::gaps;
 use crate::thread::Thread;
 
-/// Which round the process is in, and whether it is recorded.
+/// The round of the process, and whether it is recorded.
 pub(crate) struct Rounds {
     chosen: settings::Rounds,
     round: AtomicU64,
     /// Whether the program has switched recording off.
     is_off: AtomicBool,
-    /// Whether events are wanted now; follows from the others.
+    /// Whether events are recorded now; follows from the others.
     is_recorded: AtomicBool,
 }
 
@@ -31,24 +33,24 @@ impl Rounds {
         }
     }
 
-    /// Whether events are wanted now.
+    /// Whether events are recorded now.
     #[inline]
     pub(crate) fn is_recorded(&self) -> bool {
         self.is_recorded.load(Ordering::Relaxed)
     }
 
-    /// A round ends with a collective call on the world.
+    /// Starts the next round, at a collective call on `MPI_COMM_WORLD`.
     pub(crate) fn next(&self) {
         self.round.fetch_add(1, Ordering::Relaxed);
         self.decide();
     }
 
-    /// How many rounds have ended.
+    /// Returns how many rounds have ended.
     pub(crate) fn count(&self) -> u64 {
         self.round.load(Ordering::Relaxed)
     }
 
-    /// The program switches recording on or off.
+    /// Switches recording on or off, for the program.
     pub(crate) fn switch(&self, on: bool) {
         self.is_off.store(!on, Ordering::Relaxed);
         self.decide();
@@ -61,8 +63,8 @@ impl Rounds {
     }
 }
 
-/// Makes the calling thread record, or not, as the round and the program want it, and says so in the trace. Not inside
-/// of a call.
+/// Makes the calling thread record, or not, according to the round and the program, and records the change.
+/// Not inside of a call.
 #[inline]
 pub(crate) fn follow(thread: &mut Thread) {
     if thread.process.rounds.is_recorded() == thread.events.is_muted() && !thread.events.has_failed() {
@@ -70,7 +72,7 @@ pub(crate) fn follow(thread: &mut Thread) {
     }
 }
 
-/// Goes on with recording, if it has not failed: the program ends, which belongs to any trace.
+/// Resumes recording, if it has not failed: the end of the program belongs to any trace.
 pub(crate) fn resume(thread: &mut Thread) {
     if thread.events.is_muted() && !thread.events.has_failed() {
         change(thread);

@@ -1,7 +1,8 @@
-//! Samples between MPI calls: where a thread is, so many times for a second of its processor time.
+//! Samples between MPI calls: the call path of a thread, so many times for a second of its processor time.
 //!
-//! Each thread has a timer of its own processor time. It cannot expire while the thread sleeps, so no system call of the
-//! program is interrupted by it; and no sample is taken inside of MPI, where the call path is known.
+//! Each thread has a timer of its own processor time. It cannot expire while the thread sleeps, so no system
+//! call of the program is interrupted by it; and no sample is taken inside of MPI, where the call path is
+//! known.
 
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
@@ -19,15 +20,15 @@ use crate::thread::{self, Thread};
 /// The timer of a thread.
 pub(crate) type Timer = libc::timer_t;
 
-/// OTF2's number of the generator of samples.
+/// Reference of the interrupt generator in the archive.
 const GENERATOR: u64 = 0;
 
-/// The signal of the timers; 0 if there is none. Not SIGPROF, which programs use themselves: one of those that are made
-/// for such things, which the program has not taken.
+/// The signal of the timers; 0 if there is none. Not SIGPROF, which programs use themselves, but a real-time
+/// signal that the program does not handle.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static PREPARE: Once = Once::new();
 
-/// Begins to sample the calling thread, if the user wants that and the system can.
+/// Starts sampling the calling thread, if the user wants that and the system can.
 pub(crate) fn begin(process: &Process) -> Option<Timer> {
     let rate = process.settings.sample;
     if rate == 0 {
@@ -41,7 +42,8 @@ pub(crate) fn begin(process: &Process) -> Option<Timer> {
     if signal == 0 {
         return None;
     }
-    // SAFETY: plain data of the system, all zero is valid; the timer is the thread's own.
+    // SAFETY: `sigevent` is plain data for which zero is valid; all pointers are to local variables; the
+    // timer is the thread's own.
     unsafe {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -61,16 +63,17 @@ pub(crate) fn begin(process: &Process) -> Option<Timer> {
     }
 }
 
-/// Ends it.
+/// Stops sampling a thread.
 pub(crate) fn end(timer: Timer) {
-    // SAFETY: the thread's own timer, which is not used any more.
+    // SAFETY: the timer exists, and is not used any more.
     unsafe { libc::timer_delete(timer) };
 }
 
-/// Installs the handler for a signal that the program does not use; answers which.
+/// Installs the handler for a signal that the program does not handle; returns the signal.
 fn prepare() -> Option<c_int> {
     (libc::SIGRTMIN()..libc::SIGRTMAX()).rev().find(|&signal| {
-        // SAFETY: plain data of the system, all zero is valid; the handler stays.
+        // SAFETY: `sigaction` is plain data for which zero is valid; the handler takes these arguments and is
+        // never unloaded.
         unsafe {
             let mut before: libc::sigaction = zeroed();
             libc::sigaction(signal, std::ptr::null(), &mut before);
@@ -87,11 +90,12 @@ fn prepare() -> Option<c_int> {
 }
 
 unsafe extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system passes the interrupted context.
+    // SAFETY: the system passes the interrupted context, as the handler was installed with `SA_SIGINFO`.
     let registers = unsafe { registers(&*context.cast::<libc::ucontext_t>()) };
-    // Not if the recorder is what was interrupted.
-    if let Some(mut thread) = thread::current().and_then(Guarded::enter) {
-        // SAFETY: the address of the thread's own error number, which the program is not to see changed.
+    // Not if the signal has interrupted the recorder.
+    if let Some(mut thread) = thread::current().and_then(Guarded::lock) {
+        // SAFETY: the address is that of the thread's own error number, which the program must not see
+        // changed.
         let error = unsafe { *libc::__errno_location() };
         take(&mut thread, registers);
         // SAFETY: as above.

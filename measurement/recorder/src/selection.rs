@@ -1,4 +1,4 @@
-//! Which MPI functions are recorded.
+//! The MPI functions that are recorded.
 
 use recording::functions::{self, MpiFunction};
 use recording::settings::VARIABLES;
@@ -8,24 +8,25 @@ use recording::settings::VARIABLES;
 pub(crate) enum Choice {
     /// Nothing: the calls pass through.
     Nothing,
-    /// What the calls do, if they do something (complete a request, make a communicator); else nothing.
-    Deeds,
-    /// All of it.
+    /// Calls that have an effect (complete a request, create a communicator).
+    Effects,
+    /// All calls.
     All,
 }
 
-/// What is recorded of each function, by its number.
+/// How much is recorded of each function, by its number.
 pub(crate) struct Selection {
     choices: Vec<Choice>,
 }
 
 impl Selection {
-    /// The functions that the user chose: names or groups, comma separated, `all`; with `+` or `-` in front of the first
-    /// they change the default. `MPI_Init`, `MPI_Init_thread` and `MPI_Finalize` always belong.
+    /// Parses the user's choice of functions: names or groups, comma separated, or `all`; with `+` or `-` in
+    /// front of the first they change the default. `MPI_Init`, `MPI_Init_thread` and `MPI_Finalize` are
+    /// always included.
     pub(crate) fn new(choice: &str) -> Selection {
         let default = VARIABLES.iter().find(|v| v.name == "REPLAY_FUNCTIONS").map_or("", |v| v.default);
         let unchosen =
-            |function: &MpiFunction| if function.is_followed() { Choice::Deeds } else { Choice::Nothing };
+            |function: &MpiFunction| if function.is_followed() { Choice::Effects } else { Choice::Nothing };
         let mut selection = Selection { choices: functions::all().iter().map(unchosen).collect() };
         if choice.trim_start().starts_with(['+', '-']) {
             selection.apply(default, unchosen);
@@ -47,7 +48,7 @@ impl Selection {
         }
     }
 
-    /// What is recorded of a function.
+    /// Returns how much of a function's calls is recorded.
     #[inline]
     pub(crate) fn of(&self, function: u32) -> Choice {
         self.choices.get(function as usize).copied().unwrap_or(Choice::Nothing)

@@ -1,6 +1,6 @@
-//! The beginning of a recording, in `MPI_Init`.
+//! The start of a recording, in `MPI_Init`.
 //!
-//! Whatever goes wrong on one process: all processes make the same exchanges here, and all record or none does.
+//! Whatever fails on one process: all processes make the same exchanges here, and all record or none does.
 
 use std::ffi::{CString, OsStr, c_char};
 use std::fs;
@@ -26,10 +26,10 @@ use crate::synchronize;
 use crate::thread;
 use crate::volumes::ROOT_NONE;
 
-/// Room for the path of the experiment directory.
+/// Maximum length of the path of the experiment directory.
 const PATH: usize = 4096;
 
-/// Around `MPI_Init` and `MPI_Init_thread`.
+/// The hook of `MPI_Init` and `MPI_Init_thread`.
 pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
     if process::current().is_some() || !next::prepare() {
         return real();
@@ -44,8 +44,8 @@ pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
     if result as i32 == 0 {
         let end = clock::now();
         match start(settings) {
-            Ok(process) => enter_beginning(process, function, (begin, end), registers),
-            // Every process knows the reason; one of them says it.
+            Ok(process) => record_start(process, function, (begin, end), registers),
+            // Every process knows that recording failed; one of them has the reason.
             Err(Some(cause)) => crate::say(&format!("nothing is recorded: {cause}")),
             Err(None) => {}
         }
@@ -53,11 +53,12 @@ pub(crate) fn initialize(function: u32, real: impl FnOnce() -> usize) -> usize {
     result
 }
 
-/// Makes everything ready; all processes do the same. An error is said by the process that has a cause to tell.
+/// Prepares the recording; all processes do the same. An error has a message in one of the processes.
 fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<String>> {
     let mpi = Mpi::find().ok_or_else(|| Some("this MPI library lacks functions of MPI 3".to_string()))?;
     let (mut rank, mut size, mut communicator) = (0, 0, 0);
-    // SAFETY: MPI has been initialized, nobody else has been told.
+    // SAFETY: MPI has been initialized, and no other thread of the program knows that yet; all results are
+    // writable.
     unsafe {
         (mpi.comm_rank)(mpi.world, &mut rank);
         (mpi.comm_size)(mpi.world, &mut size);
@@ -67,7 +68,7 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
     }
     // SAFETY: as above.
     unsafe { (mpi.comm_dup)(mpi.world, &mut communicator) };
-    // What all must have in common, or they would wait for each other.
+    // Settings that must be equal in all processes, which would wait for each other otherwise.
     let common = settings.as_ref().map_or(0, |settings| {
         let Settings { functions, rounds, clock_interval, buffer, profile, .. } = settings;
         let text = format!("{functions} {rounds:?} {clock_interval} {buffer} {profile:?}");
@@ -96,7 +97,8 @@ fn start(settings: Result<Settings, String>) -> Result<&'static Process, Option<
     Ok(process::begin((mpi, communicator), (rank, size), directory, settings, clocks, prepared))
 }
 
-/// A rank without recorder would never answer. One of those that see it says so.
+/// Fails if a rank without recorder is seen, which would never answer. One of the ranks that see it has the
+/// message.
 fn refuse_unrecorded_peers(rank: u32) -> Result<(), Option<String>> {
     let Some(peer) = peers::unrecorded(Path::new("/proc"), std::process::id()) else { return Ok(()) };
     let peers::Unrecorded { rank: other, process, program, first_recorded } = peer;
@@ -107,14 +109,14 @@ fn refuse_unrecorded_peers(rank: u32) -> Result<(), Option<String>> {
     Err((rank == first_recorded).then_some(cause))
 }
 
-/// The least of what the processes have to say.
+/// Reduces the processes' values to their minimum.
 fn agree(mpi: &Mpi, communicator: usize, values: &mut [i32; 3]) {
     let mine = *values;
-    // SAFETY: three numbers each.
+    // SAFETY: both arrays have three values of `int`.
     unsafe { (mpi.allreduce)(mine.as_ptr(), values.as_mut_ptr(), 3, mpi.int, mpi.min, communicator) };
 }
 
-/// Rank 0 chooses and makes the experiment directory, the others are told.
+/// Chooses the experiment directory: rank 0 creates it and broadcasts its path.
 fn choose_directory(
     mpi: &Mpi,
     communicator: usize,
@@ -122,14 +124,14 @@ fn choose_directory(
     size: i32,
     settings: &Settings,
 ) -> Result<PathBuf, Option<String>> {
-    let mut told = vec![0u8; PATH];
+    let mut path_bytes = vec![0u8; PATH];
     let mut cause = None;
     if rank == 0 {
         match make_directory(settings.output.as_deref(), size) {
             Ok(path) => {
                 let path = path.into_os_string().into_vec();
                 if path.len() < PATH {
-                    told[..path.len()].copy_from_slice(&path);
+                    path_bytes[..path.len()].copy_from_slice(&path);
                 } else {
                     cause = Some("the path of the experiment directory is too long".to_string());
                 }
@@ -137,9 +139,9 @@ fn choose_directory(
             Err(failed) => cause = Some(failed),
         }
     }
-    // SAFETY: there is room for a path everywhere.
-    unsafe { (mpi.bcast)(told.as_mut_ptr(), PATH as i32, mpi.byte, 0, communicator) };
-    let path = told.split(|&byte| byte == 0).next().unwrap_or_default();
+    // SAFETY: the buffer has `PATH` bytes on all processes.
+    unsafe { (mpi.bcast)(path_bytes.as_mut_ptr(), PATH as i32, mpi.byte, 0, communicator) };
+    let path = path_bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     if path.is_empty() { Err(cause) } else { Ok(PathBuf::from(OsStr::from_bytes(path))) }
 }
 
@@ -169,7 +171,7 @@ fn make_directory(wanted: Option<&Path>, size: i32) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// `replay_<program>_<ranks>x<threads>[_<job>]`
+/// Returns `replay_<program>_<ranks>x<threads>[_<job>]`.
 fn default_name(size: i32) -> String {
     let (program, arguments) = program();
     let mut name = base(&program);
@@ -194,22 +196,22 @@ fn base(path: &str) -> String {
     Path::new(path).file_name().map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The program and its arguments, from the kernel: MPI may have taken its own out of `argv`.
+/// Returns the program and its arguments, from the kernel: MPI may have taken its own out of `argv`.
 fn program() -> (String, Vec<String>) {
     let line = fs::read("/proc/self/cmdline").unwrap_or_default();
     let mut words = line.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
     let called = words.next().unwrap_or_default();
     let mut arguments: Vec<String> = words.collect();
-    // The last one ends with a zero, too.
+    // The last one ends with a NUL, too.
     arguments.pop();
     let program = fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned());
     (program.unwrap_or(called), arguments)
 }
 
-/// The first entries of the journal and the first events.
-fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64, u64), registers: Registers) {
+/// Writes the first records of the journal and the first events.
+fn record_start(process: &'static Process, function: u32, (begin, end): (u64, u64), registers: Registers) {
     let (program, arguments) = program();
-    process.enter(&JournalRecord::Process {
+    process.append(&JournalRecord::Process {
         version: env!("CARGO_PKG_VERSION").into(),
         rank: process.rank,
         size: process.size,
@@ -224,19 +226,19 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     });
     let Settings { profile, output, records, .. } = &process.settings;
     if *records != EventRecords::CallingContexts {
-        process.enter(&JournalRecord::Records { records: *records });
+        process.append(&JournalRecord::Records { records: *records });
     }
     if *profile != ProfileMode::No {
         let estimate = *profile == ProfileMode::Estimate;
-        process.enter(&JournalRecord::Profile(journal::ProfileRequest {
+        process.append(&JournalRecord::Profile(journal::ProfileRequest {
             estimate,
             keep: !estimate || output.is_some(),
         }));
     }
-    process.communicators.enter_predefined(process);
-    note(process);
+    process.communicators.append_predefined(process);
+    report_directory(process);
     thread::find_modules();
-    let entered = thread::here().and_then(Guarded::enter);
+    let entered = thread::here().and_then(Guarded::lock);
     synchronize::calibrate(process);
     synchronize::measure(process);
     let Some(mut thread) = entered else { return };
@@ -253,8 +255,8 @@ fn enter_beginning(process: &'static Process, function: u32, (begin, end): (u64,
     }
     record::collective_end(events, end, CollectiveOp::CREATE_HANDLE, WORLD.into(), ROOT_NONE, 0, 0);
     thread.leave_path(end, path);
-    // What the recorder did since then is not the program's time.
-    thread.events.disturb(end, clock::now());
+    // The recorder's work since then is not the program's time.
+    thread.events.add_flush(end, clock::now());
 }
 
 fn host() -> String {
@@ -264,19 +266,19 @@ fn host() -> String {
     String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
 }
 
-/// The first line of what the MPI library says of itself.
+/// Returns the first line of `MPI_Get_library_version`.
 fn library(mpi: &Mpi) -> String {
     let mut text = vec![0u8; 16 * 1024];
     let mut length = 0;
-    // SAFETY: MPI_MAX_LIBRARY_VERSION_STRING is 256 in Open MPI and 8192 in MPICH.
+    // SAFETY: there is room: MPI_MAX_LIBRARY_VERSION_STRING is 256 in Open MPI and 8192 in MPICH.
     unsafe { (mpi.get_library_version)(text.as_mut_ptr().cast::<c_char>(), &mut length) };
     let text = text.split(|&byte| byte == 0 || byte == b'\n').next().unwrap_or_default();
     String::from_utf8_lossy(text).trim().to_string()
 }
 
-/// Tells the launcher where the experiment is, or the user if there is no launcher, who has preloaded the recorder or linked
-/// it into the program.
-fn note(process: &Process) {
+/// Reports the experiment directory to the launcher; if there is none, because the user has preloaded the
+/// recorder or linked it into the program, to the user.
+fn report_directory(process: &Process) {
     let directory = &process.directory;
     let Some(note) = std::env::var_os(layout::NOTE_VARIABLE) else {
         if process.rank == 0 {
@@ -290,7 +292,8 @@ fn note(process: &Process) {
     let Ok(name) = CString::new(note.as_bytes()) else { return };
     let mut line = directory.as_os_str().as_bytes().to_vec();
     line.push(b'\n');
-    // SAFETY: a file that exists already or is not written at all; the line's bytes.
+    // SAFETY: the name ends with a NUL; only the descriptor that is opened here is used; the line's bytes are
+    // readable.
     undisturbed(|| unsafe {
         let file = libc::open(name.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);
         if file >= 0 {

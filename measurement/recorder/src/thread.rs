@@ -1,4 +1,4 @@
-//! What the recorder keeps for each thread: a location of the trace.
+//! The data of a thread: a location of the trace.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -18,20 +18,20 @@ use crate::record;
 use crate::rounds;
 use crate::sampling::{self, Timer};
 
-/// Regions that may be open at a time in a thread; deeper ones are not recorded.
+/// Maximum number of regions that may be open in a thread; deeper ones are not recorded.
 const OPEN_REGIONS: usize = 1024;
-/// Request numbers that a thread takes at a time.
+/// Request numbers that a thread reserves at a time.
 const REQUESTS: u64 = 1024;
 
-/// The code of the process.
-static MODULES: Modules = Modules::new(enter_module, complain);
+/// The modules of the process.
+static MODULES: Modules = Modules::new(append_module, complain);
 
-/// Finds the code that the process has loaded.
+/// Finds the modules that the process has loaded.
 pub(crate) fn find_modules() {
     MODULES.refresh();
 }
 
-/// The code that an address is in.
+/// Returns the module that an address is in.
 pub(crate) fn module_at(address: u64) -> Option<&'static Module> {
     MODULES.at(address).or_else(|| {
         MODULES.refresh();
@@ -39,18 +39,18 @@ pub(crate) fn module_at(address: u64) -> Option<&'static Module> {
     })
 }
 
-/// Tells the journal of code that has been found.
-fn enter_module(module: &Module) {
+/// Writes a module that has been found to the journal.
+fn append_module(module: &Module) {
     if let Some(process) = process::current() {
         let Module { begin, end, bias, build_id, path, .. } = module.clone();
-        process.enter(&JournalRecord::Module(journal::Module { begin, end, bias, build_id, path }));
+        process.append(&JournalRecord::Module(journal::Module { begin, end, bias, build_id, path }));
     }
 }
 
-/// Tells the user what call paths lack.
+/// Writes to the journal what call paths lack.
 fn complain(sentence: &str) {
     if let Some(process) = process::current() {
-        process.enter(&JournalRecord::Remark { text: sentence.into() });
+        process.append(&JournalRecord::Remark { text: sentence.into() });
     }
 }
 
@@ -58,22 +58,22 @@ fn complain(sentence: &str) {
 pub(crate) struct Thread {
     pub(crate) process: &'static Process,
     pub(crate) events: Events,
-    /// What is kept if events are not.
+    /// The counts, if the program is profiled instead of traced.
     counts: Option<Counts>,
     /// `None` if the thread records nothing.
     pub(crate) paths: Option<CallPaths>,
     /// The call that is under way, if there is one.
     pub(crate) call: OpenCall,
-    /// Room for statuses that the program does not want.
+    /// Memory for statuses that the program does not want.
     pub(crate) statuses: Scratch,
-    /// Room for copies of handles, which calls overwrite.
+    /// Memory for copies of handles, which calls overwrite.
     pub(crate) handles: Scratch,
     /// The path of the last event.
     path: u32,
     regions: Vec<OpenRegion>,
-    /// Regions that were open when recording paused, for when it goes on.
+    /// Regions that were open when recording paused, until it continues.
     paused: Vec<OpenRegion>,
-    /// Regions that were too deep to keep.
+    /// Number of open regions that were too deep to keep.
     too_deep: usize,
     requests: u64,
     requests_end: u64,
@@ -90,7 +90,7 @@ pub(crate) struct OpenCall {
     pub(crate) begin: u64,
     /// When the MPI library returned; 0 until then.
     pub(crate) end: u64,
-    /// Where the call began, with the path before it, if it is to leave nothing unless it does something.
+    /// The position of the enter and the path before it, if the call is recorded only if it has an effect.
     pub(crate) mark: Option<(Mark, u32)>,
 }
 
@@ -101,7 +101,7 @@ impl OpenCall {
 /// A region of the program that has been entered.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenRegion {
-    /// What tells it from others: a key of its name, or the address of its function.
+    /// Identifies the region: a hash of its name, or the address of its function.
     pub(crate) key: u64,
     pub(crate) base: RegionBase,
 }
@@ -111,17 +111,17 @@ thread_local! {
     static CURRENT: AtomicPtr<Guarded> = const { AtomicPtr::new(null_mut()) };
 }
 
-/// The calling thread's location, if it has one.
+/// Returns the calling thread's location, if it has one.
 #[inline]
 pub(crate) fn current() -> Option<&'static Guarded> {
     // While a thread ends there is none.
     let current = CURRENT.try_with(|current| current.load(Ordering::Relaxed)).unwrap_or(null_mut());
-    // SAFETY: made by `begin`, and freed by `end`, when all functions of the thread have returned or been left that could
-    // have a reference.
+    // SAFETY: the location is made by `begin`, and freed by `end`, when all functions of the thread that
+    // could have a reference have returned or been left.
     unsafe { current.as_ref() }
 }
 
-/// The same, with a new location if the thread has none; `None` if there is no recording.
+/// Returns the calling thread's location, a new one if it has none; `None` if there is no recording.
 #[inline]
 pub(crate) fn here() -> Option<&'static Guarded> {
     match current() {
@@ -134,8 +134,8 @@ fn set_current(thread: *mut Guarded) {
     CURRENT.try_with(|current| current.store(thread, Ordering::Relaxed)).unwrap_or(());
 }
 
-/// Makes a location for the calling thread, which has none. If that fails, which is said in the journal, the thread
-/// records nothing; but it takes part in what the processes do together.
+/// Creates a location for the calling thread, which has none. If that fails, which the journal says, the
+/// thread records nothing, but takes part in the recorder's collective exchanges.
 #[cold]
 fn begin(process: &'static Process) -> &'static Guarded {
     let (events, counts, paths) = match make_location(process) {
@@ -165,7 +165,7 @@ fn begin(process: &'static Process) -> &'static Guarded {
     process.announce_end_of_thread(thread);
     // SAFETY: as in `current`.
     let thread = unsafe { &*thread };
-    if let Some(mut inside) = thread.enter() {
+    if let Some(mut inside) = thread.lock() {
         inside.timer = sampling::begin(process);
     }
     thread
@@ -198,18 +198,19 @@ fn make_location(process: &'static Process) -> Result<(Events, Option<Counts>, C
     let paths = PathTable::create(&path)
         .and_then(|table| CallPaths::new(&MODULES, table, functions, process.settings.depth as usize))
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
-    process.enter_thread(number);
+    process.append_thread(number);
     Ok((events, counts, paths))
 }
 
 impl Thread {
-    /// The innermost open region of the program.
+    /// Returns the innermost open region of the program.
     #[inline]
     pub(crate) fn base(&self) -> Option<RegionBase> {
         self.regions.last().map(|region| region.base)
     }
 
-    /// The path of a call of an MPI function, and the stack pointer of the program's function that makes it.
+    /// Returns the path of a call of an MPI function, and the stack pointer of the program's function that
+    /// makes it.
     #[inline]
     pub(crate) fn path_of(&mut self, registers: Registers, function: u32) -> RegionBase {
         let base = self.base();
@@ -219,7 +220,7 @@ impl Thread {
         }
     }
 
-    /// Records that the path, which was not open, is entered.
+    /// Records that a path is entered, which was not open.
     #[inline]
     pub(crate) fn enter_path(&mut self, time: u64, path: u32) {
         let distance = self.change_path(path);
@@ -229,12 +230,13 @@ impl Thread {
         }
     }
 
-    /// Where the events are, and the path of the last one, for [`take_back`](Thread::take_back).
+    /// Returns the position among the events and the path of the last one, for
+    /// [`take_back`](Thread::take_back).
     pub(crate) fn mark(&self) -> (Mark, u32) {
         (self.events.mark(), self.path)
     }
 
-    /// The path changes; answers OTF2's unwind distance for it.
+    /// Changes the current path; returns OTF2's unwind distance.
     #[inline]
     fn change_path(&mut self, path: u32) -> u32 {
         let distance = self.paths.as_ref().map_or(0, |paths| paths.distance(self.path, path));
@@ -242,8 +244,8 @@ impl Thread {
         distance
     }
 
-    /// The path, entered at the mark, was not worth recording: takes that back if nothing has been recorded since. The
-    /// thread was on another path before. Answers whether that could be done.
+    /// Takes back the enter of a path at the mark, if nothing has been recorded since; the thread was on
+    /// another path before. Returns whether it was taken back.
     pub(crate) fn take_back(&mut self, path: u32, (mark, before): (Mark, u32)) -> bool {
         let is_taken_back = self.events.rewind(mark);
         if is_taken_back {
@@ -255,7 +257,7 @@ impl Thread {
         is_taken_back
     }
 
-    /// Records that the path is left.
+    /// Records that a path is left.
     #[inline]
     pub(crate) fn leave_path(&mut self, time: u64, path: u32) {
         record::calling_context_leave(&mut self.events, time, path);
@@ -264,7 +266,7 @@ impl Thread {
         }
     }
 
-    /// Records that the thread was found on the path.
+    /// Records a sample: the thread was found on that path.
     pub(crate) fn sample(&mut self, time: u64, path: u32, generator: u64) {
         let distance = self.change_path(path);
         record::calling_context_sample(&mut self.events, time, path.into(), distance.into(), generator);
@@ -273,14 +275,14 @@ impl Thread {
         }
     }
 
-    /// Something that belongs to no path was recorded: the program has begun or ended.
+    /// Notes an event that belongs to no path: the program has started or ended.
     pub(crate) fn note(&mut self, time: u64) {
         if let Some(counts) = &mut self.counts {
             counts.note(&self.events, time);
         }
     }
 
-    /// Keeps an entered region; answers false if it is too deep.
+    /// Keeps a region that is entered; `false` if it is too deep.
     pub(crate) fn open_region(&mut self, region: OpenRegion) -> bool {
         if self.regions.len() == OPEN_REGIONS {
             self.too_deep += 1;
@@ -290,8 +292,9 @@ impl Thread {
         true
     }
 
-    /// The path of the innermost region, which is closed if it has that key. Regions that are open inside of one that is
-    /// left have been left without saying so (by an exception, or `longjmp`): they come first.
+    /// Closes the innermost region with that key and those inside of it, and calls `left` for the path of
+    /// each, the innermost first. Those inside have been left without an event (by an exception, or
+    /// `longjmp`).
     pub(crate) fn close_regions(&mut self, key: u64, mut left: impl FnMut(&mut Thread, u32)) {
         if self.too_deep > 0 {
             self.too_deep -= 1;
@@ -308,7 +311,7 @@ impl Thread {
         }
     }
 
-    /// The program ends: what is open ends with it, and the event file.
+    /// Records the end of the program: open regions end with it, and the event file.
     pub(crate) fn end_program(&mut self, status: i32) {
         rounds::resume(self);
         let time = clock::now();
@@ -320,12 +323,12 @@ impl Thread {
         self.events.finish();
     }
 
-    /// Recording pauses: notes what is open in the trace.
+    /// Notes which regions are open in the trace, as recording pauses.
     pub(crate) fn remember_regions(&mut self) {
         self.paused.clone_from(&self.regions);
     }
 
-    /// Recording goes on: records that regions were left and entered meanwhile.
+    /// Records regions that were left and entered while recording paused, as it continues.
     pub(crate) fn enter_again(&mut self, time: u64) {
         let same = |(a, b): &(&OpenRegion, &OpenRegion)| a.key == b.key && a.base.node == b.base.node;
         let kept = self.paused.iter().zip(&self.regions).take_while(same).count();
@@ -337,7 +340,7 @@ impl Thread {
         }
     }
 
-    /// A number for a request, unlike any other of the process.
+    /// Returns a number for a request that no other one of the process has.
     #[inline]
     pub(crate) fn next_request(&mut self) -> u64 {
         if self.requests == self.requests_end {
@@ -352,11 +355,12 @@ impl Thread {
 /// Ends the location of a thread that ends.
 ///
 /// # Safety
-/// It is the location that `begin` has made for the calling thread, none of whose functions refers to it any more.
+/// It is the location that `begin` has made for the calling thread, and no function of the thread refers to
+/// it any more.
 pub(crate) unsafe fn end(thread: *mut Guarded) {
     // Handlers of signals do not find it from here on.
     set_current(null_mut());
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it, and `begin` has made the location from a box.
     let mut thread = unsafe { Box::from_raw(thread) }.into_thread();
     if let Some(timer) = thread.timer.take() {
         sampling::end(timer);

@@ -1,8 +1,9 @@
-//! Who takes part in a collective operation and how many bytes it sends and receives, as Score-P counts them: what a
-//! process would send and receive if everybody talked to everybody directly, itself included; data in place
-//! (`MPI_IN_PLACE`) are not sent to itself.
+//! Volumes of collective operations: how many bytes a process sends and receives, counted as in Score-P:
+//! those that it would send and receive if each process communicated with each directly, itself included;
+//! data in place (`MPI_IN_PLACE`) are not sent to itself.
 //!
-//! Each function has the name of the blocking operation and reads the arguments that all its variants begin with.
+//! Each function has the name of the blocking operation and reads the arguments that all its variants start
+//! with.
 
 use model::CollectiveOp;
 
@@ -17,53 +18,57 @@ const ROOT_SELF: u32 = u32::MAX - 1;
 /// The root is another process of the own group, in an inter-communicator.
 const ROOT_THIS_GROUP: u32 = u32::MAX - 2;
 
-/// One process's part in a collective operation.
+/// The part of one process in a collective operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Volume {
-    /// Which it is.
+    /// The operation.
     pub(crate) operation: CollectiveOp,
     /// Number of the communicator.
     pub(crate) communicator: u32,
     /// Rank of the root, or one of OTF2's special values.
     pub(crate) root: u32,
-    /// Bytes.
+    /// Bytes that the process sends.
     pub(crate) sent: u64,
-    /// Bytes.
+    /// Bytes that the process receives.
     pub(crate) received: u64,
 }
 
-/// What the volume of an operation is computed from: the process, the arguments of a call that the program makes, whether
-/// arrays of counts are wide.
-type Input<'a> = (&'a Process, &'a [usize], bool);
+/// The input of a volume: the process, the arguments of a call that the program makes, and whether counts in
+/// arrays are `MPI_Count`.
+type VolumeInput<'a> = (&'a Process, &'a [usize], bool);
 
-struct Root {
+struct RootRole {
     reference: u32,
     is_me: bool,
     /// Whether the process neither sends nor receives.
     is_idle: bool,
 }
 
-fn root(communicator: &Communicator, root: usize) -> Root {
+fn root(communicator: &Communicator, root: usize) -> RootRole {
     let root = root as i32;
     if !communicator.is_inter() {
-        return Root { reference: root as u32, is_me: root as u32 == communicator.rank(), is_idle: false };
+        return RootRole {
+            reference: root as u32,
+            is_me: root as u32 == communicator.rank(),
+            is_idle: false,
+        };
     }
     if root == mpi::root() {
-        return Root { reference: ROOT_SELF, is_me: true, is_idle: false };
+        return RootRole { reference: ROOT_SELF, is_me: true, is_idle: false };
     }
     if root == mpi::proc_null() {
-        return Root { reference: ROOT_THIS_GROUP, is_me: false, is_idle: true };
+        return RootRole { reference: ROOT_THIS_GROUP, is_me: false, is_idle: true };
     }
-    Root { reference: root as u32, is_me: false, is_idle: false }
+    RootRole { reference: root as u32, is_me: false, is_idle: false }
 }
 
-/// Processes that one process sends to: all, but not itself if its data are in place.
+/// Number of processes that one process sends to: all, but not itself if its data are in place.
 fn partners(communicator: &Communicator, buffer: usize) -> u64 {
     u64::from(communicator.size()) - u64::from(buffer == in_place())
 }
 
 fn rootless(
-    (process, _, _): Input<'_>,
+    (process, _, _): VolumeInput<'_>,
     operation: CollectiveOp,
     communicator: usize,
     volume: impl FnOnce(&Communicator) -> (u64, u64),
@@ -74,7 +79,7 @@ fn rootless(
 }
 
 fn rooted(
-    (process, _, _): Input<'_>,
+    (process, _, _): VolumeInput<'_>,
     operation: CollectiveOp,
     (root_argument, communicator): (usize, usize),
     volume: impl FnOnce(&Communicator, bool) -> (u64, u64),
@@ -85,31 +90,31 @@ fn rooted(
     Some(Volume { operation, communicator: communicator.number(), root: root.reference, sent, received })
 }
 
-/// The count at a position of an array.
+/// Returns the count at a position of an array.
 ///
 /// # Safety
 /// The array has such an element.
 unsafe fn count_at(array: usize, at: usize, wide: bool) -> i64 {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { if wide { *(array as *const i64).add(at) } else { (*(array as *const i32).add(at)).into() } }
 }
 
-/// The sum of an array of counts.
+/// Returns the sum of an array of counts.
 ///
 /// # Safety
-/// The array has a count for each process that the communicator leads to.
+/// The array has a count for each process of the communicator, or of the remote group.
 unsafe fn sum(counts: usize, communicator: &Communicator, wide: bool) -> i64 {
-    // SAFETY: by the caller.
+    // SAFETY: the caller guarantees it.
     (0..communicator.size() as usize).map(|at| unsafe { count_at(counts, at, wide) }).sum()
 }
 
-/// (communicator)
-pub(crate) fn barrier(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Barrier`: (communicator)
+pub(crate) fn barrier(input: VolumeInput<'_>) -> Option<Volume> {
     rootless(input, CollectiveOp::BARRIER, input.1[0], |_| (0, 0))
 }
 
-/// (buffer, count, type, root, communicator)
-pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Bcast`: (buffer, count, type, root, communicator)
+pub(crate) fn bcast(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::BCAST, (a[3], a[4]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[1] as i64, a[2]);
@@ -118,8 +123,8 @@ pub(crate) fn bcast(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, count, type, root, communicator)
-pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Gather`: (send buffer, count, type, receive buffer, count, type, root, communicator)
+pub(crate) fn gather(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::GATHER, (a[6], a[7]), |communicator, is_root| {
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
@@ -129,8 +134,8 @@ pub(crate) fn gather(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, counts, displacements, type, root, communicator)
-pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Gatherv`: (send buffer, count, type, receive buffer, counts, displacements, type, root, communicator)
+pub(crate) fn gatherv(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rooted(input, CollectiveOp::GATHERV, (a[7], a[8]), |communicator, is_root| {
         let sends = a[0] != in_place() && !(is_root && communicator.is_inter());
@@ -144,8 +149,8 @@ pub(crate) fn gatherv(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, count, type, root, communicator)
-pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Scatter`: (send buffer, count, type, receive buffer, count, type, root, communicator)
+pub(crate) fn scatter(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::SCATTER, (a[6], a[7]), |communicator, is_root| {
         let receives = a[3] != in_place() && !(is_root && communicator.is_inter());
@@ -155,8 +160,9 @@ pub(crate) fn scatter(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, counts, displacements, type, receive buffer, count, type, root, communicator)
-pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Scatterv`: (send buffer, counts, displacements, type, receive buffer, count, type, root,
+/// communicator)
+pub(crate) fn scatterv(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rooted(input, CollectiveOp::SCATTERV, (a[7], a[8]), |communicator, is_root| {
         let receives = a[4] != in_place() && !(is_root && communicator.is_inter());
@@ -170,8 +176,8 @@ pub(crate) fn scatterv(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, count, type, communicator)
-pub(crate) fn allgather(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Allgather`: (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn allgather(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rootless(input, CollectiveOp::ALLGATHER, a[6], |communicator| {
         let received = process.mpi.bytes(a[4] as i64, a[5]);
@@ -182,8 +188,8 @@ pub(crate) fn allgather(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, counts, displacements, type, communicator)
-pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Allgatherv`: (send buffer, count, type, receive buffer, counts, displacements, type, communicator)
+pub(crate) fn allgatherv(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLGATHERV, a[7], |communicator| {
         let is_in_place = a[0] == in_place();
@@ -199,13 +205,14 @@ pub(crate) fn allgatherv(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, count, type, receive buffer, count, type, communicator)
-pub(crate) fn alltoall(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Alltoall`: (send buffer, count, type, receive buffer, count, type, communicator)
+pub(crate) fn alltoall(input: VolumeInput<'_>) -> Option<Volume> {
     Some(Volume { operation: CollectiveOp::ALLTOALL, ..allgather(input)? })
 }
 
-/// (send buffer, counts, displacements, type, receive buffer, counts, displacements, type, communicator)
-pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Alltoallv`: (send buffer, counts, displacements, type, receive buffer, counts, displacements, type,
+/// communicator)
+pub(crate) fn alltoallv(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLTOALLV, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
@@ -219,8 +226,9 @@ pub(crate) fn alltoallv(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, counts, displacements, types, receive buffer, counts, displacements, types, communicator)
-pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Alltoallw`: (send buffer, counts, displacements, types, receive buffer, counts, displacements, types,
+/// communicator)
+pub(crate) fn alltoallw(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::ALLTOALLW, a[8], |communicator| {
         let is_in_place = a[0] == in_place();
@@ -236,8 +244,8 @@ pub(crate) fn alltoallw(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, receive buffer, count, type, operation, communicator)
-pub(crate) fn allreduce(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Allreduce`: (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn allreduce(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rootless(input, CollectiveOp::ALLREDUCE, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]) * partners(communicator, a[0]);
@@ -245,8 +253,8 @@ pub(crate) fn allreduce(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, receive buffer, count, type, operation, root, communicator)
-pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Reduce`: (send buffer, receive buffer, count, type, operation, root, communicator)
+pub(crate) fn reduce(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rooted(input, CollectiveOp::REDUCE, (a[5], a[6]), |communicator, is_root| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
@@ -256,8 +264,8 @@ pub(crate) fn reduce(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, receive buffer, counts, type, operation, communicator)
-pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Reduce_scatter`: (send buffer, receive buffer, counts, type, operation, communicator)
+pub(crate) fn reduce_scatter(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, wide) = input;
     rootless(input, CollectiveOp::REDUCE_SCATTER, a[5], |communicator| {
         // The counts are those of the own group.
@@ -276,13 +284,13 @@ pub(crate) fn reduce_scatter(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, receive buffer, count, type, operation, communicator)
-pub(crate) fn reduce_scatter_block(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Reduce_scatter_block`: (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn reduce_scatter_block(input: VolumeInput<'_>) -> Option<Volume> {
     Some(Volume { operation: CollectiveOp::REDUCE_SCATTER_BLOCK, ..allreduce(input)? })
 }
 
-/// (send buffer, receive buffer, count, type, operation, communicator)
-pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Scan`: (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn scan(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rootless(input, CollectiveOp::SCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);
@@ -292,8 +300,8 @@ pub(crate) fn scan(input: Input<'_>) -> Option<Volume> {
     })
 }
 
-/// (send buffer, receive buffer, count, type, operation, communicator)
-pub(crate) fn exscan(input: Input<'_>) -> Option<Volume> {
+/// `MPI_Exscan`: (send buffer, receive buffer, count, type, operation, communicator)
+pub(crate) fn exscan(input: VolumeInput<'_>) -> Option<Volume> {
     let (process, a, _) = input;
     rootless(input, CollectiveOp::EXSCAN, a[5], |communicator| {
         let bytes = process.mpi.bytes(a[2] as i64, a[3]);

@@ -1,4 +1,4 @@
-//! Windows: what the recorder knows of each. Keys are made as those of communicators.
+//! The windows of the process. Their keys are made as those of communicators.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::inside::Inside;
 use crate::key;
 use crate::levels::Zeroed;
 use crate::memory::Scratch;
-use crate::pending::Pending;
+use crate::pending::PendingAccesses;
 use crate::process::Process;
 use crate::shared::Shared;
 
@@ -23,29 +23,29 @@ pub(crate) const NO_GROUP: u32 = u32::MAX;
 pub(crate) struct Window {
     /// Its number in the process.
     pub(crate) number: u32,
-    /// How many processes share it.
+    /// Number of processes in it.
     pub(crate) size: u32,
     /// The rank of the process in it.
     pub(crate) rank: u32,
-    /// Whether its memory came with it.
+    /// Whether it was created with its memory.
     pub(crate) is_allocated: bool,
     pub(crate) epochs: &'static Epochs,
 }
 
-/// A window, as it is kept for its handle.
-struct Known {
+/// A window, as it is stored for its handle.
+struct WindowSlot {
     number: AtomicU32,
     size: AtomicU32,
     rank: AtomicU32,
     is_allocated: AtomicBool,
-    /// Null until there is a window.
+    /// Null until a window is stored.
     epochs: AtomicPtr<Epochs>,
 }
 
-// SAFETY: numbers and a pointer, of which zero bytes are valid ones.
-unsafe impl Zeroed for Known {}
+// SAFETY: atomic integers, a `bool` and a pointer; zero is a value of each.
+unsafe impl Zeroed for WindowSlot {}
 
-impl Known {
+impl WindowSlot {
     fn set(&self, window: Window) {
         self.number.store(window.number, Ordering::Relaxed);
         self.size.store(window.size, Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl Known {
     }
 
     fn get(&self) -> Option<Window> {
-        // SAFETY: null, or epochs that are never freed, complete when the pointer was stored.
+        // SAFETY: the pointer is null or to epochs that are never freed, complete when it was stored.
         let epochs = unsafe { self.epochs.load(Ordering::Acquire).as_ref() }?;
         Some(Window {
             number: self.number.load(Ordering::Relaxed),
@@ -67,28 +67,29 @@ impl Known {
     }
 }
 
-/// What is under way on a window.
+/// The epochs and accesses under way on a window.
 pub(crate) struct Epochs {
-    /// The group that `MPI_Win_start` named, until `MPI_Win_complete`.
+    /// The group of `MPI_Win_start`, until `MPI_Win_complete`.
     pub(crate) access: AtomicU32,
-    /// The group that `MPI_Win_post` named, until `MPI_Win_wait`.
+    /// The group of `MPI_Win_post`, until `MPI_Win_wait`.
     pub(crate) exposure: AtomicU32,
-    /// Threads may access one window at a time, and one may complete what another has begun: unlike what a thread records
-    /// this is shared, so there is a lock. Without a second thread it costs two atomic operations and no system call.
-    pending: Mutex<Pending>,
+    /// Several threads may access one window at the same time, and one may complete what another has begun:
+    /// unlike a thread's events this is shared, so there is a lock. Without a second thread it costs two
+    /// atomic operations and no system call.
+    pending: Mutex<PendingAccesses>,
 }
 
 impl Epochs {
-    pub(crate) fn pending(&self) -> MutexGuard<'_, Pending> {
+    pub(crate) fn pending(&self) -> MutexGuard<'_, PendingAccesses> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// All windows of the process.
 pub(crate) struct Windows {
-    known: Handles<Known>,
+    known: Handles<WindowSlot>,
     next: AtomicU32,
-    /// Left by windows that were freed, for those to come.
+    /// The epochs of windows that were freed, to be reused.
     unused: Mutex<Vec<&'static Epochs>>,
     /// Numbers of groups by keys of their members.
     groups: Shared<AtomicU32>,
@@ -108,14 +109,15 @@ impl Windows {
         }
     }
 
-    /// What is known of a window.
+    /// Returns a window.
     #[inline]
     pub(crate) fn find(&self, handle: usize) -> Option<Window> {
-        self.known.find(handle).and_then(Known::get)
+        self.known.find(handle).and_then(WindowSlot::get)
     }
 
-    /// A window has been created on a communicator, which it is a child of with that key. Answers its number.
-    pub(crate) fn enter(
+    /// Adds a window that has been created on a communicator, of which it is a child with that key. Returns
+    /// its number.
+    pub(crate) fn insert(
         &self,
         process: &Process,
         handle: usize,
@@ -127,14 +129,14 @@ impl Windows {
             Box::leak(Box::new(Epochs {
                 access: AtomicU32::new(NO_GROUP),
                 exposure: AtomicU32::new(NO_GROUP),
-                pending: Mutex::new(Pending::EMPTY),
+                pending: Mutex::new(PendingAccesses::EMPTY),
             }))
         });
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (size, rank) = (communicator.size(), communicator.rank());
         epochs.pending().clear(size as usize);
         self.known.insert(handle, |known| known.set(Window { number, size, rank, is_allocated, epochs }));
-        process.enter(&JournalRecord::Window(journal::Window {
+        process.append(&JournalRecord::Window(journal::Window {
             window: number,
             key,
             communicator: communicator.number(),
@@ -143,18 +145,18 @@ impl Windows {
         number
     }
 
-    /// A window is about to be freed.
+    /// Removes a window that is about to be freed.
     pub(crate) fn remove(&self, handle: usize) {
-        let Some(window) = self.known.remove(handle, Known::get).flatten() else { return };
+        let Some(window) = self.known.remove(handle, WindowSlot::get).flatten() else { return };
         window.epochs.access.store(NO_GROUP, Ordering::Relaxed);
         window.epochs.exposure.store(NO_GROUP, Ordering::Relaxed);
         self.unused.lock().unwrap_or_else(PoisonError::into_inner).push(window.epochs);
     }
 
-    /// The number of the group with the members of that one; [`NO_GROUP`] if a member is not in the world.
+    /// Returns the number of the group with these members; [`NO_GROUP`] if a member is not in the world.
     pub(crate) fn group(&self, thread: &mut Inside, group: usize) -> u32 {
         let process = thread.process;
-        // Taken out of the thread, which nothing may refer to while the MPI library is called.
+        // Taken out of the thread's data, which nothing may refer to while the MPI library is called.
         let mut room = std::mem::replace(&mut thread.handles, Scratch::EMPTY);
         let members = process.communicators.members_in(&process.mpi, group, &mut room);
         let number = members.map_or(NO_GROUP, |members| self.number_of_group(process, members));
@@ -163,18 +165,19 @@ impl Windows {
     }
 
     fn number_of_group(&self, process: &Process, members: &[u32]) -> u32 {
-        // Groups are as many as neighbourhoods, a few: that two of them have one key of 64 bits will not happen.
+        // There are as many groups as neighbourhoods, a few: two of them will not have the same key of 64
+        // bits.
         let introduce = || {
             let number = self.next_group.fetch_add(1, Ordering::Relaxed);
-            process.enter(&JournalRecord::Group { group: number, members: ranges(members) });
+            process.append(&JournalRecord::Group { group: number, members: ranges(members) });
             number
         };
         let key = key::of_words(members);
-        let known = self.groups.enter(key, |number| number.store(introduce(), Ordering::Relaxed));
+        let known = self.groups.get_or_insert(key, |number| number.store(introduce(), Ordering::Relaxed));
         known.map_or_else(introduce, |number| number.load(Ordering::Relaxed))
     }
 
-    /// More accesses are open than a window remembers.
+    /// Notes that more accesses are open than a window keeps.
     #[cold]
     pub(crate) fn note_overflow(&self, process: &Process) {
         if !self.has_overflowed.swap(true, Ordering::Relaxed) {

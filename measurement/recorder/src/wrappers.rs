@@ -1,14 +1,15 @@
 //! The exported functions: for every MPI function of the table one `MPI_` and one `PMPI_` symbol.
 //!
-//! A wrapper knows the classes of its parameters only; integers and pointers travel in the same registers and stack
-//! slots, so one library serves every MPI whose handles are `int` or pointers (x86-64 and AArch64 on Linux). `MPI_X`
-//! passes on to the next `MPI_X`, `PMPI_X` to the next `PMPI_X`, so that other tools stacked on this one see their calls.
+//! A wrapper knows the classes of its parameters only; integers and pointers travel in the same registers and
+//! stack slots, so one library serves every MPI whose handles are `int` or pointers (x86-64 and AArch64 on
+//! Linux). `MPI_X` passes on to the next `MPI_X`, `PMPI_X` to the next `PMPI_X`, so that other tools stacked
+//! on this one see their calls.
 //!
-//! C++ programs may throw exceptions through a call (from an error handler, from a reduction operation), so wrappers let
-//! them pass ("C-unwind"), and a call is left when it is dropped.
+//! C++ programs may throw exceptions through a call (from an error handler, from a reduction operation), so
+//! wrappers let them propagate ("C-unwind"), and a call is left when it is dropped.
 //!
-//! What a call does beyond being entered and left is recorded by its hook, a plain function around the call: it gets the
-//! arguments in a normal form and a closure that makes the call.
+//! Effects of a call beyond being entered and left are recorded by its hook, a plain function around the
+//! call: it gets the arguments in a normal form and a closure that makes the call.
 
 use std::ffi::CStr;
 
@@ -40,16 +41,16 @@ macro_rules! normal {
     };
 }
 
-/// `usize`, whatever the name: one for each parameter of a function type.
+/// Expands to `usize`, whatever the name: one for each parameter of a function type.
 macro_rules! word {
     ($name:ident) => {
         usize
     };
 }
 
-/// Exports a function that exists if the MPI library has it. Programs ask for functions of newer MPI by weak references
-/// (mpi4py does): they must not find ours where there is nothing behind. The symbol is an indirect function
-/// (`STT_GNU_IFUNC`): the loader calls it to be told the address.
+/// Exports a function that exists only if the MPI library has it. Programs refer to functions of newer MPI
+/// weakly (mpi4py does): they must not find ours where there is no next function. The symbol is an indirect
+/// function (`STT_GNU_IFUNC`): the loader calls it to get the address.
 #[cfg(all(target_arch = "x86_64", not(feature = "static")))]
 macro_rules! indirect {
     ($name:literal, $number:literal, $wrapper:ident) => {
@@ -113,12 +114,12 @@ macro_rules! wrapper {
     (optional $kind:ident $number:literal, $name:literal, $($rest:tt)*) => {
         #[cfg(not(feature = "static"))]
         wrapper!(@indirect $kind $number, $name, $($rest)*);
-        // Its `MPI_` name is in a file of its own, see `build.rs`.
+        // Its `MPI_` name is in an object file of its own, see `build.rs`.
         #[cfg(feature = "static")]
         wrapper!(@linked concat!("replay_", $name), $kind $number, $($rest)*);
     };
-    // In a program that the recorder is linked into, `PMPI_` names belong to the MPI library. The section tells where the
-    // wrappers are, see `linked`.
+    // In a program that the recorder is linked into, `PMPI_` names belong to the MPI library. The section
+    // delimits the wrappers, see `linked`.
     (@linked $name:expr, $kind:ident $number:literal, $profiling:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {
         const _: () = {
             #[unsafe(export_name = $name)]
@@ -142,14 +143,14 @@ macro_rules! wrapper {
     };
     (@real $layer:path, $number:literal, ($($a:ident: $class:ident),*)) => {{
         let address = next($layer, $number);
-        // SAFETY: the address is that of the function of this name, whose parameters and result travel as described
-        // above.
+        // SAFETY: the address is that of the function of this name, with parameters and result passed as
+        // described above.
         unsafe { std::mem::transmute::<usize, unsafe extern "C-unwind" fn($(word!($a)),*) -> usize>(address) }
     }};
     (@body plain, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
         let real = wrapper!(@real $layer, $number, ($($a: $class),*));
         match Call::enter($number) {
-            // SAFETY: the program's own call, passed on.
+            // SAFETY: the program's own call is passed on.
             None => unsafe { real($($a),*) },
             // SAFETY: as above.
             Some(_call) => unsafe { real($($a),*) },
@@ -158,14 +159,15 @@ macro_rules! wrapper {
     (@body hooked, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
         let real = wrapper!(@real $layer, $number, ($($a: $class),*));
         match Call::enter($number) {
-            // SAFETY: the program's own call, passed on.
+            // SAFETY: the program's own call is passed on.
             None => unsafe { real($($a),*) },
             Some(mut call) => {
                 let arguments = Arguments { values: [$(normal!($class, $a)),*], wide: $wide };
                 $hook(
                     &mut call,
                     arguments,
-                    // SAFETY: the program's own call; hooks replace pointers to statuses only, by valid ones.
+                    // SAFETY: the program's own call is passed on; hooks replace pointers to statuses only,
+                    // by valid ones.
                     #[inline(always)]
                     |[$($a),*]: [usize; _]| unsafe { real($($a),*) },
                 )
@@ -174,7 +176,7 @@ macro_rules! wrapper {
     }};
     (@body starting, $layer:path, $number:literal, $wide:literal, ($($a:ident: $class:ident),*), $hook:path) => {{
         let real = wrapper!(@real $layer, $number, ($($a: $class),*));
-        // SAFETY: the program's own call, passed on.
+        // SAFETY: the program's own call is passed on.
         $hook($number, || unsafe { real($($a),*) })
     }};
 }

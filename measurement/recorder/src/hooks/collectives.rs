@@ -11,7 +11,7 @@ use crate::wrappers::Arguments;
 macro_rules! blocking {
     ($($name:ident $arguments:literal;)*) => {
         $(
-            #[doc = concat!("See [`volumes::", stringify!($name), "`] for the parameters.")]
+            #[doc = concat!("The collective operation with the parameters of [`volumes::", stringify!($name), "`].")]
             pub(crate) fn $name(
                 call: &mut Call,
                 arguments: Arguments<$arguments>,
@@ -26,16 +26,9 @@ macro_rules! blocking {
                 let result = real(arguments.values);
                 let time = call.end();
                 let events = &mut call.thread.events;
-                gaps::tell(events, time, missing);
-                record::collective_end(
-                    events,
-                    time,
-                    volume.operation,
-                    number.into(),
-                    volume.root,
-                    volume.sent,
-                    volume.received,
-                );
+                gaps::report(events, time, missing);
+                let volumes::Volume { operation, root, sent, received, .. } = volume;
+                record::collective_end(events, time, operation, number.into(), root, sent, received);
                 if number == WORLD {
                     call.end_round();
                 }

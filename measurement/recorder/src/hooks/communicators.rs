@@ -1,5 +1,5 @@
-//! Communicators (MPI 4.0, chapters 7 and 8). Creating or freeing one is a collective operation on its parent, or on
-//! itself, that brackets the events of the communicator.
+//! Communicators (MPI 4.0, chapters 7 and 8). Creating or freeing one is a collective operation on its
+//! parent, or on itself, that encloses the events of the communicator.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -12,17 +12,18 @@ use crate::hooks::requests::keep;
 use crate::key;
 use crate::mpi::{handle_at, text_at};
 use crate::record;
-use crate::requests::{Kind, Operation};
+use crate::requests::{Operation, OperationKind};
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// What sets the creations of communicators apart that have no parent's number: by all members of a group, and from two
-/// groups.
+/// Parts of the keys of communicators that have no number of the parent: created by all members of a group,
+/// from two groups, and from a group without a parent.
 const OF_GROUP: u64 = 3;
 const OF_TWO_GROUPS: u64 = 4;
 const FROM_NOTHING: u64 = 5;
 
-/// All creations that are collective on a parent, which comes first, the new handle's place last.
+/// All creations that are collective on a parent: the parent is the first parameter, the address of the new
+/// handle the last.
 pub(crate) fn create<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -91,7 +92,7 @@ pub(crate) fn create_from_group(
     let [group, tag, _, _, new] = arguments.values;
     let process = call.thread.process;
     let communicators = &process.communicators;
-    // SAFETY: the tag is a string.
+    // SAFETY: the program passes the tag as a string.
     let tag = unsafe { CStr::from_ptr(tag as *const c_char) };
     let origin = communicators.members(&process.mpi, group).map(|members| {
         let members: Vec<u64> = members.into_iter().map(u64::from).collect();
@@ -106,7 +107,8 @@ pub(crate) fn create_from_group(
     result
 }
 
-/// `MPI_Intercomm_create`: (local, leader, peer, remote leader, tag, new). Both groups know each other afterwards.
+/// `MPI_Intercomm_create`: (local, leader, peer, remote leader, tag, new). All members know both groups
+/// afterwards.
 pub(crate) fn create_inter(
     call: &mut Call,
     arguments: Arguments<6>,
@@ -120,7 +122,7 @@ pub(crate) fn create_inter(
     let process = call.thread.process;
     let mut origin = None;
     if result as i32 == 0 {
-        // SAFETY: the call has filled in the handle.
+        // SAFETY: the call has succeeded, so it has set the handle.
         let handle = unsafe { handle_at(new, 0) };
         origin = process.communicators.groups_key(&process.mpi, handle).map(|groups| {
             let of_groups = key::of(&[OF_TWO_GROUPS, groups, tag as u64]);
@@ -143,14 +145,14 @@ pub(crate) fn duplicate<const N: usize>(
         peer: known.number(),
         received: key,
         place: arguments.values[N - 2],
-        ..Operation::new(Kind::Duplicate, known.number(), 0)
+        ..Operation::new(OperationKind::Duplicate, known.number(), 0)
     });
     let result = real(arguments.values);
     keep(call, operation, arguments.values[N - 1], result);
     result
 }
 
-/// A duplicate is there.
+/// Records that a communicator has been duplicated (`MPI_Comm_idup`).
 pub(crate) fn duplicated(call: &mut Call, operation: &Operation, time: u64) {
     let created = created(call, Some(operation.received), Some(operation.peer), operation.place, 0);
     if let Some(number) = created {
@@ -172,7 +174,7 @@ pub(crate) fn free(
     };
     let begin = call.begin();
     record::collective_begin(&mut call.thread.events, begin);
-    // Another thread may get the handle for a new one as soon as it is free.
+    // Before the call: another thread may get the handle for a new communicator as soon as it is free.
     communicators.remove(handle);
     let result = real(arguments.values);
     let time = call.end();
@@ -191,12 +193,12 @@ pub(crate) fn set_name(
     let [handle, name] = arguments.values;
     if let Some(known) = process.communicators.find(handle) {
         // SAFETY: the program passes a string.
-        process.enter_name("communicator", known.number(), unsafe { text_at(name) });
+        process.append_name("communicator", known.number(), unsafe { text_at(name) });
     }
     real(arguments.values)
 }
 
-/// Records what a creation on `parent` has made, and its end.
+/// Records the communicator that a creation on `parent` has made, and the end of the creation.
 fn finish(call: &mut Call, parent: usize, origin: Option<u64>, new: usize, result: usize) {
     let time = call.end();
     let parent = call.thread.process.communicators.find(parent).map(Communicator::number);
@@ -213,7 +215,8 @@ fn ended(call: &mut Call, operation: CollectiveOp, communicator: u32) {
     record::collective_end(&mut call.thread.events, time, operation, communicator.into(), ROOT_NONE, 0, 0);
 }
 
-/// The number of the communicator that has been created; `None` if the process is no member.
+/// Adds the communicator that has been created, and returns its number; `None` if the process is not a
+/// member.
 fn created(
     call: &mut Call,
     origin: Option<u64>,
@@ -225,22 +228,23 @@ fn created(
     if result as i32 != 0 {
         return None;
     }
-    // SAFETY: the call has filled in the handle.
+    // SAFETY: the call has succeeded, so it has set the handle.
     let handle = unsafe { handle_at(new, 0) };
     if handle == process.mpi.comm_null {
         return None;
     }
-    process.communicators.enter(process, handle, origin?, parent)
+    process.communicators.insert(process, handle, origin?, parent)
 }
 
-/// Tells the journal of a Cartesian topology.
+/// Writes a Cartesian topology to the journal.
 fn topology(call: &mut Call, new: usize, result: usize) {
     let process = call.thread.process;
-    // SAFETY: the call has filled in the handle if it succeeded.
+    // SAFETY: the program passes the address of a handle, which the call has set if it succeeded.
     let handle = unsafe { handle_at(new, 0) };
     let Some(known) = process.communicators.find(handle).filter(|_| result as i32 == 0) else { return };
     let mut dimensions: c_int = 0;
-    // SAFETY: the communicator has just been created; there is room for each dimension.
+    // SAFETY: the communicator exists, as it has just been created; each vector has an element for each
+    // dimension.
     unsafe {
         (process.mpi.cartdim_get)(handle, &mut dimensions);
         let room = || vec![0; dimensions.max(0) as usize];
@@ -255,7 +259,7 @@ fn topology(call: &mut Call, new: usize, result: usize) {
                 coordinates.as_mut_ptr(),
             );
         }
-        process.enter(&JournalRecord::Topology(Topology {
+        process.append(&JournalRecord::Topology(Topology {
             communicator: known.number(),
             extents: extents.into_iter().map(|extent| extent as u32).collect(),
             periodic: periodic.into_iter().map(|periodic| periodic != 0).collect(),

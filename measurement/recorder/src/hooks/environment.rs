@@ -1,4 +1,4 @@
-//! The beginning and the end of MPI (MPI 4.0, chapter 11).
+//! Start and end of MPI (MPI 4.0, chapter 11).
 
 use model::CollectiveOp;
 
@@ -9,7 +9,7 @@ use crate::synchronize;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// `MPI_Finalize`. Clocks are compared for the last time before it, and the recorder's communicator is freed.
+/// `MPI_Finalize`. Before it clocks are compared for the last time, and the recorder's communicator is freed.
 pub(crate) fn finalize(
     call: &mut Call,
     arguments: Arguments<0>,
@@ -21,7 +21,7 @@ pub(crate) fn finalize(
     synchronize::measure(process);
     synchronize::calibrate(process);
     let mut own = process.communicator;
-    // SAFETY: our own communicator, which nothing uses any more.
+    // SAFETY: it is the recorder's own communicator, which nothing uses any more.
     unsafe { (process.mpi.comm_free)(&mut own) };
     let result = real(arguments.values);
     let time = call.end();
@@ -33,7 +33,7 @@ pub(crate) fn finalize(
     result
 }
 
-/// `MPI_Abort`: (communicator, code). It does not return; what has been recorded is in the buffers.
+/// `MPI_Abort`: (communicator, code). It does not return; everything recorded is in the buffers.
 pub(crate) fn abort(
     call: &mut Call,
     arguments: Arguments<2>,

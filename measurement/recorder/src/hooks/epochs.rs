@@ -1,5 +1,5 @@
-//! Epochs in which the targets take part (MPI 4.0, 12.5.1 and 12.5.2), and what all calls have in common that complete
-//! accesses. As Score-P has it, fences and `MPI_Win_complete` complete them at the origin only.
+//! Epochs in which the targets take part (MPI 4.0, 12.5.1 and 12.5.2), and the common parts of all calls that
+//! complete accesses. As in Score-P, fences and `MPI_Win_complete` complete them at the origin only.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,7 +26,7 @@ pub(crate) fn fence(
     let result = real(arguments.values);
     let time = call.end();
     if result as i32 == 0 {
-        tell(call, &window, None, Reach::Epoch);
+        record_completions(call, &window, None, Reach::Epoch);
     }
     let (events, number) = (&mut call.thread.events, window.number.into());
     record::rma_collective_end(
@@ -96,7 +96,7 @@ pub(crate) fn test(
     let time = call.end();
     let known = call.thread.process.windows.find(arguments.values[0]).filter(|_| result as i32 == 0);
     let Some(window) = known else { return result };
-    // SAFETY: the call has filled in the flag.
+    // SAFETY: the call has succeeded, so it has set the flag.
     if unsafe { *(arguments.values[1] as *const i32) } != 0 {
         end(call, &window, &window.epochs.exposure);
         return result;
@@ -109,8 +109,8 @@ pub(crate) fn test(
     result
 }
 
-/// Begins an epoch with the processes of a group, the first parameter. Recorded before the call, which may have to wait
-/// for them.
+/// Starts an epoch with the processes of a group, the first parameter. Recorded before the call, which may
+/// have to wait for them.
 fn begin(
     call: &mut Call,
     arguments: Arguments<3>,
@@ -133,7 +133,7 @@ fn begin(
     result
 }
 
-/// Ends the epoch with the group that it has been begun with.
+/// Ends the epoch with the group that it was started with.
 fn end(call: &mut Call, window: &Window, epoch: &AtomicU32) {
     let group = epoch.swap(NO_GROUP, Ordering::Relaxed);
     if group != NO_GROUP {
@@ -143,7 +143,8 @@ fn end(call: &mut Call, window: &Window, epoch: &AtomicU32) {
     }
 }
 
-/// Makes a call that completes accesses to a target, or to all; answers its result, and the window if it succeeded.
+/// Makes a call that completes accesses to a target, or to all; returns its result, and the window if it
+/// succeeded.
 pub(crate) fn completing<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -153,12 +154,12 @@ pub(crate) fn completing<const N: usize>(
 ) -> (usize, Option<Window>) {
     let (result, window) = after(call, arguments, real);
     if let Some(window) = &window {
-        tell(call, window, target, reach);
+        record_completions(call, window, target, reach);
     }
     (result, window)
 }
 
-/// Makes a call whose last parameter is a window; answers its result, and the window if it succeeded.
+/// Makes a call with a window as its last parameter; returns its result, and the window if it succeeded.
 pub(crate) fn after<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -171,7 +172,7 @@ pub(crate) fn after<const N: usize>(
 }
 
 /// Records that accesses to a target, or to all, are complete.
-fn tell(call: &mut Call, window: &Window, target: Option<u32>, reach: Reach) {
+fn record_completions(call: &mut Call, window: &Window, target: Option<u32>, reach: Reach) {
     let (begin, time) = (call.begin(), call.end());
     let (events, number) = (&mut call.thread.events, window.number.into());
     window.epochs.pending().complete(begin, target, reach, |completion, access| match completion {

@@ -1,4 +1,4 @@
-//! Files are opened, closed, deleted, and looked at in other ways (MPI 4.0, 14.2, 14.3, and 14.6).
+//! Opening, closing and deleting files, and other operations on them (MPI 4.0, 14.2, 14.3, and 14.6).
 
 use recording::attributes::{ACCESS_MODE, VIEW};
 
@@ -9,7 +9,7 @@ use crate::mpi::text_at;
 use crate::record;
 use crate::wrappers::Arguments;
 
-/// OTF2's types of attribute values.
+/// OTF2's types of attribute values (`OTF2_Type`).
 pub(crate) const UINT32: u8 = 3;
 pub(crate) const UINT64: u8 = 4;
 
@@ -46,16 +46,16 @@ pub(crate) fn open(
 ) -> usize {
     let process = call.thread.process;
     let [parent, path, mode, _, place] = arguments.values;
-    // Members count openings alike if they count those that fail.
+    // Members number their creations alike only if they count those that fail as well.
     let origin = process.communicators.next_child(parent);
     let result = real(arguments.values);
     let time = call.end();
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
-    // SAFETY: the call has filled in the handle.
+    // SAFETY: the call has succeeded, so it has set the handle.
     let handle = unsafe { file_at(place) };
     // SAFETY: the path is a string, which MPI has read.
     let path = unsafe { text_at(path) };
-    let number = process.files.enter(process, handle, (communicator, key), path);
+    let number = process.files.insert(process, handle, (communicator, key), path);
     let access = match mode {
         mode if mode & mode::RDONLY != 0 => 0,
         mode if mode & mode::WRONLY != 0 => 1,
@@ -78,7 +78,7 @@ pub(crate) fn close(
 ) -> usize {
     // SAFETY: the program passes the address of its handle.
     let handle = unsafe { file_at(arguments.values[0]) };
-    // Another thread may get the handle for a new file as soon as it is free.
+    // Before the call: another thread may get the handle for a new file as soon as it is free.
     let closed = call.thread.process.files.remove(handle);
     let result = real(arguments.values);
     let time = call.end();
@@ -100,7 +100,7 @@ pub(crate) fn delete(
     if result as i32 == 0 {
         // SAFETY: the path is a string, which MPI has read.
         let path = unsafe { text_at(arguments.values[0]) };
-        let file = process.files.enter_deleted(process, path);
+        let file = process.files.insert_deleted(process, path);
         record::io_delete_file(&mut call.thread.events, time, MPI_IO, file.into());
     }
     result
@@ -115,12 +115,13 @@ pub(crate) fn seek(
     let result = real(arguments.values);
     call.end();
     let files = &call.thread.process.files;
-    sought(call, &arguments, result, || files.position(arguments.values[0]));
+    record_seek(call, &arguments, result, || files.position(arguments.values[0]));
     result
 }
 
-/// `MPI_File_seek_shared`: parameters as for `MPI_File_seek`. Where the pointer is then is known without asking if it was
-/// put there from the beginning; otherwise it is not asked for, because that is no local question.
+/// `MPI_File_seek_shared`: parameters as for `MPI_File_seek`. The new position of the pointer is known if it
+/// is relative to the start of the file; otherwise it is not recorded, as getting it is not a local
+/// operation.
 pub(crate) fn seek_shared(
     call: &mut Call,
     arguments: Arguments<3>,
@@ -129,12 +130,12 @@ pub(crate) fn seek_shared(
     let result = real(arguments.values);
     call.end();
     let [_, offset, whence] = arguments.values;
-    sought(call, &arguments, result, || (whence == WHENCE[0]).then_some(offset as u64));
+    record_seek(call, &arguments, result, || (whence == WHENCE[0]).then_some(offset as u64));
     result
 }
 
-/// `MPI_File_set_view`: (file, displacement, type, type, representation, info). There is no record for views: the
-/// displacement is an attribute of leaving the function, which comes next.
+/// `MPI_File_set_view`: (file, displacement, type, type, representation, info). There is no record of views:
+/// the displacement is an attribute of the leave record, which comes next.
 pub(crate) fn set_view(
     call: &mut Call,
     arguments: Arguments<6>,
@@ -166,7 +167,12 @@ pub(crate) fn sync(
 }
 
 /// Records that a file pointer has been moved.
-fn sought(call: &mut Call, arguments: &Arguments<3>, result: usize, position: impl FnOnce() -> Option<u64>) {
+fn record_seek(
+    call: &mut Call,
+    arguments: &Arguments<3>,
+    result: usize,
+    position: impl FnOnce() -> Option<u64>,
+) {
     let [file, offset, whence] = arguments.values;
     let known = call.thread.process.files.find(file).map(|file| u64::from(file.number()));
     let option = WHENCE.iter().position(|&known| known == whence);

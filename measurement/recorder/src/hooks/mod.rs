@@ -1,11 +1,12 @@
-//! What calls of MPI do besides being entered and left: one file for each chapter of the standard.
+//! Hooks: the effects of MPI calls beyond being entered and left, one file for each chapter of the standard.
 //!
 //! A hook is a function around the call. It gets the call, its arguments, and a closure that makes it:
 //!
-//! * What happens at the call (a message is sent, a receive is posted) is recorded before it, at the time of its enter.
-//! * What the call completes is recorded behind it, at `call.end()`, which is to be asked for first of all.
+//! * What happens at the call (a message is sent, a receive is posted) is recorded before it, at the time of
+//!   its enter.
+//! * What the call completes is recorded behind it, at `call.end()`, which is to be called first of all.
 //!
-//! `functions.txt` says which hook a function has.
+//! `formats/model/src/mpi/functions.txt` has the hook of each function.
 
 pub(crate) mod collectives;
 pub(crate) mod communicators;

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::hooks::requests::{keep, keep_persistent};
 use crate::record;
-use crate::requests::{Kind, Operation};
+use crate::requests::{Operation, OperationKind};
 use crate::volumes::{self, Volume};
 use crate::wrappers::Arguments;
 
@@ -13,7 +13,7 @@ fn operation(call: &mut Call, volume: Volume) -> Operation {
         peer: volume.root,
         bytes: volume.sent,
         received: volume.received,
-        ..Operation::new(Kind::Collective(volume.operation), volume.communicator, number)
+        ..Operation::new(OperationKind::Collective(volume.operation), volume.communicator, number)
     }
 }
 

@@ -1,25 +1,25 @@
 //! Accesses to the memory of other processes (MPI 4.0, 12.3).
 //!
-//! They are recorded behind the call, with the time of its begin: a call that fails accesses nothing, and whatever an
-//! access needs to be told (types, targets) is known to be valid then.
+//! They are recorded behind the call, with the time of its start: a call that fails accesses nothing, and
+//! otherwise the arguments that records need (types, targets) are known to be valid.
 
 use crate::call::Call;
 use crate::hooks::requests::keep;
 use crate::process::Process;
 use crate::record;
-use crate::requests::{Kind, Operation};
+use crate::requests::{Operation, OperationKind};
 use crate::wrappers::Arguments;
 
-/// OTF2's `RmaAtomicType`.
+/// Values of OTF2's `RmaAtomicType`.
 const ACCUMULATE: u8 = 0;
 const COMPARE_AND_SWAP: u8 = 3;
 const FETCH_AND_ACCUMULATE: u8 = 7;
 
-/// What an access is, with the bytes that it moves.
+/// An access, with the bytes that it transfers.
 enum Access {
     Put(u64),
     Get(u64),
-    /// Kind, bytes sent, bytes received.
+    /// Type, bytes sent, bytes received.
     Atomic(u8, u64, u64),
 }
 
@@ -93,7 +93,8 @@ pub(crate) fn compare_and_swap(
     })
 }
 
-/// An access to a target on a window, whose places among the arguments are told; a request comes behind the window.
+/// Makes a call that accesses a target on a window, whose positions among the arguments are given; a request
+/// follows the window.
 #[inline]
 fn access<const N: usize>(
     call: &mut Call,
@@ -125,7 +126,7 @@ fn access<const N: usize>(
         process.windows.note_overflow(process);
     }
     if let Some(request) = request {
-        keep(call, Some(Operation::new(Kind::OneSided, window_of.number, number)), request, result);
+        keep(call, Some(Operation::new(OperationKind::OneSided, window_of.number, number)), request, result);
     }
     result
 }

@@ -1,6 +1,6 @@
 //! Epochs in which the targets take no part: locks and flushes (MPI 4.0, 12.5.3 and 12.5.4).
 //!
-//! There is no record of a lock being acquired: MPI grants it some time after `MPI_Win_lock`, and tells nobody.
+//! There is no record of a lock being acquired: MPI grants it some time after `MPI_Win_lock`, without notice.
 
 use crate::call::Call;
 use crate::hooks::epochs::{after, completing};
@@ -12,11 +12,11 @@ use crate::wrappers::Arguments;
 
 /// All processes of a window.
 const ALL: u32 = u32::MAX;
-/// Locks of MPI belong to windows and targets, and have no number of their own.
+/// Lock id for OTF2: locks of MPI belong to windows and targets, and have no number of their own.
 const LOCK: u64 = 0;
 const EXCLUSIVE: u8 = 0;
 const SHARED: u8 = 1;
-/// OTF2's `RmaSyncType` of the memory.
+/// The value of OTF2's `RmaSyncType` for memory.
 const OF_MEMORY: u8 = 0;
 
 /// `MPI_Win_lock`: (type, rank, assertion, window).
@@ -99,7 +99,7 @@ pub(crate) fn flush_local_all(
     completing(call, arguments, None, Reach::Origin, real).0
 }
 
-/// `MPI_Win_sync`: (window). The private and the public copy of the own memory become one.
+/// `MPI_Win_sync`: (window). Synchronizes the private and the public copy of the own memory.
 pub(crate) fn sync(
     call: &mut Call,
     arguments: Arguments<1>,
@@ -114,7 +114,7 @@ pub(crate) fn sync(
     result
 }
 
-/// Records that a lock is asked for, before the call, which may have to wait for it.
+/// Records that a lock is requested, before the call, which may have to wait for it.
 fn request(call: &mut Call, window: usize, rank: u32, kind: u8) {
     let known = call.thread.process.windows.find(window);
     if let Some(window) = known.filter(|window| rank == ALL || rank < window.size) {

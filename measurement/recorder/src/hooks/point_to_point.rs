@@ -5,7 +5,7 @@ use crate::channels::Channel;
 use crate::gaps::{self, Posting};
 use crate::mpi::{self, STATUS_BYTES, Status, is_status_ignore, proc_null, status_at};
 use crate::record;
-use crate::requests::{Kind, Operation};
+use crate::requests::{Operation, OperationKind};
 use crate::wrappers::Arguments;
 
 /// `MPI_Send`, `Bsend`, `Rsend`, `Ssend`: (buffer, count, type, destination, tag, communicator).
@@ -28,7 +28,7 @@ pub(crate) fn receive(
     real: impl FnOnce([usize; 7]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    own_status(call, &mut values[6]);
+    ensure_status(call, &mut values[6]);
     let result = real(values);
     call.end();
     if result as i32 == 0 {
@@ -46,7 +46,7 @@ pub(crate) fn send_receive(
 ) -> usize {
     let mut values = arguments.values;
     sent(call, (values[1], values[2]), (values[3], values[4]), values[10]);
-    own_status(call, &mut values[11]);
+    ensure_status(call, &mut values[11]);
     let result = real(values);
     call.end();
     if result as i32 == 0 {
@@ -64,7 +64,7 @@ pub(crate) fn send_receive_replace(
 ) -> usize {
     let mut values = arguments.values;
     sent(call, (values[1], values[2]), (values[3], values[4]), values[7]);
-    own_status(call, &mut values[8]);
+    ensure_status(call, &mut values[8]);
     let result = real(values);
     call.end();
     if result as i32 == 0 {
@@ -73,21 +73,21 @@ pub(crate) fn send_receive_replace(
     result
 }
 
-/// `MPI_Mrecv`: (buffer, count, type, message, status). The message says from where it is, but not in which communicator
-/// that is: the probe has noted that.
+/// `MPI_Mrecv`: (buffer, count, type, message, status). The status has the source, but only the probe knew
+/// the communicator: it has been kept for the message.
 pub(crate) fn matched_receive(
     call: &mut Call,
     arguments: Arguments<5>,
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    // SAFETY: the program passes the address of its handle, with which no other thread receives the message.
+    // SAFETY: the program passes the address of its handle, and no other thread receives this message.
     let probed = unsafe { call.thread.process.requests.remove(mpi::handle_at(values[3], 0)) };
-    own_status(call, &mut values[4]);
+    ensure_status(call, &mut values[4]);
     let result = real(values);
     let time = call.end();
     if let Some(probed) = probed.filter(|_| result as i32 == 0) {
-        // SAFETY: the call has filled in the status.
+        // SAFETY: the call has succeeded, so it has set the status.
         let status = unsafe { status_at(values[4], 0) };
         let posting = Posting { time: probed.begin, is_recorded: !call.thread.events.is_muted() };
         record_receive(call, probed.scope, &status, posting, time);
@@ -117,7 +117,7 @@ pub(crate) fn matched_test(
 ) -> usize {
     let result = real(arguments.values);
     let [_, _, communicator, flag, message, _] = arguments.values;
-    // SAFETY: the call has filled in the flag.
+    // SAFETY: the call has succeeded, so it has set the flag.
     if result as i32 == 0 && unsafe { *(flag as *const i32) } != 0 {
         probed(call, communicator, message);
     }
@@ -126,18 +126,18 @@ pub(crate) fn matched_test(
 
 fn probed(call: &mut Call, communicator: usize, message: usize) {
     let process = call.thread.process;
-    // SAFETY: the call has filled in the handle.
+    // SAFETY: the call has succeeded, so it has set the handle.
     let message = unsafe { mpi::handle_at(message, 0) };
     let Some(communicator) = process.communicators.find(communicator) else { return };
     if message != process.mpi.message_no_proc {
         let begin = call.begin();
-        let probed = Operation { begin, ..Operation::new(Kind::Receive, communicator.number(), 0) };
-        // SAFETY: the message is new to the program.
+        let probed = Operation { begin, ..Operation::new(OperationKind::Receive, communicator.number(), 0) };
+        // SAFETY: the message is new, so no other thread uses its handle.
         unsafe { process.requests.keep(message, probed) };
     }
 }
 
-/// A message leaves for a rank.
+/// Records a message that is sent to a rank.
 #[inline]
 fn sent(
     call: &mut Call,
@@ -154,11 +154,11 @@ fn sent(
     let (rank, number, tag) = (destination as u32, communicator.number(), tag as u32);
     let missing = gaps::begin(&mut call.thread, Channel::To(number, rank, tag));
     let (time, events) = (call.begin(), &mut call.thread.events);
-    gaps::tell(events, time, missing);
+    gaps::report(events, time, missing);
     record::mpi_send(events, time, rank.into(), number.into(), tag.into(), bytes);
 }
 
-/// A message has arrived, as the status says, which is at that address.
+/// Records a message that has been received, by the status at that address.
 #[inline]
 fn received(call: &mut Call, source: usize, communicator: usize, status: usize) {
     let process = call.thread.process;
@@ -167,7 +167,7 @@ fn received(call: &mut Call, source: usize, communicator: usize, status: usize) 
     }
     let Some(communicator) = process.communicators.find(communicator) else { return };
     let time = call.end();
-    // SAFETY: the call has filled in the status.
+    // SAFETY: the call has succeeded, so it has set the status.
     let status = unsafe { status_at(status, 0) };
     if status.source == proc_null() {
         return;
@@ -186,15 +186,15 @@ fn record_receive(call: &mut Call, communicator: u32, status: &Status, posting: 
     });
 }
 
-/// Sees to it that there is a status: one of ours if the program wants none.
+/// Makes sure that there is a status: one of ours if the program wants none.
 #[inline]
-pub(crate) fn own_status(call: &mut Call, status: &mut usize) {
-    own_statuses(call, status, 1);
+pub(crate) fn ensure_status(call: &mut Call, status: &mut usize) {
+    ensure_statuses(call, status, 1);
 }
 
-/// The same for an array of statuses.
+/// Makes sure that there is an array of statuses.
 #[inline]
-pub(crate) fn own_statuses(call: &mut Call, statuses: &mut usize, count: usize) {
+pub(crate) fn ensure_statuses(call: &mut Call, statuses: &mut usize, count: usize) {
     if is_status_ignore(*statuses) {
         *statuses = call.thread.statuses.address(count.max(1) * STATUS_BYTES);
     }

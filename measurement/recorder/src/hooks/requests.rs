@@ -1,14 +1,15 @@
 //! Non-blocking and persistent operations, and their completion (MPI 4.0, 3.7 and 3.9).
 //!
-//! The handles of completed requests are overwritten by the call, so they are copied before it.
+//! A call overwrites the handles of the requests that it completes, so their operations are taken out of the
+//! table before it.
 
 use crate::call::Call;
 use crate::channels::Channel;
 use crate::gaps;
-use crate::hooks::point_to_point::{own_status, own_statuses};
+use crate::hooks::point_to_point::{ensure_status, ensure_statuses};
 use crate::mpi::{Status, UNDEFINED, handle_at, proc_null, status_at};
 use crate::record;
-use crate::requests::{Kind, Operation, complete, incomplete};
+use crate::requests::{Operation, OperationKind, complete, incomplete};
 use crate::wrappers::Arguments;
 
 /// `MPI_Isend`, `Ibsend`, `Irsend`, `Issend`: (buffer, count, type, destination, tag, communicator, request).
@@ -39,7 +40,7 @@ pub(crate) fn matched_receive(
     arguments: Arguments<5>,
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
-    // SAFETY: the program passes the address of its handle, with which no other thread receives the message.
+    // SAFETY: the program passes the address of its handle, and no other thread receives this message.
     let probed = unsafe { call.thread.process.requests.remove(handle_at(arguments.values[3], 0)) };
     let is_recorded = !call.thread.events.is_muted();
     let operation =
@@ -99,8 +100,8 @@ pub(crate) fn wait(
     real: impl FnOnce([usize; 2]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, 1, values[0]);
-    own_status(call, &mut values[1]);
+    let mut taken = TakenRequests::take(call, 1, values[0]);
+    ensure_status(call, &mut values[1]);
     let result = real(values);
     call.end();
     if result as i32 == 0 {
@@ -119,8 +120,8 @@ pub(crate) fn wait_all(
     real: impl FnOnce([usize; 3]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, values[0], values[1]);
-    own_statuses(call, &mut values[2], taken.count);
+    let mut taken = TakenRequests::take(call, values[0], values[1]);
+    ensure_statuses(call, &mut values[2], taken.count);
     let result = real(values);
     call.end();
     if result as i32 == 0 {
@@ -138,8 +139,8 @@ pub(crate) fn wait_any(
     real: impl FnOnce([usize; 4]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, values[0], values[1]);
-    own_status(call, &mut values[3]);
+    let mut taken = TakenRequests::take(call, values[0], values[1]);
+    ensure_status(call, &mut values[3]);
     let result = real(values);
     call.end();
     if result as i32 != 0 {
@@ -162,8 +163,8 @@ pub(crate) fn some(
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, values[0], values[1]);
-    own_statuses(call, &mut values[4], taken.count);
+    let mut taken = TakenRequests::take(call, values[0], values[1]);
+    ensure_statuses(call, &mut values[4], taken.count);
     let result = real(values);
     call.end();
     if result as i32 != 0 {
@@ -191,8 +192,8 @@ pub(crate) fn test(
     real: impl FnOnce([usize; 3]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, 1, values[0]);
-    own_status(call, &mut values[2]);
+    let mut taken = TakenRequests::take(call, 1, values[0]);
+    ensure_status(call, &mut values[2]);
     let result = real(values);
     call.end();
     if result as i32 != 0 {
@@ -216,8 +217,8 @@ pub(crate) fn test_all(
     real: impl FnOnce([usize; 4]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, values[0], values[1]);
-    own_statuses(call, &mut values[3], taken.count);
+    let mut taken = TakenRequests::take(call, values[0], values[1]);
+    ensure_statuses(call, &mut values[3], taken.count);
     let result = real(values);
     call.end();
     if result as i32 != 0 {
@@ -241,8 +242,8 @@ pub(crate) fn test_any(
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    let mut taken = Taken::take(call, values[0], values[1]);
-    own_status(call, &mut values[4]);
+    let mut taken = TakenRequests::take(call, values[0], values[1]);
+    ensure_status(call, &mut values[4]);
     let result = real(values);
     call.end();
     if result as i32 != 0 {
@@ -260,7 +261,7 @@ pub(crate) fn test_any(
     result
 }
 
-/// `MPI_Request_get_status`: (request, flag, status). Tells of completion without completing the request.
+/// `MPI_Request_get_status`: (request, flag, status). Reports completion without completing the request.
 pub(crate) fn get_status(
     call: &mut Call,
     arguments: Arguments<3>,
@@ -268,9 +269,9 @@ pub(crate) fn get_status(
 ) -> usize {
     let result = real(arguments.values);
     call.end();
-    // SAFETY: the call has filled in the flag.
+    // SAFETY: the call has succeeded, so it has set the flag.
     if result as i32 == 0 && unsafe { *(arguments.values[1] as *const i32) } == 0 {
-        // SAFETY: the program's request, which no other thread completes or starts meanwhile.
+        // SAFETY: no other thread completes or starts the request meanwhile (MPI 4.0, 11.6).
         if let Some(operation) = unsafe { call.thread.process.requests.look(arguments.values[0]) } {
             incomplete(call, &operation);
         }
@@ -278,8 +279,8 @@ pub(crate) fn get_status(
     result
 }
 
-/// `MPI_Request_free`: (request). The program will not hear of its completion: to the trace a send that is freed is
-/// complete, a receive cancelled.
+/// `MPI_Request_free`: (request). Its completion will not be reported to the program: in the trace a send
+/// that is freed is complete, a receive cancelled.
 pub(crate) fn free(
     call: &mut Call,
     arguments: Arguments<1>,
@@ -291,11 +292,11 @@ pub(crate) fn free(
     let time = call.end();
     let Some(operation) = freed.filter(|operation| operation.is_active) else { return result };
     let record = match operation.kind {
-        Kind::Send => record::mpi_isend_complete,
-        Kind::Receive => record::mpi_request_cancelled,
+        OperationKind::Send => record::mpi_isend_complete,
+        OperationKind::Receive => record::mpi_request_cancelled,
         _ => return result,
     };
-    if operation.kind == Kind::Receive {
+    if operation.kind == OperationKind::Receive {
         gaps::abandoned(&mut call.thread, operation.source(), operation.begin);
     }
     if operation.is_recorded {
@@ -304,20 +305,20 @@ pub(crate) fn free(
     result
 }
 
-/// The operations of the requests that a call was given, taken out before it.
-struct Taken {
+/// The operations of the requests that a call gets, taken out of the table before it.
+struct TakenRequests {
     first: *mut (usize, Option<Operation>),
     count: usize,
 }
 
-impl Taken {
+impl TakenRequests {
     #[inline]
-    fn take(call: &mut Call, count: usize, handles: usize) -> Taken {
+    fn take(call: &mut Call, count: usize, handles: usize) -> TakenRequests {
         let count = (count as i32).max(0) as usize;
         let room = call.thread.handles.address(count.max(1) * size_of::<(usize, Option<Operation>)>());
         let first = room as *mut (usize, Option<Operation>);
         if first.is_null() {
-            return Taken { first, count: 0 };
+            return TakenRequests { first, count: 0 };
         }
         for at in 0..count {
             // SAFETY: the program passes so many handles, of requests that no other thread completes, and there is room for so
@@ -329,7 +330,7 @@ impl Taken {
                 call.thread.process.requests.take(handle, &mut (*entry).1);
             }
         }
-        Taken { first, count }
+        TakenRequests { first, count }
     }
 
     #[inline]
@@ -337,16 +338,18 @@ impl Taken {
         if self.count == 0 {
             return &mut [];
         }
-        // SAFETY: written by `take`; the room is the thread's, and this call its only user.
+        // SAFETY: `take` has written so many elements; the memory is the thread's, and only this call uses
+        // it.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.count) }
     }
 
-    /// The request at `at` is complete, as the status at `place` of `statuses` says.
+    /// Completes the request at `at`, by the status at `place` of `statuses`.
     #[inline]
     fn complete(&mut self, call: &mut Call, at: usize, statuses: usize, place: usize) {
         let Some((handle, taken)) = self.entries().get_mut(at).filter(|_| statuses != 0) else { return };
         if let Some(operation) = taken {
-            // SAFETY: the call has filled in the status; no other thread completes the request.
+            // SAFETY: the call has succeeded, so it has set the status; no other thread completes the
+            // request.
             unsafe { complete(call, *handle, operation, status_at(statuses, place)) };
             *taken = None;
         }
@@ -359,8 +362,9 @@ impl Taken {
         }
     }
 
-    /// The call has failed. Requests whose handles it has overwritten are gone: those that it tells of, each with a status at
-    /// `statuses` (0 if it tells of one only, at no known place), are complete; the others are put back.
+    /// Handles a call that has failed. Requests with overwritten handles are gone: if each has a status at
+    /// `statuses`, they are complete; if only one status is known to be set, at no known place, `statuses` is
+    /// 0. The others are put back.
     #[cold]
     fn after_error(&mut self, call: &mut Call, handles: usize, statuses: usize) {
         for at in 0..self.count {
@@ -384,7 +388,7 @@ impl Taken {
         }
     }
 
-    /// Puts back what was not completed.
+    /// Puts back the operations that were not completed.
     fn put_back(&mut self, call: &mut Call) {
         for (handle, operation) in self.entries() {
             if let Some(operation) = operation.take() {
@@ -395,7 +399,7 @@ impl Taken {
     }
 }
 
-/// Makes a call that starts an operation, whose request is its last parameter.
+/// Makes a call that starts an operation, with the request as its last parameter.
 #[inline]
 fn start_with<const N: usize>(
     call: &mut Call,
@@ -426,7 +430,7 @@ fn sending(
         peer: *destination as u32,
         tag: *tag as u32,
         bytes: process.mpi.bytes(*count as i64, *datatype),
-        ..Operation::new(Kind::Send, communicator.number(), number)
+        ..Operation::new(OperationKind::Send, communicator.number(), number)
     };
     operation.start(call);
     Some(operation)
@@ -442,7 +446,7 @@ fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 
     let number = call.thread.next_request();
     let (peer, tag) = (*source as u32, *tag as u32);
     let mut operation =
-        Operation { peer, tag, ..Operation::new(Kind::Receive, communicator.number(), number) };
+        Operation { peer, tag, ..Operation::new(OperationKind::Receive, communicator.number(), number) };
     operation.start(call);
     Some(operation)
 }
@@ -452,39 +456,39 @@ fn receiving(call: &mut Call, [_, _, _, source, tag, communicator, _]: &[usize; 
 fn started(call: &mut Call, operation: &Operation) {
     let time = call.begin();
     match operation.kind {
-        Kind::Send => {
+        OperationKind::Send => {
             let Operation { scope, peer, tag, bytes, number, .. } = *operation;
             let missing = gaps::begin(&mut call.thread, Channel::To(scope, peer, tag));
             let events = &mut call.thread.events;
-            gaps::tell(events, time, missing);
+            gaps::report(events, time, missing);
             record::mpi_isend(events, time, peer.into(), scope.into(), tag.into(), bytes, number);
         }
-        Kind::Receive => record::mpi_irecv_request(&mut call.thread.events, time, operation.number),
-        Kind::Collective(_) => {
+        OperationKind::Receive => record::mpi_irecv_request(&mut call.thread.events, time, operation.number),
+        OperationKind::Collective(_) => {
             record::non_blocking_collective_request(&mut call.thread.events, time, operation.number)
         }
         _ => {}
     }
 }
 
-/// Keeps an operation for the request that the call has made. One that is complete already has a request that it shares
-/// with others: its completion is recorded here, there is no other moment at which it could be told from theirs.
+/// Keeps the operation of the request that the call has made. One that is complete already has a request that
+/// it shares with others: its completion is recorded here, as its request can not be identified later.
 #[inline]
 pub(crate) fn keep(call: &mut Call, operation: Option<Operation>, request: usize, result: usize) {
     let Some(operation) = operation.filter(|_| result as i32 == 0) else { return };
     let process = call.thread.process;
-    // SAFETY: the call has filled in the handle.
+    // SAFETY: the call has succeeded, so it has set the handle.
     let request = unsafe { handle_at(request, 0) };
     if !process.mpi.is_shared_request(request) {
-        // SAFETY: the request is new to the program.
+        // SAFETY: the request is new, so no other thread uses it.
         unsafe { process.requests.keep(request, operation) };
-    } else if operation.kind != Kind::Receive {
-        // SAFETY: nothing is kept of this request, and nobody uses it.
+    } else if operation.kind != OperationKind::Receive {
+        // SAFETY: a shared request has no operation in the table, and no other thread changes that.
         unsafe { complete(call, request, &operation, Status::UNKNOWN) };
     }
 }
 
-/// The same for a persistent request, which waits to be started.
+/// Keeps the operation of a persistent request, which is inactive until it is started.
 pub(crate) fn keep_persistent(call: &mut Call, operation: Option<Operation>, request: usize, result: usize) {
     let operation =
         operation.map(|operation| Operation { is_persistent: true, is_active: false, ..operation });
@@ -501,7 +505,7 @@ fn restart(call: &mut Call, requests: usize, count: usize) {
             operation.start(call);
             *operation
         };
-        // SAFETY: the program's request, which no other thread starts or completes meanwhile.
+        // SAFETY: no other thread starts or completes the request meanwhile (MPI 4.0, 11.6).
         let operation = unsafe { call.thread.process.requests.change(request, restart) };
         if let Some(operation) = operation {
             started(call, &operation);

@@ -1,9 +1,9 @@
-//! Files are read and written (MPI 4.0, 14.4).
+//! File accesses (MPI 4.0, 14.4).
 //!
-//! A transfer begins with its call and is complete when the status is there: at the end of the call, of the call that
-//! completes its request, or of the other half of a split collective operation. It is recorded behind the call, with the
-//! time of its begin: errors of files are usually returned (MPI 4.0, 14.7), and to ask for the size of a type that the call has
-//! refused would end the program.
+//! A transfer starts with its call and is complete when the status is there: at the end of the call, of the
+//! call that completes its request, or of the second half of a split collective operation. It is recorded
+//! behind the call, with the time of its start: errors of files are usually returned (MPI 4.0, 14.7), and
+//! `MPI_Type_size` of a type that the call has refused would end the program.
 //!
 //! Functions with an explicit offset have one parameter more than the others, behind the file.
 
@@ -11,14 +11,14 @@ use recording::attributes::OFFSET;
 
 use crate::call::Call;
 use crate::hooks::files::UINT64;
-use crate::hooks::point_to_point::own_status;
+use crate::hooks::point_to_point::ensure_status;
 use crate::hooks::requests::keep;
 use crate::mpi::status_at;
 use crate::record;
-use crate::requests::{Kind, Operation};
+use crate::requests::{Operation, OperationKind};
 use crate::wrappers::Arguments;
 
-/// OTF2's `IoOperationMode`.
+/// Values of OTF2's `IoOperationMode`.
 const READ: u8 = 0;
 const WRITE: u8 = 1;
 pub(crate) const FLUSH: u8 = 2;
@@ -27,10 +27,11 @@ pub(crate) const FLUSH: u8 = 2;
 const NON_BLOCKING: u64 = 1;
 pub(crate) const COLLECTIVE: u64 = 2;
 
-/// A number of bytes that nobody knows.
+/// OTF2's undefined value, for a number of bytes or an offset that is not known.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
-/// Parameters of blocking and non-blocking functions without an offset: (file, buffer, count, type, status or request).
+/// Parameters of blocking and non-blocking functions without an offset: (file, buffer, count, type, status or
+/// request).
 const WHOLE: usize = 5;
 /// Parameters of the first half of a split collective operation without an offset: (file, buffer, count, type).
 const HALF: usize = 4;
@@ -78,7 +79,7 @@ pub(crate) fn end(call: &mut Call, arguments: Arguments<3>, real: impl FnOnce([u
     let mut values = arguments.values;
     let known = call.thread.process.files.find(values[0]);
     let begun = known.and_then(|file| Some((u64::from(file.number()), file.end_split()?)));
-    own_status(call, &mut values[2]);
+    ensure_status(call, &mut values[2]);
     let result = real(values);
     call.end();
     completed(call, begun, result, values[2]);
@@ -92,7 +93,7 @@ fn blocking<const N: usize>(
     real: impl FnOnce([usize; N]) -> usize,
 ) -> usize {
     let mut values = arguments.values;
-    own_status(call, &mut values[N - 1]);
+    ensure_status(call, &mut values[N - 1]);
     let result = real(values);
     call.end();
     let begun = begun(call, &values, N > WHOLE, kind, result);
@@ -110,7 +111,7 @@ fn non_blocking<const N: usize>(
     let time = call.end();
     if let Some((file, number)) = begun(call, &arguments.values, N > WHOLE, kind, result) {
         record::io_issued(&mut call.thread.events, time, file, number);
-        let operation = Operation::new(Kind::File, file as u32, number);
+        let operation = Operation::new(OperationKind::File, file as u32, number);
         keep(call, Some(operation), arguments.values[N - 1], result);
     }
     result
@@ -133,7 +134,8 @@ fn split<const N: usize>(
     result
 }
 
-/// Records that a transfer has begun, unless the call failed; answers the numbers of the file and of the operation.
+/// Records that a transfer has started, unless the call failed; returns the numbers of the file and of the
+/// operation.
 fn begun(
     call: &mut Call,
     values: &[usize],
@@ -157,13 +159,13 @@ fn begun(
     Some((file, number))
 }
 
-/// Records that a transfer is complete, as the status says. A second half that failed has completed it nonetheless, with
-/// nothing.
+/// Records that a transfer is complete, by its status. A second half that failed has completed it
+/// nonetheless, with 0 bytes.
 fn completed(call: &mut Call, begun: Option<(u64, u64)>, result: usize, status: usize) {
     let time = call.end();
     if let Some((file, number)) = begun {
         let has_moved = result as i32 == 0 && status != 0;
-        // SAFETY: the call has filled in the status.
+        // SAFETY: the call has succeeded, so it has set the status.
         let bytes = if has_moved { unsafe { status_at(status, 0) }.bytes } else { 0 };
         record::io_complete(&mut call.thread.events, time, file, bytes, number);
     }

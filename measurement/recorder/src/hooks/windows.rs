@@ -1,4 +1,4 @@
-//! Windows are created, named and freed (MPI 4.0, 12.2).
+//! Creating, naming and freeing windows (MPI 4.0, 12.2).
 
 use model::CollectiveOp;
 
@@ -8,7 +8,7 @@ use crate::record;
 use crate::volumes::ROOT_NONE;
 use crate::wrappers::Arguments;
 
-/// Bits of OTF2's `RmaSyncLevel`: what a synchronization is of.
+/// Bits of OTF2's `RmaSyncLevel`.
 pub(crate) const PROCESS: u64 = 1;
 pub(crate) const MEMORY: u64 = 2;
 
@@ -60,7 +60,7 @@ pub(crate) fn free(
     let Some(window) = windows.find(handle) else { return real(arguments.values) };
     let begin = call.begin();
     record::rma_collective_begin(&mut call.thread.events, begin);
-    // Another thread may get the handle for a new one as soon as it is free.
+    // Before the call: another thread may get the handle for a new window as soon as it is free.
     windows.remove(handle);
     let result = real(arguments.values);
     let time = call.end();
@@ -87,13 +87,13 @@ pub(crate) fn set_name(
     let [handle, name] = arguments.values;
     if let Some(window) = process.windows.find(handle) {
         // SAFETY: the program passes a string.
-        process.enter_name("window", window.number, unsafe { text_at(name) });
+        process.append_name("window", window.number, unsafe { text_at(name) });
     }
     real(arguments.values)
 }
 
-/// A creation on the communicator at that place of the arguments. All of it is recorded behind the call: one that fails
-/// leaves no window that the end of the operation could refer to.
+/// Makes a call that creates a window on the communicator at that position of the arguments. All of it is
+/// recorded behind the call: one that fails leaves no window that the end of the operation could refer to.
 fn make<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -103,14 +103,14 @@ fn make<const N: usize>(
 ) -> usize {
     let process = call.thread.process;
     let parent = arguments.values[place];
-    // Members count creations alike if they count those that fail.
+    // Members number their creations alike only if they count those that fail as well.
     let origin = process.communicators.next_child(parent);
     let result = real(arguments.values);
     let time = call.end();
     let Some((communicator, key)) = origin.filter(|_| result as i32 == 0) else { return result };
-    // SAFETY: the call has filled in the handle.
+    // SAFETY: the call has succeeded, so it has set the handle.
     let handle = unsafe { handle_at(arguments.values[N - 1], 0) };
-    let number = process.windows.enter(process, handle, (communicator, key), kind);
+    let number = process.windows.insert(process, handle, (communicator, key), kind);
     let begin = call.begin();
     record::rma_collective_begin(&mut call.thread.events, begin);
     record::rma_win_create(&mut call.thread.events, time, number.into());

@@ -99,17 +99,8 @@ pub(crate) fn wait(
     arguments: Arguments<2>,
     real: impl FnOnce([usize; 2]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, 1, values[0]);
-    ensure_status(call, &mut values[1]);
-    let result = real(values);
-    call.end();
-    if result as i32 == 0 {
-        taken.complete(call, 0, values[1], 0);
-    } else {
-        taken.after_error(call, values[0], values[1]);
-    }
-    result
+    let requests = RequestList { count: None, handles: 0, statuses: Statuses::Each(1) };
+    completing(call, arguments, requests, real, |call, taken, values| taken.complete(call, 0, values[1], 0))
 }
 
 /// `MPI_Waitall`: (count, requests, statuses).
@@ -119,17 +110,8 @@ pub(crate) fn wait_all(
     arguments: Arguments<3>,
     real: impl FnOnce([usize; 3]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, values[0], values[1]);
-    ensure_statuses(call, &mut values[2], taken.count);
-    let result = real(values);
-    call.end();
-    if result as i32 == 0 {
-        taken.complete_all(call, values[2]);
-    } else {
-        taken.after_error(call, values[1], values[2]);
-    }
-    result
+    let requests = RequestList { count: Some(0), handles: 1, statuses: Statuses::Each(2) };
+    completing(call, arguments, requests, real, |call, taken, values| taken.complete_all(call, values[2]))
 }
 
 /// `MPI_Waitany`: (count, requests, index, status).
@@ -138,22 +120,12 @@ pub(crate) fn wait_any(
     arguments: Arguments<4>,
     real: impl FnOnce([usize; 4]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, values[0], values[1]);
-    ensure_status(call, &mut values[3]);
-    let result = real(values);
-    call.end();
-    if result as i32 != 0 {
-        taken.after_error(call, values[1], 0);
-        return result;
-    }
-    // SAFETY: the call has filled in the index.
-    let index = unsafe { *(values[2] as *const i32) };
-    if index != UNDEFINED {
-        taken.complete(call, index as usize, values[3], 0);
-    }
-    taken.put_back(call);
-    result
+    let requests = RequestList { count: Some(0), handles: 1, statuses: Statuses::One(3) };
+    completing(call, arguments, requests, real, |call, taken, values| {
+        // SAFETY: the call has succeeded, so it has set the index.
+        let index = unsafe { *(values[2] as *const i32) };
+        taken.complete_one(call, index, values[3]);
+    })
 }
 
 /// `MPI_Waitsome`, `MPI_Testsome`: (count, requests, completed, indices, statuses).
@@ -162,27 +134,20 @@ pub(crate) fn some(
     arguments: Arguments<5>,
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, values[0], values[1]);
-    ensure_statuses(call, &mut values[4], taken.count);
-    let result = real(values);
-    call.end();
-    if result as i32 != 0 {
-        taken.after_error(call, values[1], 0);
-        return result;
-    }
-    // SAFETY: the call has filled in how many are complete, and their indices.
-    let done = unsafe { *(values[2] as *const i32) };
-    for at in 0..done.max(0) as usize {
-        // SAFETY: as above.
-        let index = unsafe { *(values[3] as *const i32).add(at) } as usize;
-        taken.complete(call, index, values[4], at);
-    }
-    if done == 0 {
-        taken.incomplete(call);
-    }
-    taken.put_back(call);
-    result
+    let requests = RequestList { count: Some(0), handles: 1, statuses: Statuses::Completed(4) };
+    completing(call, arguments, requests, real, |call, taken, values| {
+        // SAFETY: the call has succeeded, so it has set the number of completed requests, and their indices.
+        let done = unsafe { *(values[2] as *const i32) };
+        for at in 0..done.max(0) as usize {
+            // SAFETY: as above.
+            let index = unsafe { *(values[3] as *const i32).add(at) } as usize;
+            taken.complete(call, index, values[4], at);
+        }
+        if done == 0 {
+            taken.incomplete(call);
+        }
+        taken.put_back(call);
+    })
 }
 
 /// `MPI_Test`: (request, flag, status).
@@ -191,23 +156,15 @@ pub(crate) fn test(
     arguments: Arguments<3>,
     real: impl FnOnce([usize; 3]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, 1, values[0]);
-    ensure_status(call, &mut values[2]);
-    let result = real(values);
-    call.end();
-    if result as i32 != 0 {
-        taken.after_error(call, values[0], values[2]);
-        return result;
-    }
-    // SAFETY: the call has filled in the flag.
-    if unsafe { *(values[1] as *const i32) } != 0 {
-        taken.complete(call, 0, values[2], 0);
-    } else {
-        taken.incomplete(call);
+    let requests = RequestList { count: None, handles: 0, statuses: Statuses::Each(2) };
+    completing(call, arguments, requests, real, |call, taken, values| {
+        // SAFETY: the call has succeeded, so it has set the flag.
+        match unsafe { *(values[1] as *const i32) } {
+            0 => taken.incomplete(call),
+            _ => taken.complete(call, 0, values[2], 0),
+        }
         taken.put_back(call);
-    }
-    result
+    })
 }
 
 /// `MPI_Testall`: (count, requests, flag, statuses).
@@ -216,23 +173,15 @@ pub(crate) fn test_all(
     arguments: Arguments<4>,
     real: impl FnOnce([usize; 4]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, values[0], values[1]);
-    ensure_statuses(call, &mut values[3], taken.count);
-    let result = real(values);
-    call.end();
-    if result as i32 != 0 {
-        taken.after_error(call, values[1], values[3]);
-        return result;
-    }
-    // SAFETY: the call has filled in the flag.
-    if unsafe { *(values[2] as *const i32) } != 0 {
-        taken.complete_all(call, values[3]);
-    } else {
-        taken.incomplete(call);
+    let requests = RequestList { count: Some(0), handles: 1, statuses: Statuses::Each(3) };
+    completing(call, arguments, requests, real, |call, taken, values| {
+        // SAFETY: the call has succeeded, so it has set the flag.
+        match unsafe { *(values[2] as *const i32) } {
+            0 => taken.incomplete(call),
+            _ => taken.complete_all(call, values[3]),
+        }
         taken.put_back(call);
-    }
-    result
+    })
 }
 
 /// `MPI_Testany`: (count, requests, index, flag, status).
@@ -241,24 +190,18 @@ pub(crate) fn test_any(
     arguments: Arguments<5>,
     real: impl FnOnce([usize; 5]) -> usize,
 ) -> usize {
-    let mut values = arguments.values;
-    let mut taken = TakenRequests::take(call, values[0], values[1]);
-    ensure_status(call, &mut values[4]);
-    let result = real(values);
-    call.end();
-    if result as i32 != 0 {
-        taken.after_error(call, values[1], 0);
-        return result;
-    }
-    // SAFETY: the call has filled in index and flag.
-    let (index, flag) = unsafe { (*(values[2] as *const i32), *(values[3] as *const i32)) };
-    if flag == 0 {
-        taken.incomplete(call);
-    } else if index != UNDEFINED {
-        taken.complete(call, index as usize, values[4], 0);
-    }
-    taken.put_back(call);
-    result
+    let requests = RequestList { count: Some(0), handles: 1, statuses: Statuses::One(4) };
+    completing(call, arguments, requests, real, |call, taken, values| {
+        // SAFETY: the call has succeeded, so it has set index and flag.
+        let (index, flag) = unsafe { (*(values[2] as *const i32), *(values[3] as *const i32)) };
+        match flag {
+            0 => {
+                taken.incomplete(call);
+                taken.put_back(call);
+            }
+            _ => taken.complete_one(call, index, values[4]),
+        }
+    })
 }
 
 /// `MPI_Request_get_status`: (request, flag, status). Reports completion without completing the request.
@@ -301,6 +244,56 @@ pub(crate) fn free(
     }
     if operation.is_recorded {
         call.thread.events.record_anyway(|events| record(events, time, operation.number));
+    }
+    result
+}
+
+/// Positions of the requests and their statuses among the parameters of a call that may complete them.
+struct RequestList {
+    /// The number of requests; `None` for one.
+    count: Option<usize>,
+    /// The array of handles.
+    handles: usize,
+    statuses: Statuses,
+}
+
+/// Position of the status or the statuses of a call, and the requests that they belong to.
+#[derive(Clone, Copy)]
+enum Statuses {
+    /// An array with one for each request, in their order.
+    Each(usize),
+    /// An array with one for each completed request, in the order of their indices.
+    Completed(usize),
+    /// That of the one request that is completed.
+    One(usize),
+}
+
+/// Makes a call that may complete requests. `complete` is called if it has succeeded, with the values of the
+/// parameters, and puts back what it does not complete.
+#[inline]
+fn completing<const N: usize>(
+    call: &mut Call,
+    arguments: Arguments<N>,
+    list: RequestList,
+    real: impl FnOnce([usize; N]) -> usize,
+    complete: impl FnOnce(&mut Call, &mut TakenRequests, &[usize; N]),
+) -> usize {
+    let mut values = arguments.values;
+    let count = list.count.map_or(1, |at| values[at]);
+    let mut taken = TakenRequests::take(call, count, values[list.handles]);
+    match list.statuses {
+        Statuses::Each(at) | Statuses::Completed(at) => {
+            ensure_statuses(call, &mut values[at], taken.count);
+        }
+        Statuses::One(at) => ensure_status(call, &mut values[at]),
+    }
+    let result = real(values);
+    call.end();
+    if result as i32 == 0 {
+        complete(call, &mut taken, &values);
+    } else {
+        let statuses = if let Statuses::Each(at) = list.statuses { values[at] } else { 0 };
+        taken.after_error(call, values[list.handles], statuses);
     }
     result
 }
@@ -353,6 +346,14 @@ impl TakenRequests {
             unsafe { complete(call, *handle, operation, status_at(statuses, place)) };
             *taken = None;
         }
+    }
+
+    /// Completes the request with an index, if there is one, by the only status, and puts back the others.
+    fn complete_one(&mut self, call: &mut Call, index: i32, status: usize) {
+        if index != UNDEFINED {
+            self.complete(call, index as usize, status, 0);
+        }
+        self.put_back(call);
     }
 
     #[inline]

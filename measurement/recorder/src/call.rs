@@ -4,6 +4,7 @@ use call_paths::Registers;
 
 use crate::clock::now;
 use crate::inside::Inside;
+use crate::process;
 use crate::rounds;
 use crate::selection::Choice;
 use crate::synchronize;
@@ -57,10 +58,16 @@ impl Call {
     #[inline]
     pub(crate) fn end(&mut self) -> u64 {
         let call = &mut self.thread.call;
-        if call.end == 0 {
-            call.end = now().max(call.begin);
+        if call.end != 0 {
+            return call.end;
         }
-        call.end
+        call.end = now().max(call.begin);
+        let end = call.end;
+        if process::is_forked() {
+            // The program has forked inside of the call, in a function that MPI has called back.
+            self.thread.events.abandon();
+        }
+        end
     }
 
     /// Marks the call as a collective operation of all processes, which ends a round.
@@ -77,6 +84,9 @@ impl Drop for Call {
         let end = self.end();
         let OpenCall { path, mark, ends_round, .. } = self.thread.call;
         self.thread.close_call();
+        if process::is_forked() {
+            return;
+        }
         if let Some(mark) = mark
             && self.thread.take_back(path, mark)
         {

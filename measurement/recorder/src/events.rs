@@ -180,6 +180,12 @@ impl Events {
         }
     }
 
+    /// Drops records from now on: the buffer and the event file belong to the process that this one was forked from.
+    #[cold]
+    pub(crate) fn abandon(&mut self) {
+        (self.has_failed, self.is_muted) = (true, true);
+    }
+
     /// Whether writing has failed: nothing is recorded any more.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed

@@ -61,6 +61,12 @@ pub(crate) fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
 }
 
+/// Whether this process was forked from the one that is recorded, while the calling thread was being recorded.
+#[inline]
+pub(crate) fn is_forked() -> bool {
+    PROCESS.load(Ordering::Relaxed).is_null()
+}
+
 /// Stops recording with a message in the journal and to the user; the program continues.
 pub(crate) fn stop(cause: &str) {
     if let Some(process) = current() {
@@ -129,14 +135,23 @@ pub(crate) fn begin(
         has_stopped: AtomicBool::new(false),
         end_of_thread,
     }));
-    // SAFETY: the handler only forgets the process.
+    // SAFETY: the handler takes no argument, is never unloaded, and does in the child only what it may: it allocates
+    // nothing and takes no lock.
     unsafe { libc::pthread_atfork(None, None, Some(forget_after_fork)) };
     PROCESS.store(std::ptr::from_mut(process), Ordering::Release);
     process
 }
 
-/// The child of a fork shares files and buffers with its parent: it must not record.
+/// Ends recording in the child of a fork, which shares buffers and files with its parent.
+///
+/// A call that was open stays so in the child, and its data are left alone here: what this has interrupted may be using
+/// them. When the call ends it finds that the process is a child ([`is_forked`]), and records nothing. A handler of a signal
+/// that forks while the recorder is at work in the same thread is not detected before that work is done.
 unsafe extern "C" fn forget_after_fork() {
+    if let Some(process) = current() {
+        // The end of the thread must not write out its events either.
+        process.announce_end_of_thread(null_mut());
+    }
     PROCESS.store(null_mut(), Ordering::Release);
     thread::forget();
 }
@@ -149,6 +164,9 @@ unsafe extern "C" fn end_of_thread(thread: *mut libc::c_void) {
 impl Process {
     /// Appends a record to the journal.
     pub(crate) fn append(&self, record: &JournalRecord) {
+        if is_forked() {
+            return;
+        }
         let line = record.to_line();
         let written = {
             let journal = self.journal.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -27,6 +27,8 @@
 //! a result depends on and no other; functions that align their stack, as those with vector instructions do,
 //! have to be unwound; and code that no table covers has to end a path instead of being guessed at.
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 mod architecture;
 mod call_paths;
 mod frame_table;

@@ -4,6 +4,8 @@
 //! Deliberately absent: MPI, and anything inside the program. The launcher and the recorder share nothing but the files
 //! and variables that the crate `recording` describes.
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 mod ending;
 mod error;
 mod estimate;

@@ -12,6 +12,8 @@
 //!
 //! CPython 3.11 to 3.15, on 64-bit systems, with the global interpreter lock.
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 pub mod code;
 pub mod frames;
 pub mod interpreter;

@@ -17,6 +17,8 @@
 //! MPI executes locally; no allocation and no lock while a known call path is recorded; a thread's location
 //! is used by that thread only; no error here may affect the program.
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 mod call;
 mod channels;
 mod clock;

@@ -20,6 +20,8 @@
 //! The crate also holds the tables of all MPI functions, [`mod@functions`], and of [`mod@attributes`], and
 //! reads filter files, [`mod@filter`].
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 pub mod attributes;
 pub mod buffer;
 pub mod filter;

@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 mod contents;
 mod debug_info;
 mod extents;

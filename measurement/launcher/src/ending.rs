@@ -1,7 +1,8 @@
-//! Which of many launchers completes an archive.
+//! The choice of the launcher, among many, that completes an archive.
 //!
-//! Each appends a byte to `recording/ended` when its program has ended; whose byte is the last does it. Whoever does it
-//! waits until no process of this host has a file of the recording mapped for writing any more.
+//! Each appends a byte to `recording/ended` when its program has ended; the one with the last byte completes
+//! the archive. It waits until no process of this host has a file of the recording mapped for writing any
+//! more.
 
 use crate::report::complain;
 use crate::{finish, host};
@@ -15,13 +16,13 @@ use std::time::{Duration, Instant};
 /// How long others have time to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often they are looked at.
+/// Interval at which they are checked.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The name of the file in which launchers are counted.
+/// Name of the file that counts launchers.
 const ENDED: &str = "ended";
 
-/// Variables that starters of ranks set: the rank, and the number of ranks.
+/// Environment variables of launchers of ranks: the rank, and the number of ranks.
 const RANK_VARIABLES: [(&str, &str); 4] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
@@ -29,8 +30,8 @@ const RANK_VARIABLES: [(&str, &str); 4] = [
     ("PMIX_RANK", ""),
 ];
 
-/// Whether this launcher has an experiment for itself: it is in front of mpirun, perhaps within a job. `lines` is how many
-/// processes have noted the experiment to it.
+/// Whether this launcher has an experiment for itself: it is in front of mpirun, perhaps within a job.
+/// `lines` is the number of processes that have noted the experiment to it.
 pub(crate) fn is_alone(directory: &Path, lines: usize) -> bool {
     let size = finish::world_size(directory).unwrap_or(0) as usize;
     let number = |name| env::var(name).ok()?.parse::<usize>().ok();
@@ -40,7 +41,7 @@ pub(crate) fn is_alone(directory: &Path, lines: usize) -> bool {
     size <= 1 || lines >= size || !is_one_of_many
 }
 
-/// Counts a launcher; answers whether it is the last.
+/// Counts a launcher; returns whether it is the last.
 pub(crate) fn count(directory: &Path) -> bool {
     let path = directory.join(layout::RECORDING).join(ENDED);
     let add = || {
@@ -48,11 +49,12 @@ pub(crate) fn count(directory: &Path) -> bool {
         file.write_all(b".")?;
         file.metadata().map(|status| status.len())
     };
-    // What cannot be counted may have been completed already, which is seen then.
+    // If the file cannot be written, the archive may be complete already, which is checked next.
     add().map_or(true, |ended: u64| ended >= u64::from(finish::world_size(directory).unwrap_or(0)))
 }
 
-/// Waits until nobody here records to a directory any more. Answers whether the archive has to be completed.
+/// Waits until no process of this host records to a directory any more. Returns whether the archive has to be
+/// completed.
 pub fn is_needed(directory: &Path) -> bool {
     let recording = directory.join(layout::RECORDING);
     let begin = Instant::now();
@@ -61,7 +63,7 @@ pub fn is_needed(directory: &Path) -> bool {
             return true;
         }
         if begin.elapsed() > PATIENCE {
-            tell_that_it_is_not_complete(directory);
+            report_incomplete(directory);
             return false;
         }
         std::thread::sleep(INTERVAL);
@@ -69,7 +71,8 @@ pub fn is_needed(directory: &Path) -> bool {
     false
 }
 
-/// The same in the place of a launcher that is one of many and was killed, or whose program has failed.
+/// As [`is_needed`], in the place of one launcher of many that was killed, or the program of which has
+/// failed.
 pub(crate) fn is_needed_for_others(directory: &Path, is_counted: bool) -> bool {
     if !is_counted {
         if !is_needed(directory) {
@@ -79,7 +82,8 @@ pub(crate) fn is_needed_for_others(directory: &Path, is_counted: bool) -> bool {
             return true;
         }
     }
-    // The last one does it. If there is none, because others were killed together with their guardians, somebody does.
+    // The last one completes it. If there is none, because others were killed together with their guardians,
+    // any one does.
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
         if is_complete(directory) {
@@ -89,7 +93,7 @@ pub(crate) fn is_needed_for_others(directory: &Path, is_counted: bool) -> bool {
     }
     let is_alive = finish::is_alive(directory);
     if is_alive {
-        tell_that_it_is_not_complete(directory);
+        report_incomplete(directory);
     }
     !is_alive
 }
@@ -98,8 +102,8 @@ fn is_complete(directory: &Path) -> bool {
     finish::is_complete(directory) || !directory.join(layout::RECORDING).exists()
 }
 
-/// One of those who have waited in vain says so.
-fn tell_that_it_is_not_complete(directory: &Path) {
+/// Reports that an archive is not complete, once for all launchers that have waited in vain.
+fn report_incomplete(directory: &Path) {
     let path = directory.join(layout::RECORDING).join("unfinished");
     if OpenOptions::new().write(true).create_new(true).open(path).is_ok() {
         let directory = directory.display();

@@ -1,26 +1,26 @@
-//! What went wrong, as one sentence for the user.
+//! Errors, as one sentence for the user.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why something could not be done.
+/// An error: one sentence for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(String);
 
 impl Error {
-    /// An error with this message.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Error(message.into())
     }
 
-    /// The system refused to do something with a file.
+    /// Creates the error of a file operation that the system refused.
     #[cold]
     pub(crate) fn io(path: &Path, tried: &str, cause: io::Error) -> Self {
         Error(format!("{}: cannot {tried}: {cause}", path.display()))
     }
 
-    /// One place of a file makes no sense.
+    /// Creates the error of a file with impossible contents at one place.
     #[cold]
     pub(crate) fn at(path: &Path, offset: u64, message: impl fmt::Display) -> Self {
         Error(format!("{}: byte {offset:#x}: {message}", path.display()))

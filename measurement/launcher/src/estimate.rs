@@ -1,16 +1,16 @@
-//! What the user is told about a trace that would be.
+//! The report to the user on the estimated size of a trace.
 
-use crate::finish::{Estimate, Price, Share};
+use crate::finish::{Estimate, Omission, Share};
 use crate::report::{grouped, size};
 
-/// Functions that are named, of those with most bytes.
+/// Maximum number of functions that are listed, of those with most bytes.
 const NAMED: usize = 12;
 
-/// Marks of functions that a trace needs.
+/// Marks of functions that an analysis needs.
 const OPERATIONS: &str = " *";
 const IDLE_CALLS: &str = " +";
 
-/// The lines about an estimate.
+/// Returns the lines about an estimate.
 pub(crate) fn lines(estimate: &Estimate) -> Vec<String> {
     let Estimate { events, bytes, definitions, largest, nanoseconds, buffer, flushes, .. } = *estimate;
     let seconds = nanoseconds as f64 / 1e9;
@@ -45,7 +45,7 @@ pub(crate) fn lines(estimate: &Estimate) -> Vec<String> {
     lines
 }
 
-/// The functions with most bytes, and how to leave them out.
+/// Returns the table of the functions with most bytes, and how to leave them out.
 fn table(Estimate { shares, bytes, .. }: &Estimate) -> Vec<String> {
     if shares.is_empty() {
         return Vec::new();
@@ -67,9 +67,9 @@ fn table(Estimate { shares, bytes, .. }: &Estimate) -> Vec<String> {
     for share in named {
         let mark = match share.price {
             _ if share.option.is_none() => "",
-            Price::Calls => "",
-            Price::IdleCalls => IDLE_CALLS,
-            Price::Operations => OPERATIONS,
+            Omission::Calls => "",
+            Omission::IdleCalls => IDLE_CALLS,
+            Omission::Operations => OPERATIONS,
         };
         let about = format!("{}{mark}", share.option.as_deref().unwrap_or_default());
         lines.push(row(part(share), share, &about));
@@ -104,13 +104,13 @@ mod tests {
             events: 10_000,
             bytes: 75_000,
             option: Some("--functions -MPI_Iprobe".into()),
-            price: Price::Calls,
+            price: Omission::Calls,
         };
         let send = Share {
             name: "MPI_Send".into(),
             bytes: 20_000,
             option: Some("--functions -MPI_Send".into()),
-            price: Price::Operations,
+            price: Omission::Operations,
             ..Share::default()
         };
         let estimate = Estimate {

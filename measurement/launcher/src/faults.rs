@@ -1,8 +1,8 @@
-//! Ranks that died by a fault of their own. mpirun ends the others when one has died, so these are where to look for the
+//! Ranks that died of a fault of their own. mpirun ends the others when one has died, so these are the likely
 //! reason. Only a launcher behind mpirun knows which signal its rank died of.
 //!
-//! Which rank died first is not asked: a process that dies closes its connections before the kernel tells of its end, so
-//! that mpirun may have killed others by then.
+//! Which rank died first is not recorded: a process that dies closes its connections before the kernel
+//! reports its end, so mpirun may have killed others by then.
 
 use crate::finish;
 use recording::layout;
@@ -11,22 +11,22 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Signals that a program brings upon itself. mpirun and batch systems send others.
+/// Signals that a program causes itself. mpirun and batch systems send others.
 const FAULTS: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 
 /// The file of faults: lines with a rank and the number of a signal.
 const FILE: &str = "faults";
 
 /// Notes in a recording that the rank that was this process has died of a signal, if that was its own fault.
-pub(crate) fn tell(directory: &Path, process: u32, signal: i32) {
+pub(crate) fn note(directory: &Path, process: u32, signal: i32) {
     let Some(rank) = finish::rank_of(directory, process).filter(|_| FAULTS.contains(&signal)) else { return };
-    // Without it a sentence is missing.
+    // If this fails, only a sentence of the report is missing.
     if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path(directory)) {
         let _ = file.write_all(format!("{rank} {signal}\n").as_bytes());
     }
 }
 
-/// Ranks that died of a signal by their own fault, each with its name, by rank.
+/// Returns the ranks that died of a signal by their own fault, each with the signal's name, by rank.
 pub(crate) fn of_ranks(directory: &Path) -> Vec<(u32, &'static str)> {
     let text = fs::read_to_string(path(directory)).unwrap_or_default();
     let fault = |line: &str| {

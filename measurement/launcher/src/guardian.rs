@@ -1,10 +1,11 @@
-//! Looks after a launcher that may be killed.
+//! The guardian of a launcher that may be killed.
 //!
-//! When a rank dies or calls `MPI_Abort`, mpirun ends the launchers of ranks too, some with SIGTERM and soon after with
-//! SIGKILL, some with SIGKILL at once. So each launcher has a guardian, a process in a session of its own that does nothing
-//! unless the launcher is killed or its program has failed. Then it counts the launcher, if that has not been done, and
-//! waits a few seconds for the others to be counted; the last one completes the archive. Batch systems that end every
-//! process of a job, whatever its session, are too strong for that: `replay-record --finish` remains.
+//! When a rank dies or calls `MPI_Abort`, mpirun ends the launchers of ranks too, some with SIGTERM and soon
+//! after with SIGKILL, some with SIGKILL at once. So each launcher has a guardian, a process in a session of
+//! its own that does nothing unless the launcher is killed or its program has failed. Then it counts the
+//! launcher, if that has not been done, and waits a few seconds for the others to be counted; the last one
+//! completes the archive. Batch systems that end every process of a job, whatever its session, kill guardians
+//! as well: `replay-record --finish` remains.
 
 use crate::note::Note;
 use crate::{ending, program};
@@ -13,16 +14,16 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The launcher has counted itself for one more experiment.
+/// Message to the guardian: the launcher has counted itself for one more experiment.
 const COUNTED: u8 = b'c';
-/// The launcher has done everything.
+/// Message to the guardian: the launcher has done everything.
 const DISMISSED: u8 = b'.';
 
-/// A guardian, as its launcher knows it.
+/// The guardian of this launcher.
 pub(crate) struct Guardian(Child);
 
 impl Guardian {
-    /// Starts one. Without it everything works unless the launcher is killed.
+    /// Starts a guardian. Without it everything works unless the launcher is killed.
     pub(crate) fn start(note: &Path) -> Option<Self> {
         let mut command = Command::new(env::current_exe().ok()?);
         command.arg("--guard").arg(note).env_remove("LD_PRELOAD").stdin(Stdio::piped()).stdout(Stdio::null());
@@ -30,27 +31,27 @@ impl Guardian {
         command.spawn().ok().map(Guardian)
     }
 
-    /// The launcher is counted for the next experiment in the note.
-    pub(crate) fn tell_counted(&mut self) {
-        self.tell(COUNTED);
+    /// Reports that the launcher is counted for the next experiment in the note.
+    pub(crate) fn send_counted(&mut self) {
+        self.send(COUNTED);
     }
 
-    /// It is not needed any more.
+    /// Dismisses the guardian, which is not needed any more.
     pub(crate) fn dismiss(mut self) {
-        if self.tell(DISMISSED) {
-            // It leaves at once; whoever waits until nobody has standard error open need not wait.
+        if self.send(DISMISSED) {
+            // It leaves at once; a reader that waits until standard error is closed need not wait.
             let _ = self.0.wait();
         }
     }
 
-    /// Answers whether the guardian has heard it.
-    fn tell(&mut self, word: u8) -> bool {
+    /// Sends a message; returns whether the guardian has received it.
+    fn send(&mut self, word: u8) -> bool {
         self.0.stdin.as_mut().is_some_and(|line| line.write_all(&[word]).is_ok())
     }
 }
 
-/// What a guardian does: it waits for the end of the launcher, which holds the other end of standard input. Answers the
-/// directories that it has to complete.
+/// The guardian's task: waits for the end of the launcher, which holds the other end of standard input.
+/// Returns the directories that it has to complete.
 pub fn guard(note: &Path) -> Vec<PathBuf> {
     program::close_inherited();
     let mut words = Vec::new();

@@ -1,37 +1,37 @@
-//! What is known of this host and its processes.
+//! This host and its processes.
 
 use recording::journal::ClockCalibration;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// The name of this host, as the recorder knows it.
+/// Returns the name of this host, as in journals.
 pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// When a process started, in ticks since the host did; `None` if there is no such process.
+/// Returns the start time of a process, in ticks since the host started; `None` if there is no such process.
 pub(crate) fn start_of(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program comes second, in parentheses, and may contain anything.
+    // The second field is the name of the program in parentheses, which may contain anything.
     let (_, fields) = status.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
-    // A process that is dead but for its parent's interest does nothing more.
+    // A zombie does nothing more.
     if matches!(fields.next()?, "Z" | "X") {
         return None;
     }
     fields.nth(18)?.parse().ok()
 }
 
-/// How long ago a process started, to a hundredth of a second; `None` if there is no such process.
+/// Returns the age of a process, to a hundredth of a second; `None` if there is no such process.
 pub(crate) fn age_of(process: u32) -> Option<Duration> {
     let started = Duration::from_millis(start_of(process)?.checked_mul(10)?);
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32).checked_sub(started)
 }
 
-/// Whether a process has a file below this folder mapped so that it may still write there. Whoever reads a recording while
-/// it grows may have its files mapped, too, and keeps nobody waiting.
+/// Whether a process has a file below this folder mapped so that it may still write there. A reader of a
+/// recording that grows may have its files mapped, too, and delays nothing.
 pub(crate) fn writes(process: u32, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let maps = fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
@@ -39,8 +39,8 @@ pub(crate) fn writes(process: u32, folder: &Path) -> bool {
         .any(|line| is_writable_below(line, folder.as_os_str().as_encoded_bytes()))
 }
 
-/// Whether a line of `/proc/<process>/maps` is about a file below a folder that is shared and may be written to:
-/// `<addresses> rw-s <offset> <device> <inode> <path>` (proc(5)).
+/// Whether a line of `/proc/<process>/maps` is about a file below a folder that is shared and may be written
+/// to: `<addresses> rw-s <offset> <device> <inode> <path>` (`proc(5)`).
 fn is_writable_below(line: &[u8], folder: &[u8]) -> bool {
     let permissions = line.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
     let path = line.iter().position(|&byte| byte == b'/').map_or(&[][..], |at| &line[at..]);
@@ -48,14 +48,14 @@ fn is_writable_below(line: &[u8], folder: &[u8]) -> bool {
     is_below && permissions.contains(&b'w') && permissions.ends_with(b"s")
 }
 
-/// Whether any process that this one may look at may still write below a folder.
+/// Whether any process that this one may inspect may still write below a folder.
 pub(crate) fn is_written(folder: &Path) -> bool {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     processes.into_iter().any(|process| writes(process, folder))
 }
 
-/// The clocks of this host, read now.
+/// Reads the clocks of this host.
 #[allow(unsafe_code)]
 pub(crate) fn clocks() -> Option<ClockCalibration> {
     let of = |clock| {
@@ -65,7 +65,7 @@ pub(crate) fn clocks() -> Option<ClockCalibration> {
     let nanoseconds = of(rustix::time::ClockId::MonotonicRaw);
     #[cfg(target_arch = "x86_64")]
     {
-        // SAFETY: reading the counter has no precondition; every processor of this architecture has it.
+        // SAFETY: every x86-64 processor has the counter, and reading it has no effect.
         let ticks = unsafe { std::arch::x86_64::_rdtsc() };
         Some(ClockCalibration { ticks, nanoseconds, realtime: of(rustix::time::ClockId::Realtime) })
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_reads_a_mapped_file_is_none_that_writes() {
+    fn process_that_reads_a_mapped_file_does_not_write() {
         let is_writable = |line: &str| is_writable_below(line.as_bytes(), b"/run/recording");
         let line =
             |permissions: &str, path: &str| format!("7f00-7f10 {permissions} 00000000 fd:00 7     {path}");
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_has_a_file_mapped_for_reading_keeps_nobody_waiting() {
+    fn process_that_has_a_file_mapped_for_reading_delays_nothing() {
         let program = std::env::current_exe().unwrap();
         let folder = program.parent().unwrap();
         // The program itself is such a file.

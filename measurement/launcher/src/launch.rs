@@ -1,15 +1,16 @@
-//! Runs a program, and afterwards completes what it has recorded.
+//! Runs a program, and completes the archive of its recording afterwards.
 //!
-//! Two ways of use, the same code: in front of mpirun, or as the parent of each rank. In front, the launcher is the only
-//! one, and completes every experiment that was noted. As a parent, many launchers share an experiment; `ending` says
-//! which of them completes it, and `guardian` what happens if mpirun kills them.
+//! There are two ways of use with the same code: in front of mpirun, or as the parent of each rank. In front,
+//! the launcher is the only one, and completes every experiment that was noted. As a parent, many launchers
+//! share an experiment; `ending` chooses the one that completes it, and `guardian` handles launchers that
+//! mpirun kills.
 
 use crate::ending;
 use crate::faults;
 use crate::guardian::Guardian;
 use crate::note::Note;
 use crate::preload;
-use crate::program::{self, End, FAILED, Program};
+use crate::program::{self, FAILED, Program, ProgramEnd};
 use crate::report::complain;
 use std::env;
 use std::ffi::OsString;
@@ -17,13 +18,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tracing::debug;
 
-/// Runs a program under the recorder and completes the archives of what it has recorded; answers how the program ended.
-pub fn record(command: &[OsString], variables: &[(&'static str, String)], output: Option<&Path>) -> End {
+/// Runs a program under the recorder and completes the archives of its recordings; returns how the program
+/// ended.
+pub fn record(
+    command: &[OsString],
+    variables: &[(&'static str, String)],
+    output: Option<&Path>,
+) -> ProgramEnd {
     let library = match preload::library() {
         Ok(library) => library,
         Err(error) => {
             complain(&error);
-            return End::Exit(FAILED);
+            return ProgramEnd::Exit(FAILED);
         }
     };
     if command
@@ -59,7 +65,7 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
         Ok(program) => program,
         Err(not_started) => {
             complain(&not_started.error);
-            return End::Exit(not_started.status);
+            return ProgramEnd::Exit(not_started.status);
         }
     };
     debug!(process = program.process(), ?command, "program started");
@@ -67,12 +73,12 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
         Ok(end) => end,
         Err(error) => {
             complain(&error);
-            return End::Exit(FAILED);
+            return ProgramEnd::Exit(FAILED);
         }
     };
     debug!(?end, "program ended");
-    if let (Some(note), End::Signal(signal)) = (&note, end) {
-        note.directories().keys().for_each(|directory| faults::tell(directory, program.process(), signal));
+    if let (Some(note), ProgramEnd::Signal(signal)) = (&note, end) {
+        note.directories().keys().for_each(|directory| faults::note(directory, program.process(), signal));
     }
     if let Some(note) = note {
         let is_expected = output.is_some() || command.first().is_some_and(|it| preload::starts_open_mpi(it));
@@ -87,19 +93,19 @@ pub fn record(command: &[OsString], variables: &[(&'static str, String)], output
     end
 }
 
-/// What is to be done after the program's end.
-fn after(note: Note, mut guardian: Option<Guardian>, end: End) {
+/// Counts the launcher and completes archives after the program's end.
+fn after(note: Note, mut guardian: Option<Guardian>, end: ProgramEnd) {
     let mut is_done = true;
     for (directory, lines) in note.directories() {
         let is_last = ending::is_alone(&directory, lines) || ending::count(&directory);
         debug!(?directory, lines, is_last, "recording noted");
         if let Some(guardian) = &mut guardian {
-            guardian.tell_counted();
+            guardian.send_counted();
         }
         if is_last {
             complete(&directory);
         }
-        is_done &= is_last || end == End::Exit(0);
+        is_done &= is_last || end == ProgramEnd::Exit(0);
     }
     match guardian {
         // Others may fail, too, and be killed for it. The guardian needs the note.
@@ -109,7 +115,7 @@ fn after(note: Note, mut guardian: Option<Guardian>, end: End) {
     }
 }
 
-/// Lets a process in a session of its own complete an archive, and waits for it.
+/// Starts a process in a session of its own that completes an archive, and waits for it.
 fn complete(directory: &Path) {
     let start = || {
         let mut command = Command::new(env::current_exe()?);

@@ -1,8 +1,8 @@
-//! What `replay-record` does: it starts a program under the recorder, waits for its end, ends as it did, and makes an
-//! OTF2 archive of what the recorder left.
+//! The launcher, `replay-record`: starts a program under the recorder, waits for its end, makes an OTF2
+//! archive of the recording, and ends as the program did.
 //!
-//! Deliberately absent: MPI, and anything inside the program. The launcher and the recorder share nothing but the files
-//! and variables that the crate `recording` describes.
+//! Deliberately absent: MPI, and anything inside the program. The launcher and the recorder share only the
+//! files and variables that the crate `recording` describes.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -22,9 +22,9 @@ mod report;
 
 pub use ending::is_needed;
 pub use error::Error;
-pub use finish::{Estimate, Outcome, Price, Share, Summary, finish};
+pub use finish::{Estimate, Omission, Outcome, Share, Summary, finish};
 pub use guardian::guard;
 pub use launch::record;
 pub use options::{Task, command, task};
-pub use program::{End, end_as};
+pub use program::{ProgramEnd, end_as};
 pub use report::{complain, lines};

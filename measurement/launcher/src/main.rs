@@ -6,13 +6,13 @@ use recording::settings::EventRecords;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// An archive is complete, but something that was recorded is lost.
+/// Exit status: an archive is complete, but something that was recorded is lost.
 const LOSSES: u8 = 1;
 
-/// An archive is not complete.
+/// Exit status: an archive is not complete.
 const INCOMPLETE: u8 = 2;
 
-/// The program was not started because replay-record failed.
+/// Exit status: the program was not started because replay-record failed.
 const FAILED: u8 = 125;
 
 fn main() -> ExitCode {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let misuse = if is_about_finish { INCOMPLETE } else { FAILED };
     let matches = match launcher::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(answer) => return tell(&answer, misuse).into(),
+        Err(answer) => return print(&answer, misuse).into(),
     };
     if let Err(error) = diagnostics::start() {
         launcher::complain(&error);
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         }
         Ok(Task::Finish { directories, records }) => finish_all(&directories, records, true),
         Ok(Task::FinishDetached(directory)) => match launcher::is_needed(&directory) {
-            true => say(&directory, finish(&directory, None), false).into(),
+            true => report(&directory, finish(&directory, None), false).into(),
             false => ExitCode::SUCCESS,
         },
         Ok(Task::Guard(note)) => {
@@ -47,8 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Answers a command line that is not one for a recording.
-fn tell(answer: &clap::Error, misuse: u8) -> u8 {
+/// Prints help, version or a usage error; returns the exit status.
+fn print(answer: &clap::Error, misuse: u8) -> u8 {
     let printed = answer.print();
     if !matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return misuse;
@@ -63,15 +63,15 @@ fn tell(answer: &clap::Error, misuse: u8) -> u8 {
     }
 }
 
-/// Completes archives; the status is that of the worst.
+/// Completes archives; returns the worst status.
 fn finish_all(directories: &[PathBuf], records: Option<EventRecords>, is_asked_for: bool) -> ExitCode {
     let statuses =
-        directories.iter().map(|directory| say(directory, finish(directory, records), is_asked_for));
+        directories.iter().map(|directory| report(directory, finish(directory, records), is_asked_for));
     ExitCode::from(statuses.max().unwrap_or(0))
 }
 
-/// Tells what completing an archive has led to; answers the status for it.
-fn say(directory: &Path, outcome: Result<Outcome, Error>, is_asked_for: bool) -> u8 {
+/// Reports the outcome of completing an archive; returns the exit status for it.
+fn report(directory: &Path, outcome: Result<Outcome, Error>, is_asked_for: bool) -> u8 {
     match outcome {
         Ok(Outcome::AlreadyComplete) => {
             if is_asked_for {

@@ -1,4 +1,4 @@
-//! The file in which processes note where they record to.
+//! The note: the file to which processes append the paths of their experiment directories.
 
 use crate::{Error, host};
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A note; its file goes with it.
+/// A note; its file is removed with it.
 pub(crate) struct Note(PathBuf);
 
 impl Note {
-    /// Makes an empty one: beside the output, which other nodes see, or here, or if it must be where only this node sees
-    /// it.
+    /// Creates an empty note: beside the output, which other nodes see, or in the working directory, or else
+    /// where only this node sees it.
     pub(crate) fn create(output: Option<&Path>) -> Result<Self, Error> {
         let name = format!(".replay-note-{}-{}", host::name(), std::process::id());
         let beside = output.and_then(Path::parent).map(Path::to_owned);
@@ -29,22 +29,22 @@ impl Note {
         Err(failed)
     }
 
-    /// One that exists.
+    /// Opens a note that exists.
     pub(crate) fn open(path: PathBuf) -> Self {
         Note(path)
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Leaves the file to somebody else.
+    /// Leaves the file to another process.
     pub(crate) fn leave(self) {
         std::mem::forget(self);
     }
 
-    /// The directories that were noted, and by how many processes.
+    /// Returns the directories that were noted, with the number of processes that have noted each.
     pub(crate) fn directories(&self) -> BTreeMap<PathBuf, usize> {
         let text = fs::read(&self.0).unwrap_or_default();
         let mut found = BTreeMap::new();
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn note_is_beside_the_output_and_counts_those_who_wrote_it() {
+    fn note_is_beside_the_output_and_counts_the_processes() {
         let directory = tempfile::tempdir().unwrap();
         let note = Note::create(Some(&directory.path().join("run"))).unwrap();
         assert_eq!(note.path().parent(), Some(directory.path()));

@@ -1,4 +1,4 @@
-//! The command line, the configuration file and the environment: one table, that of `recording`, for all of them.
+//! Command line, configuration file and environment: one table, that of `recording`, for all of them.
 
 use crate::Error;
 use clap::builder::NonEmptyStringValueParser;
@@ -8,28 +8,28 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the user wants.
+/// The task of a command line.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Task {
     /// Run a program and record it.
     Record {
         /// The program and its arguments.
         command: Vec<OsString>,
-        /// Variables for the recorder that the environment does not have, or has otherwise.
+        /// Variables for the recorder that the environment does not have, or has with other values.
         variables: Vec<(&'static str, String)>,
-        /// All of the user's choices together.
+        /// All settings.
         settings: Settings,
     },
     /// Complete archives.
     Finish {
         /// The experiment directories.
         directories: Vec<PathBuf>,
-        /// The records that archives get, if not those that were chosen for the recordings.
+        /// The event records of the archives, if not those that were chosen for the recordings.
         records: Option<EventRecords>,
     },
-    /// The same for the launcher itself, at the end of a program.
+    /// Complete an archive, as the launcher itself does at the end of a program.
     FinishDetached(PathBuf),
-    /// Look after a launcher that has this note.
+    /// Guard a launcher that has this note.
     Guard(PathBuf),
 }
 
@@ -46,7 +46,7 @@ With --finish: 0 if all archives are complete, 1 if something that was recorded 
 /// The variable that `--estimate` sets, too.
 const PROFILE: &str = "REPLAY_PROFILE";
 
-/// The command line.
+/// Returns the definition of the command line.
 pub fn command() -> Command {
     let mut command = Command::new("replay-record")
         .version(env!("CARGO_PKG_VERSION"))
@@ -92,13 +92,13 @@ pub fn command() -> Command {
     )
 }
 
-/// An option for the launcher's own use.
+/// Returns an option for the launcher's own use.
 fn hidden(name: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).hide(true).value_parser(value_parser!(PathBuf));
     arg.conflicts_with_all(["command", "finish"])
 }
 
-/// The option for a variable: `--clock-interval` for `REPLAY_CLOCK_INTERVAL`.
+/// Returns the option of a variable: `--clock-interval` for `REPLAY_CLOCK_INTERVAL`.
 fn option(variable: &'static Variable) -> Arg {
     let long = long(variable);
     let default = if variable.default.is_empty() { "none" } else { variable.default };
@@ -111,7 +111,7 @@ fn option(variable: &'static Variable) -> Arg {
         .action(ArgAction::Set);
     match variable.name {
         "REPLAY_OUTPUT" => arg.short('o').value_name("DIR"),
-        // Without a value it switches on; a value needs its equals sign, as the program comes next.
+        // Without a value it means 1; a value needs its equals sign, as the program comes next.
         PROFILE => arg.num_args(0..=1).require_equals(true).default_missing_value("1"),
         _ => arg,
     }
@@ -121,10 +121,10 @@ fn long(variable: &Variable) -> String {
     variable.name.trim_start_matches("REPLAY_").to_ascii_lowercase().replace('_', "-")
 }
 
-/// The task that the command line asks for, checked. `environment` looks up a variable.
+/// Returns the task of the command line, checked. `environment` looks up a variable.
 ///
 /// # Errors
-/// If the configuration file cannot be read, or a value cannot be.
+/// If the configuration file cannot be read, or a value is impossible.
 pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) -> Result<Task, Error> {
     if let Some(directory) = matches.get_one::<PathBuf>("finish-detached") {
         return Ok(Task::FinishDetached(directory.clone()));
@@ -171,7 +171,7 @@ pub fn task(matches: &ArgMatches, environment: impl Fn(&str) -> Option<String>) 
     Ok(Task::Record { command, variables, settings })
 }
 
-/// The variables in a configuration file.
+/// Parses the variables in a configuration file.
 fn parse(text: &str, path: &Path) -> Result<Vec<(&'static str, String)>, Error> {
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,4 +1,4 @@
-//! How the recorder gets into the program: the environment of what is started.
+//! Preloading of the recorder: the environment of the program.
 
 use crate::Error;
 use object::Object;
@@ -10,22 +10,22 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The recorder.
+/// File name of the recorder.
 const LIBRARY: &str = "libreplay_recorder.so";
 
-/// The recorder as it is called where it was built, beside the launcher.
+/// File name of the recorder where it was built, beside the launcher.
 const BUILT: &str = "libreplay_recorder.so";
 
-/// Environment variable: where the recorder is, if not beside the launcher.
+/// Environment variable with the path of the recorder, if it is not beside the launcher.
 const LIBRARY_VARIABLE: &str = "REPLAY_LIBRARY";
 
-/// The variable with which Open MPI is told what to pass on to other nodes.
+/// Open MPI's parameter with the environment variables that it passes on to other nodes.
 const FORWARDED: &str = "OMPI_MCA_mca_base_env_list";
 
-/// Where the recorder is.
+/// Returns the path of the recorder.
 ///
 /// # Errors
-/// If it is nowhere, or its path cannot be said to the dynamic linker.
+/// If there is none, or the dynamic linker cannot take its path.
 pub(crate) fn library() -> Result<PathBuf, Error> {
     let path = match env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
         Some(path) => PathBuf::from(path),
@@ -52,7 +52,7 @@ fn beside_launcher() -> Result<PathBuf, Error> {
     })
 }
 
-/// The variables of the program beyond those that it has anyway.
+/// Returns the environment variables of the program beyond the launcher's own.
 pub(crate) fn environment(
     library: &Path,
     note: Option<&Path>,
@@ -70,9 +70,9 @@ pub(crate) fn environment(
     variables.extend(note.map(|note| (NOTE_VARIABLE.into(), note.into())));
     variables.extend(settings.iter().map(|(name, value)| (name.into(), value.into())));
     // mpirun refuses the list together with its own option.
-    let is_told_by_option = command.iter().any(|argument| argument == "-x");
+    let has_own_option = command.iter().any(|argument| argument == "-x");
     if command.first().is_some_and(|program| starts_open_mpi(program))
-        && !is_told_by_option
+        && !has_own_option
         && env::var_os(FORWARDED).is_none()
     {
         let names: Vec<&OsStr> = variables.iter().map(|(name, _)| name.as_os_str()).collect();
@@ -82,8 +82,8 @@ pub(crate) fn environment(
     variables
 }
 
-/// The libraries that a command preloads itself, if that takes the recorder's place: as a word of its own, for mpirun's option
-/// `-x` or for `env`, or behind MPICH's options `-env` and `-genv`.
+/// Returns the libraries that a command preloads itself, if they take the recorder's place: in a word of
+/// their own, for mpirun's option `-x` or for `env`, or behind MPICH's options `-env` and `-genv`.
 pub(crate) fn replaced_by(command: &[OsString]) -> Option<String> {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let values = words.iter().enumerate().filter_map(|(at, word)| {
@@ -94,18 +94,19 @@ pub(crate) fn replaced_by(command: &[OsString]) -> Option<String> {
             None => None,
         }
     });
-    // Whoever names the recorder knows about it.
+    // A value with the recorder is intended.
     values.filter(|value| !value.contains(LIBRARY)).map(str::to_string).next()
 }
 
-/// Whether a program has one of the names of Open MPI's mpirun; MPICH's has them too, and does not mind the variable.
+/// Whether a program has one of the names of Open MPI's mpirun; MPICH's has them too, and ignores the
+/// variable.
 pub(crate) fn starts_open_mpi(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
     let name = name.strip_suffix(".openmpi").unwrap_or(name);
     ["mpirun", "mpiexec", "orterun", "prterun"].contains(&name)
 }
 
-/// Where the system finds a program, as it would be executed.
+/// Returns the path of a program, as the system would execute it.
 pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(program.into());
@@ -116,8 +117,8 @@ pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     })
 }
 
-/// Whether a file is a program that cannot be recorded: without a dynamic linker, so that nothing can be loaded into it, and
-/// without a recorder in it.
+/// Whether a file is a program that cannot be recorded: without a dynamic linker, so that nothing can be
+/// loaded into it, and without a recorder linked into it.
 pub(crate) fn is_out_of_reach(path: &Path) -> bool {
     /// The section of a recorder's wrappers, in a program that it is linked into.
     const WRAPPERS: &str = "replay_wrappers";
@@ -161,7 +162,8 @@ mod tests {
         assert_eq!(of("mpirun -x LD_PRELOAD=/a.so:/b.so -n 2 a"), Some("/a.so:/b.so".into()));
         assert_eq!(of("mpirun -genv LD_PRELOAD /a.so a"), Some("/a.so".into()));
         assert_eq!(of("mpirun -n 1 env LD_PRELOAD= a"), Some("".into()));
-        // This passes on the launcher's own value; that one has the recorder; the third one names a variable only.
+        // The first passes on the launcher's own value; the second has the recorder; the third names another
+        // variable.
         assert_eq!(of("mpirun -x LD_PRELOAD -n 2 a"), None);
         assert_eq!(of("mpirun -x LD_PRELOAD=/lib/libreplay_recorder.so:/a.so a"), None);
         assert_eq!(of("mpirun -x LD_PRELOAD_PATH=/a a"), None);

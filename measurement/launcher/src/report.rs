@@ -1,4 +1,4 @@
-//! What the user is told, on standard error: standard output is the program's.
+//! Messages to the user, on standard error: standard output is the program's.
 
 use crate::estimate;
 use crate::finish::{Summary, name_ranks};
@@ -11,11 +11,11 @@ use std::path::Path;
 pub fn complain(message: &impl Display) {
     // Names from a command line or a recording must not control the terminal.
     let message = message.to_string().replace(char::is_control, "\u{fffd}");
-    // There is nobody left to tell if this fails. One write, so that messages of many ranks stay whole.
+    // There is no one to report a failure to. One write, so that messages of many ranks stay whole.
     let _ = stderr().write_all(format!("replay-record: {message}\n").as_bytes());
 }
 
-/// The lines about an archive that was completed.
+/// Returns the lines about an archive that was completed.
 pub fn lines(summary: &Summary) -> Vec<String> {
     let mut lines = summary.notices.clone();
     let missing = summary.died.len() + summary.silent.len();
@@ -49,7 +49,7 @@ pub fn lines(summary: &Summary) -> Vec<String> {
             shown.join(layout::PROFILE).display(),
             grouped(paths as u64)
         )),
-        // A mere estimate leaves nothing.
+        // An estimate alone leaves nothing.
         None if summary.estimate.is_some() => {}
         None => lines.push(format!(
             "wrote {} ({processes}, {} events, {size})",
@@ -60,7 +60,7 @@ pub fn lines(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// A path as short as it can be said here.
+/// Returns a path relative to the working directory if it is below that.
 fn shown(path: &Path) -> &Path {
     let here = std::env::current_dir().ok();
     here.and_then(|here| path.strip_prefix(here).ok())
@@ -68,7 +68,7 @@ fn shown(path: &Path) -> &Path {
         .unwrap_or(path)
 }
 
-/// A number with commas between thousands.
+/// Returns a number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -81,7 +81,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A size in the unit that fits.
+/// Returns a size in the unit that fits.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} bytes"),

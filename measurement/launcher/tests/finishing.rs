@@ -1,4 +1,4 @@
-//! What is in an archive.
+//! The contents of archives.
 
 use crate::laws;
 use crate::recordings::{CHUNK, Rank, check, fresh, mpi, ring};
@@ -11,7 +11,7 @@ use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION, SAMPLE};
 use std::fs;
 use std::path::Path;
 
-/// The summary of an archive that can be completed, which must keep the laws then.
+/// Completes an archive, which must be possible and keep the laws then; returns its summary.
 pub(crate) fn finished(directory: &Path) -> Summary {
     let summary = match finish(directory, None).unwrap() {
         Outcome::Written(summary) => summary,
@@ -39,7 +39,7 @@ fn run_that_ended_becomes_an_archive() {
     assert_eq!(anchor.properties[0], ("OTF2::MPI_COMMUNICATION_COMPLETE".into(), "true".into()));
     let definitions = archive.definitions().unwrap();
     assert_eq!(definitions.clock.resolution, 2_000_000_000);
-    // All clocks are corrected to that of rank 0, on which everything begins at 100.
+    // All clocks are corrected to that of rank 0, on which all processes start at 100.
     assert_eq!((definitions.clock.global_offset, definitions.clock.length), (100, 210));
     assert_eq!(definitions.clock.realtime, Some(50));
     let names: Vec<_> = definitions.location_groups.iter().map(|group| group.name.as_str()).collect();
@@ -113,8 +113,8 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
     let directory = fresh("everything");
     for number in 0..4u32 {
         let mut rank = Rank::new(&directory, number, 4);
-        rank.tell(JournalRecord::Thread { thread: 2, name: Some("helper".into()) });
-        rank.tell(JournalRecord::Region(Region {
+        rank.write(JournalRecord::Thread { thread: 2, name: Some("helper".into()) });
+        rank.write(JournalRecord::Region(Region {
             region: 9,
             name: "solve".into(),
             file: Some("a.c".into()),
@@ -133,27 +133,27 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
                 remote: remote.map(Into::into),
             })
         };
-        rank.tell(communicator(2, 100 + u64::from(number / 2), 0, None));
-        rank.tell(communicator(3, 200, 2, Some(other)));
-        rank.tell(JournalRecord::Name {
+        rank.write(communicator(2, 100 + u64::from(number / 2), 0, None));
+        rank.write(communicator(3, 200, 2, Some(other)));
+        rank.write(JournalRecord::Name {
             of: "communicator".into(),
             number: 2,
             name: format!("half {}", number / 2),
         });
-        rank.tell(JournalRecord::Group { group: 0, members: "3,1".into() });
-        rank.tell(JournalRecord::Window(Window {
+        rank.write(JournalRecord::Group { group: 0, members: "3,1".into() });
+        rank.write(JournalRecord::Window(Window {
             window: 0,
             key: 300,
             communicator: 0,
             name: "MPI_Win_create window".into(),
         }));
-        rank.tell(JournalRecord::File(File {
+        rank.write(JournalRecord::File(File {
             handle: 0,
             key: 400,
             path: "/tmp/out".into(),
             communicator: 0,
         }));
-        rank.tell(JournalRecord::Topology(Topology {
+        rank.write(JournalRecord::Topology(Topology {
             communicator: 0,
             extents: vec![2, 2],
             periodic: vec![true, false],
@@ -181,7 +181,7 @@ fn threads_regions_samples_and_everything_shared_are_defined() {
         let sample =
             Event::CallingContextSample { calling_context: 0, unwind_distance: 2, interrupt_generator: 0 };
         rank.record(2, &[(begin + 2, sample)]);
-        rank.tell(JournalRecord::End { status: 0 });
+        rank.write(JournalRecord::End { status: 0 });
     }
     let summary = finished(&directory);
     assert_eq!(summary.notices, [""; 0]);

@@ -10,7 +10,7 @@ use recording::settings::EventRecords;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-/// Rounds that fill a few chunks.
+/// Number of rounds that fill a few chunks.
 const ROUNDS: u64 = 12_000;
 
 fn cut(path: &Path, length: u64) {
@@ -76,7 +76,7 @@ fn thread_without_a_buffer_is_an_empty_location() {
 
 #[test]
 fn process_that_died_while_it_wrote_a_chunk_loses_nothing() {
-    // What it had done so far: part of the chunk in the file; all of it; counted; the next one begun.
+    // The process's last action: part of the chunk is in the file; all of it; counted; the next one begun.
     for (number, (in_file, counted, emptied)) in
         [(1000, false, false), (CHUNK, false, false), (CHUNK, true, false), (CHUNK, false, true)]
             .into_iter()
@@ -84,7 +84,8 @@ fn process_that_died_while_it_wrote_a_chunk_loses_nothing() {
     {
         let directory = fresh(&format!("while_it_wrote_{number}"));
         let events = ring(&directory, 2, ROUNDS);
-        // The state before the last full chunk was written: it is in the buffer, and what came later never happened.
+        // The state before the last full chunk was written: it is in the buffer, and later events never
+        // happened.
         let path = layout::events(&directory, 1);
         let bytes = fs::read(&path).unwrap();
         let chunks = bytes.len() as u64 / CHUNK;
@@ -95,7 +96,7 @@ fn process_that_died_while_it_wrote_a_chunk_loses_nothing() {
         let end = chunk.iter().rposition(|&byte| byte != 0).unwrap() + 1;
         let mut records = chunk[..end].to_vec();
         records[10..18].fill(0);
-        // The last record ends in zeros that belong to it: as many as decode.
+        // The last record ends with zeros that belong to it: as many as decode.
         while !whole(&records) {
             records.push(0);
         }
@@ -154,7 +155,7 @@ fn buffer_that_is_full_to_its_last_byte_gets_one_chunk_more() {
     assert_eq!(archive.event_bytes(1), Some((chunks + 1) * CHUNK + 20));
 }
 
-/// Chunks and events in a buffer's header.
+/// Returns chunks and events in a buffer's header.
 fn split_events(bytes: &[u8]) -> (u64, u64) {
     let field = |at: usize| u64::from_ne_bytes(bytes[at * 8..at * 8 + 8].try_into().unwrap());
     (field(4), field(3))

@@ -1,4 +1,4 @@
-//! Programs under the launcher do what they do without it, and what they noted is completed.
+//! Programs under the launcher behave as without it, and noted experiments are completed.
 
 use crate::recordings::{check, fresh, ring};
 use call_paths::GrowingFile;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Something harmless to preload in the place of the recorder.
+/// Returns a harmless library to preload in the place of the recorder.
 fn library() -> Option<PathBuf> {
     let folders = ["/lib/x86_64-linux-gnu", "/lib64", "/usr/lib", "/lib/aarch64-linux-gnu", "/lib"];
     let found = folders.iter().map(|folder| Path::new(folder).join("libm.so.6")).find(|path| path.exists());
@@ -21,7 +21,7 @@ fn library() -> Option<PathBuf> {
     found
 }
 
-/// The launcher in a directory, under nobody's mpirun.
+/// Returns the launcher in a directory, without the environment of any mpirun.
 fn launcher(directory: &Path, arguments: &[&str]) -> Option<Command> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_replay-record"));
     command.args(arguments).current_dir(directory).env("REPLAY_LIBRARY", library()?);
@@ -41,7 +41,7 @@ fn run(directory: &Path, arguments: &[&str]) -> Option<Output> {
     Some(launcher(directory, arguments)?.output().unwrap())
 }
 
-/// A program that leaves a recording, as one with the recorder in it would.
+/// Returns a script that notes a recording, as a program with the recorder would.
 fn recorded(experiment: &Path, end: &str) -> String {
     format!("echo '{}' >> \"$REPLAY_NOTE\"; {end}", experiment.display())
 }
@@ -50,7 +50,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits for something that another process does.
+/// Waits for an action of another process.
 fn wait_for(what: &str, is_done: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_done() {
@@ -110,7 +110,7 @@ fn program_that_cannot_be_started_ends_as_in_a_shell() {
 }
 
 #[test]
-fn help_that_cannot_be_written_is_told_and_a_reader_that_goes_away_is_not() {
+fn help_that_cannot_be_written_is_reported_and_a_reader_that_goes_away_is_not() {
     let directory = fresh("help");
     for option in ["-h", "--help", "--version"] {
         let Some(mut command) = launcher(&directory, &[option]) else { return };
@@ -121,8 +121,8 @@ fn help_that_cannot_be_written_is_told_and_a_reader_that_goes_away_is_not() {
         let Ok(full) = fs::File::options().write(true).open("/dev/full") else { continue };
         let output = command.stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(125), "{option}");
-        let told = text(&output.stderr);
-        assert!(told.starts_with("replay-record: cannot write to standard output: No space"), "{told}");
+        let message = text(&output.stderr);
+        assert!(message.starts_with("replay-record: cannot write to standard output: No space"), "{message}");
     }
 }
 
@@ -264,7 +264,7 @@ fn program_that_died_is_completed_too() {
     check(&experiment);
 }
 
-/// A launcher as a rank of Open MPI's mpirun.
+/// Starts a launcher as a rank of Open MPI's mpirun.
 fn rank(directory: &Path, experiment: &Path, rank: u32, size: u32, end: &str) -> Option<Child> {
     let mut command = launcher(directory, &["sh", "-c", &recorded(experiment, end)])?;
     command.env("OMPI_COMM_WORLD_RANK", rank.to_string()).env("OMPI_COMM_WORLD_SIZE", size.to_string());
@@ -304,7 +304,7 @@ fn archive_is_completed_although_a_launcher_was_killed() {
     let directory = fresh("launcher_killed");
     let experiment = directory.join("run");
     let events = ring(&experiment, 2, 5);
-    // The recording is of a program that is dead on a host that is not known: as if it ran here.
+    // The recording is of a program that is dead, on this host.
     for number in 0..2 {
         let journal = layout::journal(&experiment, number);
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -361,13 +361,13 @@ fn program_that_still_records_is_left_alone() {
     let changed =
         fs::read_to_string(&journal).unwrap().replace("nowhere", &host).replace("\"process\":7", &own);
     fs::write(&journal, changed).unwrap();
-    // A mapping for writing is what tells; one of this process's own, as the recorder makes them.
+    // A mapping for writing decides; one of this process's own, as the recorder makes them.
     let file = experiment.join(layout::RECORDING).join("mapped");
     let mapped = GrowingFile::create(&file, 1 << 20).unwrap();
     let refused = launcher::finish(&experiment, None).unwrap_err().to_string();
     assert!(refused.contains("still running: rank 0"), "{refused}");
     drop(mapped);
-    // Whoever reads does not write.
+    // A reader does not write.
     fs::write(&file, vec![0; 1 << 20]).unwrap();
     let reading = otf2::FileBytes::open(&file).unwrap();
     assert!(launcher::finish(&experiment, None).is_ok());

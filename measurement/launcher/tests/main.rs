@@ -1,4 +1,4 @@
-//! Recordings made by hand become archives, whatever state they are in; programs run as they do without the launcher.
+//! Recordings made by hand become archives, in whatever state they are; programs run as without the launcher.
 
 mod finishing;
 mod interrupted;

@@ -1,4 +1,4 @@
-//! Real programs: what is counted of them is what a trace of them says, and a trace is as large as was said before.
+//! Real programs: their profile agrees with a trace of them, and a trace has the estimated size.
 
 use crate::recordings::{check, fresh};
 use cubex::{LocationId, MetricId, Report};
@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Messages and collective operations of several kinds, on paths of several depths; `sleep` is for being killed.
+/// Messages and collective operations of several kinds, on paths of several depths; with an argument it kills
+/// itself.
 const SOURCE: &str = r#"
 #include <mpi.h>
 #include <signal.h>
@@ -50,7 +51,7 @@ fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// The recorder of this source, and the program.
+/// Builds the recorder of this source, and the program.
 fn prepare(directory: &Path) -> Option<PathBuf> {
     let (mpicc, _) = (program("mpicc")?, program("mpirun")?);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
@@ -75,7 +76,7 @@ fn prepare(directory: &Path) -> Option<PathBuf> {
 fn run(directory: &Path, library: &Path, options: &[&str], arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_replay-record"))
         .args(options)
-        // What calls do that are left out is recorded; these do nothing.
+        // Calls of a function that is left out are recorded if they have an effect; these have none.
         .args(["--functions", "-MPI_Test", "mpirun", "-n", "2", "./a"])
         .args(arguments)
         .current_dir(directory)
@@ -86,7 +87,7 @@ fn run(directory: &Path, library: &Path, options: &[&str], arguments: &[&str]) -
         .unwrap()
 }
 
-/// What a report says: by function of MPI, the sum over all call paths and processes.
+/// Returns the values of a report: by MPI function, the sum over all call paths and processes.
 fn of_report(path: &Path, metric: &str) -> BTreeMap<String, u64> {
     let report = Report::open(path).unwrap();
     let cube = report.cube();
@@ -104,7 +105,7 @@ fn of_report(path: &Path, metric: &str) -> BTreeMap<String, u64> {
     sums
 }
 
-/// What a trace says: how often functions were entered, and bytes of messages sent.
+/// Returns the contents of a trace: visits of functions, and bytes of messages sent.
 fn of_trace(directory: &Path) -> (BTreeMap<String, u64>, u64) {
     let archive = Archive::open(directory).unwrap();
     let definitions = archive.definitions().unwrap();
@@ -130,7 +131,7 @@ fn of_trace(directory: &Path) -> (BTreeMap<String, u64>, u64) {
     (visits, sent)
 }
 
-/// The first number before a word.
+/// Returns the first number before a word.
 fn before(text: &str, word: &str) -> u64 {
     let at = text.find(word).unwrap_or_else(|| panic!("{text}"));
     text[..at].split_whitespace().last().unwrap().replace(',', "").parse().unwrap()
@@ -188,7 +189,7 @@ fn program_that_is_killed_leaves_a_profile() {
     assert!(!visits.contains_key("MPI_Finalize"));
 }
 
-/// The reader that people use in Python accepts the report.
+/// Checks that the usual reader in Python accepts the report.
 fn read_with_pycubexr(path: &Path) {
     let script = "import sys
 from pycubexr import CubexParser

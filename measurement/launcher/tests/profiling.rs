@@ -1,9 +1,9 @@
-//! Counts of programs that were profiled become reports, and tell how large a trace would be.
+//! Counts of profiled programs become reports and estimates of the size of a trace.
 
 use crate::finishing::finished;
 use crate::recordings::{Rank, fresh, mpi};
 use cubex::{CnodeId, LocationId, Report};
-use launcher::{Outcome, Price, finish};
+use launcher::{Omission, Outcome, finish};
 use recording::journal::{self, JournalRecord};
 use recording::layout;
 use recording::paths::{MPI_FUNCTION, NO_PARENT, REGION};
@@ -29,13 +29,14 @@ pub(crate) fn count(directory: &Path, location: u64, times: (u64, u64), entries:
     fs::write(layout::profile(directory, location), bytes).unwrap();
 }
 
-/// Two processes that were in a region, which called MPI twice; the second one was killed in a call outside of it.
+/// Two processes that were in a region, which called MPI twice; the second one was killed in a call outside
+/// of it.
 fn two(directory: &Path, estimate: bool, keep: bool) {
     for number in 0..2 {
         let mut rank = Rank::new(directory, number, 2);
-        rank.tell(JournalRecord::Profile(journal::ProfileRequest { estimate, keep }));
-        rank.tell(JournalRecord::Thread { thread: 0, name: None });
-        rank.tell(JournalRecord::Region(journal::Region {
+        rank.write(JournalRecord::Profile(journal::ProfileRequest { estimate, keep }));
+        rank.write(JournalRecord::Thread { thread: 0, name: None });
+        rank.write(JournalRecord::Region(journal::Region {
             region: 0,
             name: "solve".into(),
             file: None,
@@ -81,12 +82,12 @@ fn two(directory: &Path, estimate: bool, keep: bool) {
         ];
         count(directory, number.into(), (begin, begin + 1000), &entries);
         if !killed {
-            rank.tell(JournalRecord::End { status: 0 });
+            rank.write(JournalRecord::End { status: 0 });
         }
     }
 }
 
-/// The values of a metric at both processes, by name of the region.
+/// Returns the values of a metric at both processes, by name of the region.
 fn values(report: &Report, metric: &str, region: &str) -> [f64; 2] {
     let cube = report.cube();
     let at = cube.cnodes.iter().position(|cnode| cube.regions[cnode.region.0].name == region).unwrap();
@@ -114,7 +115,7 @@ fn counts_become_a_report() {
     let cube = report.cube();
     let names: Vec<_> = cube.cnodes.iter().map(|cnode| cube.regions[cnode.region.0].name.as_str()).collect();
     assert_eq!(names, ["/bin/app", "solve", "MPI_Sendrecv", "MPI_Allreduce", "MPI_Iprobe"]);
-    // Two ticks are a nanosecond. Each path has what nothing below it has; the rest is the program's.
+    // Two ticks are a nanosecond. Values of paths are exclusive; the rest is the program's.
     let ticks = |region| values(&report, "time", region).map(|seconds| (seconds * 2e9).round());
     assert_eq!(ticks("solve"), [200.0, 200.0]);
     assert_eq!(ticks("MPI_Allreduce"), [300.0, 300.0]);
@@ -149,8 +150,8 @@ fn estimate_names_what_makes_a_trace_large_and_leaves_nothing() {
     let expected = [("MPI_Iprobe", 28_000), ("MPI_Sendrecv", 400), ("MPI_Allreduce", 200), ("solve", 60)];
     assert_eq!(shares, expected);
     let first = &estimate.shares[0];
-    assert_eq!((first.option.as_deref(), first.price), (Some("--functions -MPI_Iprobe"), Price::Calls));
-    assert_eq!(estimate.shares[1].price, Price::Operations);
+    assert_eq!((first.option.as_deref(), first.price), (Some("--functions -MPI_Iprobe"), Omission::Calls));
+    assert_eq!(estimate.shares[1].price, Omission::Operations);
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn estimate_leaves_its_report_if_that_has_a_name() {
 }
 
 #[test]
-fn damage_is_told_and_the_rest_is_reported() {
+fn damage_is_reported_and_so_is_the_rest() {
     let directory = fresh("damaged_counts");
     two(&directory, false, true);
     fs::write(layout::profile(&directory, 0), [7; 64]).unwrap();

@@ -14,7 +14,7 @@ use std::process::Command;
 /// The smallest chunk that the format allows.
 pub(crate) const CHUNK: u64 = 256 << 10;
 
-/// An empty directory for one test.
+/// Returns an empty directory for one test.
 pub(crate) fn fresh(test: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&directory);
@@ -22,7 +22,7 @@ pub(crate) fn fresh(test: &str) -> PathBuf {
     directory
 }
 
-/// A recording of one process that is being made.
+/// A recording of one process under construction.
 pub(crate) struct Rank {
     directory: PathBuf,
     pub(crate) rank: u32,
@@ -30,17 +30,17 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// Begins a process; ranks have clocks that are 1000 ticks apart.
+    /// Creates a process; clocks of successive ranks are 1000 ticks apart.
     pub(crate) fn new(directory: &Path, rank: u32, size: u32) -> Self {
         Rank::of(directory, rank, size, "/bin/app")
     }
 
-    /// The same of another program.
+    /// Creates a process of that program.
     pub(crate) fn of(directory: &Path, rank: u32, size: u32, program: &str) -> Self {
         fs::create_dir_all(directory.join(layout::RECORDING)).unwrap();
         fs::create_dir_all(directory.join(layout::TRACES)).unwrap();
         let mut rank = Rank { directory: directory.into(), rank, journal: String::new() };
-        rank.tell(JournalRecord::Process {
+        rank.write(JournalRecord::Process {
             version: "0.1.0".into(),
             rank: rank.rank,
             size,
@@ -55,21 +55,25 @@ impl Rank {
         });
         let ticks = 1000 * u64::from(rank.rank);
         for (ticks, nanoseconds) in [(ticks, 0), (ticks + 2_000_000_000, 1_000_000_000)] {
-            rank.tell(JournalRecord::Calibration(ClockCalibration {
+            rank.write(JournalRecord::Calibration(ClockCalibration {
                 ticks,
                 nanoseconds,
                 realtime: nanoseconds,
             }));
         }
         for at in [10, 2_000_000] {
-            rank.tell(JournalRecord::Offset(ClockOffset { ticks: ticks + at, reference: at, round_trip: 4 }));
+            rank.write(JournalRecord::Offset(ClockOffset {
+                ticks: ticks + at,
+                reference: at,
+                round_trip: 4,
+            }));
         }
         rank
     }
 
-    /// Adds an entry to the journal.
-    pub(crate) fn tell(&mut self, entry: JournalRecord) {
-        self.journal.push_str(&entry.to_line());
+    /// Appends a record to the journal.
+    pub(crate) fn write(&mut self, record: JournalRecord) {
+        self.journal.push_str(&record.to_line());
         fs::write(layout::journal(&self.directory, self.rank), &self.journal).unwrap();
     }
 
@@ -99,7 +103,7 @@ impl Rank {
         let chunks = (bytes.len() - 1) / CHUNK as usize;
         let (full, last) = bytes.split_at(chunks * CHUNK as usize);
         fs::write(&path, full).unwrap();
-        // The end marks are not there yet, nor the number of the last event.
+        // The end marks are missing, and so is the number of the last event.
         let mut chunk = last[..last.len() - 2].to_vec();
         chunk[10..18].fill(0);
         let times = [events.first(), events.last()].map(|event| event.map_or(0, |event| event.0));
@@ -121,22 +125,22 @@ impl Rank {
     }
 }
 
-/// The number of an MPI function.
+/// Returns the number of an MPI function.
 pub(crate) fn mpi(name: &str) -> u64 {
     recording::functions::all().iter().position(|function| function.name == name).unwrap() as u64
 }
 
-/// A ring of messages over `size` processes, `rounds` times; answers the number of events.
+/// Records a ring of messages over `size` processes, `rounds` times; returns the number of events.
 pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
     let mut count = 0;
     for number in 0..size {
         let mut rank = Rank::new(directory, number, size);
-        rank.tell(JournalRecord::Thread { thread: 0, name: None });
+        rank.write(JournalRecord::Thread { thread: 0, name: None });
         for (communicator, name, members) in
             [(0, "MPI_COMM_WORLD", format!("0-{}", size - 1)), (1, "MPI_COMM_SELF", number.to_string())]
         {
             let key = u64::from(communicator) * (1 + u64::from(number));
-            rank.tell(JournalRecord::Communicator(Communicator {
+            rank.write(JournalRecord::Communicator(Communicator {
                 communicator,
                 key,
                 name: name.into(),
@@ -150,12 +154,12 @@ pub(crate) fn ring(directory: &Path, size: u32, rounds: u64) -> u64 {
         let events = ring_events(number, size, rounds);
         count += events.len() as u64;
         rank.record(0, &events);
-        rank.tell(JournalRecord::End { status: 0 });
+        rank.write(JournalRecord::End { status: 0 });
     }
     count
 }
 
-/// The events of one process of a ring.
+/// Returns the events of one process of a ring.
 pub(crate) fn ring_events(rank: u32, size: u32, rounds: u64) -> Vec<(u64, Event<'static>)> {
     let begin = 1000 * u64::from(rank) + 100;
     let arguments: &[u32] = &[1, 2];
@@ -179,8 +183,8 @@ pub(crate) fn ring_events(rank: u32, size: u32, rounds: u64) -> Vec<(u64, Event<
     events
 }
 
-/// Reads all of an archive, which must keep the laws, and answers the number of its events; the reference reader has to
-/// accept it, too.
+/// Reads all of an archive, which must keep the laws, and returns the number of its events; the reference
+/// reader has to accept it, too.
 pub(crate) fn check(directory: &Path) -> u64 {
     assert_eq!(laws::broken(directory), None, "{}", directory.display());
     let archive = Archive::open(directory).unwrap();

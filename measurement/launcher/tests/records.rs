@@ -1,4 +1,5 @@
-//! Records that are not as they were recorded: distances that fit the calling contexts, and plain records in their place.
+//! Records that differ from the recorded ones: distances of the archive's calling contexts, and plain
+//! records.
 
 use crate::finishing::finished;
 use crate::laws;
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 fn enter(calling_context: u32) -> Event<'static> {
-    // The recorder's distances count something else.
+    // The recorder's distances count other frames.
     Event::CallingContextEnter { calling_context, unwind_distance: 77 }
 }
 
@@ -25,7 +26,7 @@ fn sample(calling_context: u32) -> Event<'static> {
     Event::CallingContextSample { calling_context, unwind_distance: 88, interrupt_generator: 0 }
 }
 
-/// The distances of a location's enters and samples in their order.
+/// Returns the distances of a location's enters and samples in their order.
 fn distances(directory: &Path, location: u64) -> Vec<u32> {
     let archive = Archive::open(directory).unwrap();
     let file = archive.event_file(location).unwrap();
@@ -41,12 +42,12 @@ fn distances(directory: &Path, location: u64) -> Vec<u32> {
     found
 }
 
-/// A process with the regions 0, 1, … that the program has named.
+/// Creates a process with the regions 0, 1, … that the program has named.
 fn with_regions(directory: &Path, regions: u32) -> Rank {
     let mut rank = Rank::new(directory, 0, 1);
     for region in 0..regions {
         let (name, file) = (format!("region {region}"), None);
-        rank.tell(JournalRecord::Region(Region { region, name, file, line: 0, phase: false }));
+        rank.write(JournalRecord::Region(Region { region, name, file, line: 0, phase: false }));
     }
     rank
 }
@@ -63,7 +64,7 @@ fn distances_follow_from_the_contexts_whatever_was_recorded() {
             (REGION, 1, 0),
             (MPI_FUNCTION, barrier, 1),
             (MPI_FUNCTION, barrier, NO_PARENT),
-            // Two addresses of code that nobody knows are one context.
+            // Two addresses of unknown code are one context.
             (SAMPLE, 0x10, 1),
             (SAMPLE, 0x20, 1),
         ],
@@ -115,7 +116,7 @@ fn distances_of_all_chunks_are_corrected_in_their_places() {
     assert!(changed.count() > 10_000);
 }
 
-/// Regions in each other, deeper than a byte can count, of which the innermost is all that was told of.
+/// Regions in each other, deeper than a byte can count, of which only the innermost is in an event.
 fn deep(directory: &Path) {
     const DEPTH: u32 = 400;
     let rank = with_regions(directory, DEPTH);
@@ -164,7 +165,7 @@ fn new_file_that_was_interrupted_is_written_again() {
 }
 
 #[test]
-fn context_that_nobody_knows_is_left_out_and_named() {
+fn unknown_context_is_left_out_and_reported() {
     let directory = fresh("unknown_context");
     let rank = with_regions(&directory, 1);
     rank.paths(0, &[(REGION, 0, NO_PARENT)]);
@@ -214,7 +215,7 @@ fn wrong_distance_breaks_the_laws() {
     finished(&directory);
     let path = layout::events(&directory, 1);
     let mut bytes = fs::read(&path).unwrap();
-    // An enter of context 0: its number, its length, the context, the size of the distance, and the distance.
+    // An enter of context 0: its type, its length, the context, the size of the distance, and the distance.
     let at = bytes.windows(5).position(|bytes| bytes == [66, 3, 0, 1, 2]).unwrap();
     bytes[at + 4] = 3;
     fs::write(&path, bytes).unwrap();
@@ -222,7 +223,7 @@ fn wrong_distance_breaks_the_laws() {
     assert!(complaint.contains("1 contexts are new, from  to MPI_Send"), "{complaint}");
 }
 
-/// The events of a location, each with its time; regions by the numbers that they have in their names.
+/// Returns the events of a location, each with its time; regions by the numbers in their names.
 fn lines(directory: &Path, location: u64) -> Vec<String> {
     let archive = Archive::open(directory).unwrap();
     let definitions = archive.definitions().unwrap();
@@ -252,8 +253,8 @@ fn finished_plainly(directory: &Path) -> Summary {
     }
 }
 
-/// Functions 0, 1 and 2, the first calls the others; MPI functions in all of them, and other call sites. Behind the names:
-/// the numbers of their paths.
+/// Functions 0, 1 and 2, the first calls the others; MPI functions in all of them, and other call sites. The
+/// constants are the numbers of their paths.
 const PATHS: [(u32, u64, u32); 8] = [
     (REGION, 0, NO_PARENT),
     (REGION, 1, 0),
@@ -272,7 +273,7 @@ const IN_3: u32 = 7;
 /// How far samples may be apart: two periods of 10 ms and 10 ms, in ticks of half a nanosecond.
 const GAP: u64 = 60_000_000;
 
-/// What becomes of these events; the MPI function is `M`.
+/// Returns the plain records of these events; the MPI function is `M`.
 fn plain(test: &str, events: &[(u64, Event<'_>)]) -> String {
     let directory = fresh(test);
     let rank = with_regions(&directory, 4);
@@ -308,7 +309,7 @@ fn functions_that_two_calls_have_in_common_stay_between_them() {
 }
 
 #[test]
-fn regions_that_tell_of_themselves_are_entered_and_left_at_their_own_times() {
+fn regions_with_events_are_entered_and_left_at_their_own_times() {
     let found = plain(
         "own_times",
         &[
@@ -365,7 +366,7 @@ fn time_between_two_samples_belongs_to_the_later_one_unless_it_is_long() {
 }
 
 #[test]
-fn end_of_the_program_closes_what_has_told_of_itself_and_the_last_call_the_rest() {
+fn end_of_the_program_closes_regions_with_events_and_the_last_call_the_rest() {
     let end = Event::ProgramEnd { exit_status: 0 };
     let open = [(10, enter(IN_1)), (12, leave(IN_1)), (20, enter(IN_2)), (30, end)];
     let expected = "10 +0, 10 +1, 10 +M, 12 -M, 12 -1, 20 +2, 20 +M, 30 -M, 30 -2, 30 -0, 30 ProgramEnd";
@@ -385,11 +386,11 @@ fn leave_without_enter_is_nested_all_the_same() {
 }
 
 #[test]
-fn recording_says_which_records_are_wanted_unless_somebody_asks_for_others() {
+fn recording_has_the_wanted_records_unless_others_are_requested() {
     let record = |test: &str| {
         let directory = fresh(test);
         let mut rank = with_regions(&directory, 1);
-        rank.tell(JournalRecord::Records { records: EventRecords::EnterLeave });
+        rank.write(JournalRecord::Records { records: EventRecords::EnterLeave });
         rank.paths(0, &[(REGION, 0, NO_PARENT)]);
         rank.record(0, &[(1, enter(0)), (2, leave(0))]);
         directory

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the program is said to be mapped.
+/// Base address of the program in the recording.
 const BASE: u64 = 0x5555_0000_0000;
 
 /// Builds a source; `None` if there is no such compiler.
@@ -36,7 +36,7 @@ fn build(directory: &Path, compiler: &str, arguments: &[&str], name: &str, sourc
     Some(program)
 }
 
-/// Addresses of the call instructions' ends in a function, by its symbol.
+/// Returns the addresses of the ends of call instructions in a function, by its symbol.
 fn returns(program: &Path, function: &str) -> Vec<u64> {
     let bytes = fs::read(program).unwrap();
     let file = object::File::parse(&*bytes).unwrap();
@@ -60,12 +60,12 @@ fn build_id(program: &Path) -> Option<String> {
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The archive of one process with these paths: kind, address in a library, parent.
+/// Makes the archive of one process with these paths: kind, address in a library, parent.
 fn archive(directory: &Path, library: &Path, nodes: &[(u32, u64, u32)]) -> (Definitions, Vec<String>) {
     archive_of(directory, library, nodes, false)
 }
 
-/// The same; the file is the program of the process, or a library.
+/// As [`archive`]; the file is the program of the process, or a library.
 fn archive_of(
     directory: &Path,
     program: &Path,
@@ -77,7 +77,7 @@ fn archive_of(
         true => Rank::of(&experiment, 0, 1, program.to_str().unwrap()),
         false => Rank::new(&experiment, 0, 1),
     };
-    rank.tell(JournalRecord::Module(Module {
+    rank.write(JournalRecord::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,
@@ -92,13 +92,13 @@ fn archive_of(
         .collect();
     rank.paths(0, &nodes);
     rank.record(0, &[]);
-    rank.tell(JournalRecord::End { status: 0 });
+    rank.write(JournalRecord::End { status: 0 });
     let notices = finished(&experiment).notices;
     check(&experiment);
     (Archive::open(&experiment).unwrap().definitions().unwrap(), notices)
 }
 
-/// Name, file and line of each context from the outermost to the last.
+/// Returns name, file and line of each context from the outermost to the last.
 fn path(definitions: &Definitions) -> Vec<(String, Option<(String, u32)>)> {
     let mut path = Vec::new();
     let mut at = definitions.calling_contexts.len().checked_sub(1);
@@ -146,7 +146,7 @@ fn inlined_functions_are_contexts_of_their_own() {
     let lines: Vec<_> =
         definitions.regions.iter().map(|region| (region.name.as_str(), region.begin_line)).collect();
     assert_eq!(lines, [("outer", 8), ("middle", 5), ("inner", 2), ("MPI_Send", 0), ("app", 0)]);
-    // The file of these functions is not the program that the process says it is.
+    // The file of these functions is not the program of the process.
     let libraries: Vec<_> = definitions.regions.iter().map(|region| region.description.as_str()).collect();
     assert_eq!(libraries, ["program", "program", "program", "", ""]);
     assert!(definitions.regions[0].source_file.ends_with("/inlined/a.c"));
@@ -154,8 +154,8 @@ fn inlined_functions_are_contexts_of_their_own() {
 }
 
 #[test]
-fn functions_that_told_themselves_are_those_of_the_compiler() {
-    let directory = fresh("told_themselves");
+fn instrumented_functions_have_the_paradigm_of_the_compiler() {
+    let directory = fresh("instrumented");
     let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
     let outer = address(&program, "outer");
     let (definitions, _) = archive(&directory, &program, &[(FUNCTION, outer, NO_PARENT)]);
@@ -164,7 +164,7 @@ fn functions_that_told_themselves_are_those_of_the_compiler() {
     assert_eq!(definitions.calling_contexts[0].source, None);
 }
 
-/// Whether a file has lost symbols and debug information: `strip` is there.
+/// Removes symbols and debug information of a file; returns whether `strip` is there.
 fn is_stripped(program: &Path, arguments: &[&str]) -> bool {
     let stripped = Command::new("strip").args(arguments).arg(program).status();
     let is_done = stripped.is_ok_and(|status| status.success());
@@ -174,7 +174,7 @@ fn is_stripped(program: &Path, arguments: &[&str]) -> bool {
     is_done
 }
 
-/// What is said of a file without debug information.
+/// Returns the notices about a file without debug information.
 fn without_lines(notices: &[String], program: &Path) -> Vec<String> {
     let begin = format!("{} has no debug information: ", program.display());
     let of_file = notices.iter().filter_map(|notice| notice.strip_prefix(&begin));
@@ -183,12 +183,12 @@ fn without_lines(notices: &[String], program: &Path) -> Vec<String> {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn without_debug_information_symbols_give_names_and_calls_are_told_apart_by_where_they_return() {
+fn without_debug_information_symbols_give_names_and_calls_are_distinguished_by_return_address() {
     let directory = fresh("symbols_only");
     let Some(program) = build(&directory, "cc", &["-O2"], "a.c", C) else { return };
     let call = returns(&program, "outer")[0];
     let main = address(&program, "main");
-    // Two calls from main, as far as anybody knows; and samples at two addresses, which are one path.
+    // Two calls from main, as far as is known; and samples at two addresses, which are one path.
     let nodes = [
         (FRAME, main + 1, NO_PARENT),
         (FRAME, main + 2, NO_PARENT),
@@ -249,7 +249,7 @@ fn without_symbols_functions_are_named_by_where_they_begin() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn without_a_table_for_unwinding_calls_are_named_by_where_they_return() {
+fn without_an_unwind_table_calls_are_named_by_return_address() {
     let directory = fresh("no_table");
     let options = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-exceptions"];
     let Some(program) = build(&directory, "cc", &options, "a.c", C) else { return };
@@ -271,7 +271,7 @@ int shown(int x) { return hidden(x) + 1; }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn functions_of_a_stripped_library_are_named_by_what_it_shows_or_by_where_they_begin() {
+fn functions_of_a_stripped_library_are_named_by_its_dynamic_symbols_or_by_where_they_begin() {
     let directory = fresh("library");
     let options = ["-O2", "-shared", "-fPIC"];
     let Some(library) = build(&directory, "cc", &options, "a.c", LIBRARY) else { return };
@@ -327,7 +327,7 @@ fn program_that_was_built_again_has_no_names() {
     let outer = address(&program, "outer");
     let experiment = directory.join("run");
     let mut rank = Rank::new(&experiment, 0, 1);
-    rank.tell(JournalRecord::Module(Module {
+    rank.write(JournalRecord::Module(Module {
         begin: BASE,
         end: BASE + 0x1000_0000,
         bias: BASE,
@@ -395,7 +395,7 @@ fn names_of_rust_are_those_of_the_source() {
 }
 
 #[test]
-fn what_the_c_library_does_before_main_is_left_out() {
+fn calls_of_the_c_library_before_main_are_left_out() {
     let directory = fresh("before_main");
     let Some(program) = build(&directory, "cc", &["-g", "-O2"], "a.c", C) else { return };
     let (start, main) = (address(&program, "_start"), address(&program, "main"));

@@ -1,10 +1,10 @@
-//! Writes the definitions of an archive whose event files are complete, and the anchor last.
+//! Writes the definitions of an archive with complete event files, and the anchor last.
 //!
-//! Conventions are Score-P's wherever it has some: numbers of locations, names of processes, templates for names of
-//! communicators, paradigms, groups without names.
+//! Conventions are Score-P's wherever it has some: numbers of locations, names of processes, templates for
+//! names of communicators, paradigms, groups without names.
 
-use super::clock::Clock;
-use super::communicators::{Known, Numbers, Shared};
+use super::clock::TraceClock;
+use super::communicators::{LocalNumbers, Numbers, SharedObjects};
 use super::contexts::{Contexts, NO_CONTEXT};
 use super::members;
 use super::strings::Strings;
@@ -19,36 +19,37 @@ use recording::layout;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Communicators and windows with events that tell when they are made and freed.
+/// OTF2's `CommFlag` and `RmaWinFlag` for communicators and windows with events of their creation and
+/// destruction.
 const CREATE_DESTROY_EVENTS: u32 = 1;
 
-/// The region flag of phases.
+/// OTF2's `RegionFlag` of phases.
 const PHASE: u32 = 2;
 
-/// A location with what is written about it.
+/// The definition of a location.
 #[derive(Clone, Debug)]
-pub(crate) struct Location {
+pub(crate) struct LocationDefinition {
     pub(crate) reference: u64,
     pub(crate) name: String,
     pub(crate) events: u64,
 }
 
-/// Everything that goes into the definitions.
+/// The contents of the definitions.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) anchor: Anchor,
-    pub(crate) clock: &'a Clock,
+    pub(crate) clock: &'a TraceClock,
     /// Names of the hosts, and the position of the host of each rank that is known to have one.
     pub(crate) hosts: &'a [String],
     pub(crate) host_of: &'a [Option<u32>],
-    pub(crate) locations: &'a [Location],
+    pub(crate) locations: &'a [LocationDefinition],
     /// Position of the process of each location, if it left a journal.
     pub(crate) process_of: &'a [Option<usize>],
     /// Program and arguments by process.
     pub(crate) programs: &'a [Vec<String>],
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a SharedObjects,
     pub(crate) contexts: &'a Contexts,
-    /// Whether events name calling contexts.
+    /// Whether events refer to calling contexts.
     pub(crate) has_contexts: bool,
     /// Samples for a second of a thread's processor time.
     pub(crate) sample: u32,
@@ -57,7 +58,7 @@ pub(crate) struct Content<'a> {
 /// Writes the archive's definitions and its anchor.
 ///
 /// # Errors
-/// If the disk refuses, or there is more of something than the format can say.
+/// If the disk refuses, or a number is too large for the format.
 pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Error> {
     // The largest record must fit into a chunk: a table with a number for each path of a thread, or a group.
     let longest = content.contexts.of.iter().map(Vec::len).max().unwrap_or(0).max(content.host_of.len());
@@ -66,7 +67,7 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
     let mut archive = ArchiveWriter::complete(directory.join(layout::ANCHOR), content.anchor.clone())?;
     let mut strings = Strings::default();
     let mut records = Vec::new();
-    define(&content, &mut strings, &mut Records { list: &mut records });
+    define(&content, &mut strings, &mut DefinitionList { list: &mut records });
     let programs: Vec<Vec<u64>> = content
         .programs
         .iter()
@@ -97,7 +98,7 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
         realtime_timestamp: clock.realtime,
     })?;
     for (reference, string) in (0..).zip(strings.iter()) {
-        // No string of OTF2 can hold a zero byte; neither can a name that the system knows.
+        // No string of OTF2 can hold a NUL; neither can a name that the system knows.
         let string: Vec<u8> = string.bytes().filter(|&byte| byte != 0).collect();
         archive.define(Definition::String { reference, string: &string })?;
     }
@@ -107,20 +108,20 @@ pub(crate) fn write(directory: &Path, mut content: Content<'_>) -> Result<(), Er
     Ok(archive.finish()?)
 }
 
-/// A definition with the lists that it borrows.
+/// A definition that owns its lists.
 #[derive(Debug)]
-enum Record {
+enum OwnedDefinition {
     Plain(Definition<'static>),
     Group { reference: u32, members: Vec<u64>, kind: GroupType },
     Topology { reference: u32, communicator: u32, name: u32, dimensions: Vec<u32> },
     Coordinate { topology: u32, rank: u32, coordinates: Vec<u32> },
 }
 
-impl Record {
+impl OwnedDefinition {
     fn definition(&self) -> Definition<'_> {
         match self {
-            Record::Plain(definition) => *definition,
-            Record::Group { reference, members, kind } => Definition::Group {
+            OwnedDefinition::Plain(definition) => *definition,
+            OwnedDefinition::Group { reference, members, kind } => Definition::Group {
                 reference: *reference,
                 name: 0,
                 members: List::from(&members[..]),
@@ -128,13 +129,15 @@ impl Record {
                 paradigm: Paradigm::MPI,
                 group_flags: 0,
             },
-            Record::Topology { reference, communicator, name, dimensions } => Definition::CartTopology {
-                reference: *reference,
-                name: *name,
-                communicator: *communicator,
-                cart_dimensions: List::from(&dimensions[..]),
-            },
-            Record::Coordinate { topology, rank, coordinates } => Definition::CartCoordinate {
+            OwnedDefinition::Topology { reference, communicator, name, dimensions } => {
+                Definition::CartTopology {
+                    reference: *reference,
+                    name: *name,
+                    communicator: *communicator,
+                    cart_dimensions: List::from(&dimensions[..]),
+                }
+            }
+            OwnedDefinition::Coordinate { topology, rank, coordinates } => Definition::CartCoordinate {
                 cart_topology: *topology,
                 rank: *rank,
                 coordinates: List::from(&coordinates[..]),
@@ -144,19 +147,19 @@ impl Record {
 }
 
 /// Definitions in the order in which they are written.
-struct Records<'a> {
-    list: &'a mut Vec<Record>,
+struct DefinitionList<'a> {
+    list: &'a mut Vec<OwnedDefinition>,
 }
 
-impl Records<'_> {
+impl DefinitionList<'_> {
     fn add(&mut self, definition: Definition<'static>) {
-        self.list.push(Record::Plain(definition));
+        self.list.push(OwnedDefinition::Plain(definition));
     }
 }
 
-/// All definitions but the clock and the strings, each behind those that it refers to.
-fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
-    // String 0 is empty: what has no name has this one.
+/// Adds all definitions but the clock and the strings, each behind those that it refers to.
+fn define(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
+    // String 0 is empty: the name of what has none.
     strings.number("");
     paradigms(strings, records);
     system_tree(content, strings, records);
@@ -172,7 +175,7 @@ fn define(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_
     }
 }
 
-fn paradigms(strings: &mut Strings, records: &mut Records<'_>) {
+fn paradigms(strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const PROCESS: u8 = 0;
     records.add(Definition::Paradigm {
         paradigm: Paradigm::MPI,
@@ -185,7 +188,7 @@ fn paradigms(strings: &mut Strings, records: &mut Records<'_>) {
     }
 }
 
-fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const MACHINE: u8 = 0;
     const SHARED_MEMORY: u8 = 1;
     let nodes = content.hosts.iter().map(|host| (host.as_str(), "node", 0, SHARED_MEMORY));
@@ -200,7 +203,7 @@ fn system_tree(content: &Content<'_>, strings: &mut Strings, records: &mut Recor
     }
 }
 
-fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     for (rank, host) in (0..).zip(content.host_of) {
         records.add(Definition::LocationGroup {
             reference: rank,
@@ -221,7 +224,7 @@ fn locations(content: &Content<'_>, strings: &mut Strings, records: &mut Records
     }
 }
 
-fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     for (reference, region) in (0..).zip(&content.contexts.regions) {
         records.add(Definition::Region {
             reference,
@@ -239,9 +242,9 @@ fn regions(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'
     programs(content, strings, records);
 }
 
-/// A region for each program with its arguments, as Score-P has it: Scalasca looks for it when `ProgramBegin` comes, by its
-/// canonical name. No event enters it.
-fn programs(content: &Content<'_>, strings: &mut Strings, records: &mut Records<'_>) {
+/// Adds a region for each program with its arguments, as Score-P does: Scalasca looks it up by its canonical
+/// name at `ProgramBegin`. No event enters it.
+fn programs(content: &Content<'_>, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     let mut known = HashSet::new();
     let first = content.contexts.regions.len() as u32;
     for program in content.programs {
@@ -265,10 +268,11 @@ fn programs(content: &Content<'_>, strings: &mut Strings, records: &mut Records<
     }
 }
 
-fn groups(content: &Content<'_>, records: &mut Records<'_>) {
-    // The first thread of each process is the one that ranks stand for; its number is the rank.
+fn groups(content: &Content<'_>, records: &mut DefinitionList<'_>) {
+    // The first thread of each process stands for its rank; its number is the rank.
     let everybody = (0..content.host_of.len() as u64).collect();
-    let mut add = |reference, members, kind| records.list.push(Record::Group { reference, members, kind });
+    let mut add =
+        |reference, members, kind| records.list.push(OwnedDefinition::Group { reference, members, kind });
     add(members::LOCATIONS, everybody, GroupType::COMM_LOCATIONS);
     add(members::SELF, Vec::new(), GroupType::COMM_SELF);
     for (reference, ranks) in content.shared.groups.iter() {
@@ -276,7 +280,7 @@ fn groups(content: &Content<'_>, records: &mut Records<'_>) {
     }
 }
 
-fn communicators(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+fn communicators(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     let flags = CREATE_DESTROY_EVENTS;
     for (reference, communicator) in (0..).zip(&shared.communicators) {
         let name = strings.number(&communicator.name);
@@ -299,7 +303,7 @@ fn communicators(shared: &Shared, strings: &mut Strings, records: &mut Records<'
     }
 }
 
-fn topologies(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+fn topologies(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     let mut next = 0;
     for (reference, topology) in (0..).zip(&shared.topologies) {
         let mut dimensions = Vec::new();
@@ -310,15 +314,15 @@ fn topologies(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>)
             next += 1;
         }
         let (communicator, name) = (topology.communicator, strings.number("MPI topology"));
-        records.list.push(Record::Topology { reference, communicator, name, dimensions });
+        records.list.push(OwnedDefinition::Topology { reference, communicator, name, dimensions });
         for (&rank, coordinates) in &topology.places {
             let coordinates = coordinates.clone();
-            records.list.push(Record::Coordinate { topology: reference, rank, coordinates });
+            records.list.push(OwnedDefinition::Coordinate { topology: reference, rank, coordinates });
         }
     }
 }
 
-fn files(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
+fn files(shared: &SharedObjects, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     const PARALLEL: u8 = 1;
     if shared.paths.len() == 0 {
         return;
@@ -348,7 +352,7 @@ fn files(shared: &Shared, strings: &mut Strings, records: &mut Records<'_>) {
     }
 }
 
-fn attributes(strings: &mut Strings, records: &mut Records<'_>) {
+fn attributes(strings: &mut Strings, records: &mut DefinitionList<'_>) {
     for (reference, attribute) in (0..).zip(ATTRIBUTES) {
         records.add(Definition::Attribute {
             reference,
@@ -359,7 +363,7 @@ fn attributes(strings: &mut Strings, records: &mut Records<'_>) {
     }
 }
 
-fn contexts(contexts: &Contexts, sample: u32, strings: &mut Strings, records: &mut Records<'_>) {
+fn contexts(contexts: &Contexts, sample: u32, strings: &mut Strings, records: &mut DefinitionList<'_>) {
     for (reference, (file, line_number)) in (0..).zip(&contexts.lines) {
         let file = strings.number(file);
         records.add(Definition::SourceCodeLocation { reference, file, line_number: *line_number });
@@ -387,13 +391,13 @@ fn contexts(contexts: &Contexts, sample: u32, strings: &mut Strings, records: &m
 }
 
 /// A mapping table.
-struct Table {
+struct MappingTable {
     kind: MappingType,
     pairs: Vec<IdPair>,
     dense: Vec<u64>,
 }
 
-impl Table {
+impl MappingTable {
     fn definition(&self) -> Definition<'_> {
         let id_map = match self.pairs.is_empty() {
             true => IdMap::Dense(List::from(&self.dense[..])),
@@ -403,15 +407,15 @@ impl Table {
     }
 }
 
-/// The mapping tables of a location: those that change something, as Score-P has them.
-fn tables(program: &[u64], known: &Known, contexts: &[u32]) -> Vec<Table> {
+/// Returns the mapping tables of a location: those that are not the identity, as in Score-P.
+fn tables(program: &[u64], known: &LocalNumbers, contexts: &[u32]) -> Vec<MappingTable> {
     let mut tables = Vec::new();
     let contexts = contexts.iter().map(|&number| if number == NO_CONTEXT { u64::MAX } else { number.into() });
     for (kind, dense) in
         [(MappingType::String, program.to_vec()), (MappingType::CallingContext, contexts.collect())]
     {
         if (0..).zip(&dense).any(|(local, &global)| local != global) {
-            tables.push(Table { kind, pairs: Vec::new(), dense });
+            tables.push(MappingTable { kind, pairs: Vec::new(), dense });
         }
     }
     let sparse = [
@@ -427,11 +431,11 @@ fn tables(program: &[u64], known: &Known, contexts: &[u32]) -> Vec<Table> {
     tables
 }
 
-fn sparse_table(kind: MappingType, numbers: &Numbers) -> Option<Table> {
+fn sparse_table(kind: MappingType, numbers: &Numbers) -> Option<MappingTable> {
     if numbers.iter().all(|(local, global)| local == global) {
         return None;
     }
-    // Without gaps it is shorter without the numbers themselves.
+    // Without gaps a dense table is shorter.
     let is_dense = (0..).zip(numbers.keys()).all(|(at, &local)| at == local);
     let (mut pairs, mut dense) = (Vec::new(), Vec::new());
     for (&local, &global) in numbers {
@@ -441,7 +445,7 @@ fn sparse_table(kind: MappingType, numbers: &Numbers) -> Option<Table> {
             pairs.push(IdPair { local: local.into(), global: global.into() });
         }
     }
-    Some(Table { kind, pairs, dense })
+    Some(MappingTable { kind, pairs, dense })
 }
 
 #[cfg(test)]
@@ -450,7 +454,7 @@ mod tests {
 
     #[test]
     fn only_tables_that_change_something_are_written() {
-        let known = Known {
+        let known = LocalNumbers {
             communicators: Numbers::from([(0, 0), (1, 1), (2, 5)]),
             groups: Numbers::from([(3, 3)]),
             windows: Numbers::from([(1, 0)]),

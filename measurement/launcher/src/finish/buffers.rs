@@ -1,4 +1,4 @@
-//! The buffer of a location: what it had recorded and not yet written out.
+//! The buffer of a location: events that had been recorded and not yet written out.
 
 use crate::Error;
 use recording::buffer::{HEADER_BYTES, MAGIC};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Length of the header of a chunk.
 pub(crate) const CHUNK_HEADER: usize = 18;
 
-/// What a buffer holds.
+/// The contents of a buffer.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Buffer {
     /// Number of the first event in the chunk.
@@ -20,14 +20,14 @@ pub(crate) struct Buffer {
     pub(crate) events: u64,
     /// Number of chunks that the event file has.
     pub(crate) chunks: u64,
-    /// Whether the event file is complete without it.
+    /// Whether the event file is complete without the buffer.
     pub(crate) has_ended: bool,
 }
 
 /// Reads the buffer of a location; `None` if there is none.
 ///
 /// # Errors
-/// If the file cannot be read, or what it says of itself is impossible.
+/// If the file cannot be read, or its header is impossible.
 pub(crate) fn read(directory: &Path, location: u64, chunk_size: u64) -> Result<Option<Buffer>, Error> {
     let path = layout::buffer(directory, location);
     let bytes = match fs::read(&path) {
@@ -38,9 +38,9 @@ pub(crate) fn read(directory: &Path, location: u64, chunk_size: u64) -> Result<O
     parse(&bytes, chunk_size).map(Some).map_err(|(offset, message)| Error::at(&path, offset, message))
 }
 
-/// The buffer in the bytes of its file, or what is wrong at which byte.
+/// Parses the bytes of a buffer's file; an error has the offset of the problem.
 fn parse(bytes: &[u8], chunk_size: u64) -> Result<Buffer, (u64, String)> {
-    // The fields of `recording::buffer::Header`, in their order.
+    // The fields of `recording::buffer::BufferHeader`, in their order.
     let field = |number: usize| {
         let bytes = bytes.get(number * 8..).and_then(<[u8]>::first_chunk);
         bytes.copied().map(u64::from_ne_bytes).ok_or((number as u64 * 8, "the file ends here".to_string()))
@@ -52,7 +52,7 @@ fn parse(bytes: &[u8], chunk_size: u64) -> Result<Buffer, (u64, String)> {
         return Err((8, format!("chunks of {} bytes, the journal says {chunk_size}", field(1)?)));
     }
     let (filled, events, chunks, has_ended) = (field(2)?, field(3)?, field(4)?, field(7)? != 0);
-    // Before the first record there need not be a header.
+    // Before the first record there may be no header.
     if has_ended || filled < CHUNK_HEADER as u64 {
         return Ok(Buffer { first_event: 0, records: Vec::new(), events, chunks, has_ended });
     }
@@ -70,7 +70,8 @@ fn parse(bytes: &[u8], chunk_size: u64) -> Result<Buffer, (u64, String)> {
     Ok(Buffer { first_event, records: records.to_vec(), events, chunks, has_ended })
 }
 
-/// The second byte of a chunk, which says the byte order: the recorder's is the machine's.
+/// Returns the second byte of a chunk, the byte order (OTF2's endianness flag): the recorder's is the
+/// machine's.
 pub(crate) fn order_mark() -> u8 {
     if cfg!(target_endian = "big") { 0x23 } else { 0x42 }
 }

@@ -1,13 +1,13 @@
-//! The clock of the trace: that of rank 0, and how far the others are from it.
+//! The clock of the trace: that of rank 0, and the offsets of the others.
 
 use super::journals::Process;
 use super::notices::Notices;
 use otf2::ClockCorrection;
 use recording::journal::ClockCalibration;
 
-/// What a tick is and where the trace lies on the clock.
+/// The resolution of the clock, the span of the trace on it, and the offsets of the processes.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct TraceClock {
     /// Ticks per second.
     pub(crate) resolution: u64,
     /// Time of the first event.
@@ -16,28 +16,29 @@ pub(crate) struct Clock {
     pub(crate) length: u64,
     /// Nanoseconds since 1970 at the first event; all ones if unknown.
     pub(crate) realtime: u64,
-    /// How far the clock of each process is behind, at several moments: ticks of the process, and what to add.
-    pub(crate) offsets: Vec<Vec<Offset>>,
+    /// For each process its offsets at several moments.
+    pub(crate) offsets: Vec<Vec<OffsetPoint>>,
 }
 
-/// How far a clock is behind that of rank 0 at a moment.
+/// The offset of a clock from that of rank 0 at a moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Offset {
+pub(crate) struct OffsetPoint {
     /// Ticks of the process.
     pub(crate) time: u64,
     /// Ticks to add.
     pub(crate) offset: i64,
-    /// How uncertain that is, in ticks.
+    /// Standard deviation of the offset, in ticks.
     pub(crate) deviation: f64,
 }
 
-/// The clock of a run; `times` are the first and last time of the events of each process, in its own ticks.
+/// Returns the clock of a run; `times` are the first and last time of the events of each process, in its own
+/// ticks.
 pub(crate) fn clock(
     processes: &[Process],
     times: &[Option<(u64, u64)>],
     now: Option<ClockCalibration>,
     notices: &mut Notices,
-) -> Clock {
+) -> TraceClock {
     let resolution = resolution(processes, now, notices);
     let mut offsets = Vec::new();
     let mut span: Option<(u64, u64)> = None;
@@ -53,11 +54,11 @@ pub(crate) fn clock(
     }
     let (begin, end) = span.unwrap_or_default();
     let realtime = realtime(processes, begin, resolution).unwrap_or(u64::MAX);
-    Clock { resolution, begin, length: end.saturating_sub(begin), realtime, offsets }
+    TraceClock { resolution, begin, length: end.saturating_sub(begin), realtime, offsets }
 }
 
-impl Clock {
-    /// The trace goes on until these times of processes, each by position and in ticks of the process.
+impl TraceClock {
+    /// Extends the trace until these times of processes, each by position and in ticks of the process.
     pub(super) fn extend(&mut self, times: impl Iterator<Item = (usize, u64)>) {
         for (process, time) in times {
             let offsets = self.offsets.get(process).map_or(&[][..], Vec::as_slice);
@@ -67,14 +68,14 @@ impl Clock {
     }
 }
 
-/// The way from the clock of a process to that of rank 0.
-fn correction(offsets: &[Offset]) -> ClockCorrection {
+/// Returns the correction from the clock of a process to that of rank 0.
+fn correction(offsets: &[OffsetPoint]) -> ClockCorrection {
     let pairs: Vec<otf2::ClockOffset> =
         offsets.iter().map(|at| otf2::ClockOffset { time: at.time, offset: at.offset }).collect();
     ClockCorrection::new(&pairs).unwrap_or_default()
 }
 
-/// Ticks per second of rank 0, or of the first process that knows.
+/// Returns the ticks per second of rank 0, or of the first process with two calibrations.
 fn resolution(processes: &[Process], now: Option<ClockCalibration>, notices: &mut Notices) -> u64 {
     const NANOSECONDS: u64 = 1_000_000_000;
     let Some(first) = processes.first() else { return NANOSECONDS };
@@ -92,16 +93,17 @@ fn resolution(processes: &[Process], now: Option<ClockCalibration>, notices: &mu
     })
 }
 
-/// Ticks per second between two readings, if that can be said to a ten-thousandth at least.
+/// Returns the ticks per second between two readings, if they are far enough apart for an accuracy of a
+/// ten-thousandth.
 fn rate(first: ClockCalibration, last: ClockCalibration) -> Option<u64> {
     let ticks = last.ticks.checked_sub(first.ticks)?;
     let nanoseconds = last.nanoseconds.checked_sub(first.nanoseconds).filter(|&span| span > 1_000_000)?;
     let rate = u128::from(ticks) * 1_000_000_000 / u128::from(nanoseconds);
-    // No clock of a processor ticks slower or faster; what does is another machine's, or damage.
+    // No processor's clock is slower or faster: such a rate is another machine's, or damage.
     u64::try_from(rate).ok().filter(|rate| (1_000_000..=100_000_000_000).contains(rate))
 }
 
-/// When the trace begins, in nanoseconds since 1970.
+/// Returns the time of the trace's start, in nanoseconds since 1970.
 fn realtime(processes: &[Process], begin: u64, resolution: u64) -> Option<u64> {
     let first = processes.first()?;
     let at = first.calibrations.first()?;
@@ -110,19 +112,20 @@ fn realtime(processes: &[Process], begin: u64, resolution: u64) -> Option<u64> {
     u64::try_from(i128::from(at.realtime) + nanoseconds).ok()
 }
 
-/// The offsets of a process: at least two, as one is ignored by the format's rules, at increasing times.
+/// Returns the offsets of a process at increasing times: at least two, as a single one is ignored by the
+/// rules of the format.
 fn of_process(
     process: &Process,
     times: Option<(u64, u64)>,
     processes: &[Process],
     resolution: u64,
     notices: &mut Notices,
-) -> Vec<Offset> {
-    let mut offsets: Vec<Offset> = Vec::new();
-    for told in &process.offsets {
-        let offset = told.reference.wrapping_sub(told.ticks) as i64;
-        // Half of the round trip is the largest error that Cristian's algorithm can make.
-        let new = Offset { time: told.ticks, offset, deviation: told.round_trip as f64 / 2.0 };
+) -> Vec<OffsetPoint> {
+    let mut offsets: Vec<OffsetPoint> = Vec::new();
+    for measured in &process.offsets {
+        let offset = measured.reference.wrapping_sub(measured.ticks) as i64;
+        // Half of the round trip is the largest error of Cristian's algorithm.
+        let new = OffsetPoint { time: measured.ticks, offset, deviation: measured.round_trip as f64 / 2.0 };
         if offsets.last().is_none_or(|last| last.time < new.time) {
             offsets.push(new);
         }
@@ -131,20 +134,20 @@ fn of_process(
     match offsets[..] {
         [] => {
             let offset = guess(process, processes, resolution, notices);
-            twice(Offset { time: first, offset, deviation: 0.0 }, last)
+            twice(OffsetPoint { time: first, offset, deviation: 0.0 }, last)
         }
         [only] => twice(only, last),
         _ => offsets,
     }
 }
 
-/// The same offset at two different times.
-fn twice(offset: Offset, later: u64) -> Vec<Offset> {
+/// Returns the same offset at two different times.
+fn twice(offset: OffsetPoint, later: u64) -> Vec<OffsetPoint> {
     let time = offset.time.min(u64::MAX - 1);
-    vec![Offset { time, ..offset }, Offset { time: later.max(time + 1), ..offset }]
+    vec![OffsetPoint { time, ..offset }, OffsetPoint { time: later.max(time + 1), ..offset }]
 }
 
-/// The offset of a process that has none measured: it died before.
+/// Estimates the offset of a process without a measurement: it died before.
 fn guess(process: &Process, processes: &[Process], resolution: u64, notices: &mut Notices) -> i64 {
     let Some(reference) = processes.first() else { return 0 };
     if (&process.host, &process.clock) == (&reference.host, &reference.clock) {
@@ -181,13 +184,13 @@ mod tests {
         processes: &[Process],
         times: &[Option<(u64, u64)>],
         now: Option<ClockCalibration>,
-    ) -> (Clock, Vec<String>) {
+    ) -> (TraceClock, Vec<String>) {
         let mut notices = Notices::default();
         (clock(processes, times, now, &mut notices), notices.lines())
     }
 
     #[test]
-    fn first_and_last_calibration_say_how_long_a_tick_is() {
+    fn first_and_last_calibration_give_the_length_of_a_tick() {
         let first =
             process(0, &[(1000, 0, 5_000_000_000), (2_600_001_000, 1_000_000_000, 6_000_000_000)], &[]);
         let (clock, notices) = run(&[first], &[Some((2600 + 1000, 10_000))], None);

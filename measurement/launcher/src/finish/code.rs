@@ -1,8 +1,9 @@
-//! Functions at the addresses that paths have: names, files and lines, and the libraries that they lie in.
+//! Symbolization of the addresses on call paths: functions, files and lines, and the libraries that they
+//! belong to.
 
 use super::contexts::{Paths, Region};
 use super::journals::Process;
-use super::modules::{Modules, Place};
+use super::modules::{CodeAddress, Modules};
 use super::notices::Notices;
 use model::{Paradigm, RegionRole};
 use recording::paths::{FRAME, PathNode};
@@ -10,7 +11,8 @@ use recording::python::{is_interpreter, is_mpi4py};
 use std::collections::HashMap;
 use symbols::Frame;
 
-/// What the C library calls before `main`, or before the function of a thread. All paths have it in common.
+/// Functions that the C library calls before `main`, or before the function of a thread. All paths have them
+/// in common.
 const BEFORE_MAIN: [&str; 9] = [
     "_start",
     "__libc_start_main",
@@ -23,40 +25,40 @@ const BEFORE_MAIN: [&str; 9] = [
     "__clone3",
 ];
 
-/// How the names of files begin that are the C library, with which nobody has to do.
+/// Prefixes of the names of files of the C library, of which users need no debug information.
 const C_LIBRARY: [&str; 9] =
     ["libc.so", "libc-", "libc.musl", "libm.so", "libm-", "libpthread", "ld-linux", "ld-musl", "ld-2."];
 
-/// A function on a path, and the file and line of the call or sample in it. A call without debug information has the line 0 in
-/// a file whose name ends with the return address.
-pub(super) type Function = (Region, Option<(String, u32)>);
+/// A function on a path, and the file and line of the call or sample in it. A call without debug information
+/// has the line 0 in a file with a name that ends with the return address.
+pub(super) type PathFunction = (Region, Option<(String, u32)>);
 
-/// What is known of code.
+/// The functions at the addresses of a run's call paths.
 #[derive(Default)]
-pub(super) struct Code {
+pub(super) struct Symbolizer {
     modules: Modules,
-    /// By file: what was found in it, if it could be opened.
-    found: Vec<Option<Found>>,
+    /// By file: its debug information, if it could be opened.
+    found: Vec<Option<FileSymbols>>,
     /// The functions at each place that a path has.
-    frames: HashMap<Place, Vec<Frame>>,
+    frames: HashMap<CodeAddress, Vec<Frame>>,
 }
 
-/// What was found in a file.
+/// The debug information of a file.
 #[derive(Clone, Copy)]
-struct Found {
+struct FileSymbols {
     has_lines: bool,
-    /// Where the program begins.
+    /// Entry point of the program.
     entry: Option<u64>,
     /// Whether functions of it are on paths, and some of them without a name.
     is_used: bool,
     lacks_names: bool,
 }
 
-impl Code {
-    /// Looks up the places that paths have: each once, and each file once.
-    pub(super) fn new(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Code {
+impl Symbolizer {
+    /// Looks up the addresses that paths have: each once, and each file once.
+    pub(super) fn new(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Symbolizer {
         let modules = Modules::new(processes);
-        let mut wanted: Vec<(Place, u32)> = Vec::new();
+        let mut wanted: Vec<(CodeAddress, u32)> = Vec::new();
         for Paths { process, nodes, .. } in locations {
             let rank = processes.get(*process).map_or(0, |process| process.rank);
             wanted.extend(nodes.iter().filter_map(|node| Some((modules.place(*process, node)?, rank))));
@@ -72,29 +74,32 @@ impl Code {
             let (has_lines, entry) = (resolved.has_lines, resolved.entry);
             match resolved.problem {
                 Some(problem) => notices.note(rank, problem),
-                None => found[number] = Some(Found { has_lines, entry, is_used: false, lacks_names: false }),
+                None => {
+                    found[number] = Some(FileSymbols { has_lines, entry, is_used: false, lacks_names: false })
+                }
             }
             frames.extend(addresses.iter().map(|&address| (number, address)).zip(resolved.frames));
         }
-        Code { modules, found, frames }
+        Symbolizer { modules, found, frames }
     }
 
-    /// The functions at the address of a node, the outermost first; none if they say nothing of the program.
+    /// Returns the functions at the address of a node, the outermost first; none if they are no part of the
+    /// program.
     pub(super) fn functions(
         &mut self,
         process: usize,
         node: &PathNode,
         is_outermost: bool,
         in_python: bool,
-    ) -> Vec<Function> {
+    ) -> Vec<PathFunction> {
         let place = self.modules.place(process, node);
         let mut frames = self.frames(place);
         let is_start = is_outermost && node.kind == FRAME && self.is_before_main(place, &frames);
         if is_start || self.is_in_interpreter(place, in_python) {
             return Vec::new();
         }
-        self.use_of(place, &frames);
-        // A place is the last byte of the call.
+        self.note_use(place, &frames);
+        // An address is that of the last byte of the call.
         let returns_to = place.filter(|_| node.kind == FRAME).and_then(|(file, address)| {
             let file = self.modules.files.get(file).filter(|file| file.path.starts_with('/'));
             Some(file?.at(address.wrapping_add(1)))
@@ -112,19 +117,21 @@ impl Code {
         frames.into_iter().map(function).collect()
     }
 
-    /// The function at the address of a node that has told of itself.
+    /// Returns the region of the instrumented function at the address of a node.
     pub(super) fn instrumented_function(&mut self, process: usize, node: &PathNode) -> Region {
         let place = self.modules.place(process, node);
         let frames = self.frames(place);
-        self.use_of(place, &frames);
+        self.note_use(place, &frames);
         let frame = frames.into_iter().next().unwrap_or_else(|| Frame::unknown("unknown"));
         self.region(place, frame, None, Paradigm::COMPILER)
     }
 
-    /// Tells the user of the files that lack what paths need, once each.
-    pub(super) fn tell(&self, notices: &mut Notices) {
+    /// Reports the files that lack debug information or symbols which paths need, once each.
+    pub(super) fn report_missing(&self, notices: &mut Notices) {
         for (file, found) in self.modules.files.iter().zip(&self.found) {
-            let Some(Found { has_lines: false, is_used: true, lacks_names, .. }) = *found else { continue };
+            let Some(FileSymbols { has_lines: false, is_used: true, lacks_names, .. }) = *found else {
+                continue;
+            };
             if C_LIBRARY.iter().any(|begin| file.name().starts_with(begin)) {
                 continue;
             }
@@ -137,13 +144,13 @@ impl Code {
         }
     }
 
-    fn frames(&self, place: Option<Place>) -> Vec<Frame> {
+    fn frames(&self, place: Option<CodeAddress>) -> Vec<Frame> {
         let frames = place.and_then(|place| self.frames.get(&place)).cloned();
         frames.unwrap_or_else(|| vec![Frame::unknown("unknown")])
     }
 
-    /// Functions are on a path.
-    fn use_of(&mut self, place: Option<Place>, frames: &[Frame]) {
+    /// Notes that functions of a file are on a path.
+    fn note_use(&mut self, place: Option<CodeAddress>, frames: &[Frame]) {
         let found = place.and_then(|(file, _)| self.found.get_mut(file)?.as_mut());
         if let Some(found) = found {
             found.is_used = true;
@@ -151,10 +158,11 @@ impl Code {
         }
     }
 
-    /// The region of a function. One without a name is called by where it begins, or else by where it is returned to.
+    /// Returns the region of a function. One without a name is named by its start, or else by the return
+    /// address.
     fn region(
         &self,
-        place: Option<Place>,
+        place: Option<CodeAddress>,
         frame: Frame,
         returns_to: Option<String>,
         paradigm: Paradigm,
@@ -179,22 +187,22 @@ impl Code {
         }
     }
 
-    /// The name of the file that a place is in.
-    fn file_name(&self, place: Option<Place>) -> &str {
+    /// Returns the name of the file that an address belongs to.
+    fn file_name(&self, place: Option<CodeAddress>) -> &str {
         place.and_then(|(file, _)| self.modules.files.get(file)).map_or("", |file| file.name())
     }
 
-    /// Whether a place is in the code of Python's interpreter, which says nothing of the program that it runs; nor do the
-    /// libraries by which that calls functions in C, nor mpi4py where Python functions have called it.
-    fn is_in_interpreter(&self, place: Option<Place>, in_python: bool) -> bool {
+    /// Whether an address is in Python's interpreter, which is no part of the program that it runs; nor are
+    /// the libraries by which it calls functions in C, nor mpi4py where Python functions have called it.
+    fn is_in_interpreter(&self, place: Option<CodeAddress>, in_python: bool) -> bool {
         let file = place.and_then(|(file, _)| self.modules.files.get(file));
         file.is_some_and(|file| is_interpreter(&file.path) || (in_python && is_mpi4py(&file.path)))
     }
 
-    /// Whether a root of paths is what the C library does before `main`. Systems without its symbols do not know the
-    /// functions' names, but nothing else in the C library calls the program first; where a program without symbols begins,
-    /// its file says.
-    fn is_before_main(&self, place: Option<Place>, frames: &[Frame]) -> bool {
+    /// Whether a root of paths is code of the C library before `main`. Systems without its symbols do not
+    /// have the functions' names, but nothing else in the C library calls the program first; a program
+    /// without symbols starts at its entry point.
+    fn is_before_main(&self, place: Option<CodeAddress>, frames: &[Frame]) -> bool {
         let is_c_library = self.file_name(place).starts_with("libc.so");
         let program = place.map(|(file, _)| file).filter(|&file| self.modules.is_program(file));
         let entry = program.and_then(|file| self.found.get(file)?.as_ref()?.entry);

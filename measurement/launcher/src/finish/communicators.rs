@@ -1,6 +1,6 @@
-//! Communicators, windows and files: what processes know by numbers of their own becomes global by its key.
+//! Communicators, windows and files: numbers of processes become global numbers by the objects' keys.
 //!
-//! Numbers are given in the order in which ranks, and each rank's numbers, come: the same journals give the same
+//! Numbers are given in the order of ranks, and of each rank's numbers: the same journals give the same
 //! archive.
 
 use super::journals::Process;
@@ -9,12 +9,12 @@ use super::notices::Notices;
 use super::strings::Strings;
 use std::collections::{BTreeMap, HashMap};
 
-/// The world's number, in journals and in the archive.
+/// The number of `MPI_COMM_WORLD`, in journals and in the archive.
 pub(crate) const WORLD: u32 = 0;
 /// The number of `MPI_COMM_SELF`, likewise. All processes share one definition.
 const SELF: u32 = 1;
 
-/// Local numbers of a process and the global ones.
+/// The global numbers of a process's local ones.
 pub(crate) type Numbers = BTreeMap<u32, u32>;
 
 /// A communicator of the archive; its number is its position.
@@ -23,7 +23,7 @@ pub(crate) struct Communicator {
     pub(crate) name: String,
     /// Number of its group.
     pub(crate) group: u32,
-    /// Number of the other group of an inter-communicator.
+    /// Number of the remote group of an inter-communicator.
     pub(crate) other: Option<u32>,
     pub(crate) parent: Option<u32>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Topology {
 
 /// Everything that processes share, with the numbers of each process by its position.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedObjects {
     pub(crate) groups: Groups,
     pub(crate) communicators: Vec<Communicator>,
     pub(crate) windows: Vec<Window>,
@@ -63,12 +63,12 @@ pub(crate) struct Shared {
     /// Paths of files by their numbers.
     pub(crate) paths: Strings,
     pub(crate) topologies: Vec<Topology>,
-    pub(crate) of: Vec<Known>,
+    pub(crate) of: Vec<LocalNumbers>,
 }
 
-/// The global numbers of what one process knows.
+/// The global numbers of one process's objects.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Known {
+pub(crate) struct LocalNumbers {
     pub(crate) communicators: Numbers,
     pub(crate) groups: Numbers,
     pub(crate) windows: Numbers,
@@ -77,10 +77,11 @@ pub(crate) struct Known {
     pub(crate) files: Numbers,
 }
 
-/// Brings together what the processes of a run know.
-pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> Shared {
+/// Merges the objects of the processes of a run.
+pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> SharedObjects {
     let size = processes.first().map_or(0, |process| process.size);
-    let mut shared = Shared { of: vec![Known::default(); processes.len()], ..Shared::default() };
+    let mut shared =
+        SharedObjects { of: vec![LocalNumbers::default(); processes.len()], ..SharedObjects::default() };
     let world = shared.groups.number((0..size).collect());
     let predefined = |name: &str, group| Communicator { name: name.into(), group, other: None, parent: None };
     shared.communicators.push(predefined("MPI_COMM_WORLD", world));
@@ -104,9 +105,9 @@ pub(crate) fn share(processes: &[Process], notices: &mut Notices) -> Shared {
     shared
 }
 
-/// What all members together tell of a communicator.
+/// A communicator as all members together have recorded it.
 #[derive(Default)]
-struct Told {
+struct SharedCommunicator {
     /// Position of each process that knows it, and its number there.
     by: Vec<(usize, u32)>,
     members: Option<Vec<u32>>,
@@ -114,17 +115,17 @@ struct Told {
     name: String,
 }
 
-fn share_communicators(shared: &mut Shared, processes: &[Process], size: u32, notices: &mut Notices) {
+fn share_communicators(shared: &mut SharedObjects, processes: &[Process], size: u32, notices: &mut Notices) {
     let mut order = Vec::new();
-    let mut told: HashMap<u64, Told> = HashMap::new();
+    let mut recorded: HashMap<u64, SharedCommunicator> = HashMap::new();
     for (at, process) in processes.iter().enumerate() {
         let known = &mut shared.of[at].communicators;
         known.insert(WORLD, WORLD);
         known.insert(SELF, SELF);
         for (&local, communicator) in process.communicators.iter().filter(|(local, _)| **local > SELF) {
-            let entry = told.entry(communicator.key).or_insert_with(|| {
+            let entry = recorded.entry(communicator.key).or_insert_with(|| {
                 order.push(communicator.key);
-                Told::default()
+                SharedCommunicator::default()
             });
             entry.by.push((at, local));
             let mut ranks = |ranges: &Option<String>| {
@@ -145,38 +146,44 @@ fn share_communicators(shared: &mut Shared, processes: &[Process], size: u32, no
             }
         }
     }
-    // Numbers first: the parent of the one side of an inter-communicator may come later than the other side.
+    // Numbers first: the parent of one side of an inter-communicator may come later than the other side.
     for (number, key) in (shared.communicators.len() as u32..).zip(&order) {
-        for &(at, local) in told.get(key).map_or(&[][..], |told| &told.by) {
+        for &(at, local) in recorded.get(key).map_or(&[][..], |recorded| &recorded.by) {
             shared.of[at].communicators.insert(local, number);
         }
     }
     for key in order {
-        let Some(told) = told.remove(&key) else { continue };
-        let parent = parent(shared, processes, &told.by, notices);
-        let own = told.members.unwrap_or_else(|| {
-            // Only the first member must tell, and it has died before it did.
-            let (first, local) = told.by.first().map_or((0, 0), |&(at, local)| (processes[at].rank, local));
+        let Some(recorded) = recorded.remove(&key) else { continue };
+        let parent = parent(shared, processes, &recorded.by, notices);
+        let own = recorded.members.unwrap_or_else(|| {
+            // Only the first member must record them, and it has died before.
+            let (first, local) =
+                recorded.by.first().map_or((0, 0), |&(at, local)| (processes[at].rank, local));
             let text =
                 format!("nobody has told the members of communicator {local}: those that know it count");
             notices.loss(first, text);
-            told.by.iter().map(|&(at, _)| processes[at].rank).collect()
+            recorded.by.iter().map(|&(at, _)| processes[at].rank).collect()
         });
         let group = shared.groups.number(own);
-        let other = told.remote.map(|ranks| shared.groups.number(ranks));
-        // Both sides tell the same pair, each from its own end.
+        let other = recorded.remote.map(|ranks| shared.groups.number(ranks));
+        // Both sides have recorded the same pair, each from its own end.
         let first = |group| shared.groups.ranks(group).iter().min().copied();
         let (group, other) = match other {
             Some(other) if first(other) < first(group) => (other, Some(group)),
             other => (group, other),
         };
-        shared.communicators.push(Communicator { name: told.name, group, other, parent });
+        shared.communicators.push(Communicator { name: recorded.name, group, other, parent });
     }
 }
 
-/// The global number of the parent, if those who know the communicator agree and it comes before. The two sides of an
-/// inter-communicator need not have one parent.
-fn parent(shared: &Shared, processes: &[Process], by: &[(usize, u32)], notices: &mut Notices) -> Option<u32> {
+/// Returns the global number of the parent, if the processes that know the communicator agree and it comes
+/// before. The two sides of an inter-communicator need not have one parent.
+fn parent(
+    shared: &SharedObjects,
+    processes: &[Process],
+    by: &[(usize, u32)],
+    notices: &mut Notices,
+) -> Option<u32> {
     let mut parents = by.iter().filter_map(|&(at, local)| {
         let parent = processes[at].communicators.get(&local)?.parent?;
         let known = shared.of[at].communicators.get(&parent).copied();
@@ -191,7 +198,7 @@ fn parent(shared: &Shared, processes: &[Process], by: &[(usize, u32)], notices: 
     (parents.all(|parent| parent == first) && first < next).then_some(first)
 }
 
-fn share_windows(shared: &mut Shared, processes: &[Process], notices: &mut Notices) {
+fn share_windows(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
     let mut numbers: HashMap<u64, u32> = HashMap::new();
     for (at, process) in processes.iter().enumerate() {
         for (&local, window) in &process.windows {
@@ -209,7 +216,7 @@ fn share_windows(shared: &mut Shared, processes: &[Process], notices: &mut Notic
     }
 }
 
-fn share_files(shared: &mut Shared, processes: &[Process], notices: &mut Notices) {
+fn share_files(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
     let mut numbers: HashMap<u64, u32> = HashMap::new();
     for (at, process) in processes.iter().enumerate() {
         for (&local, file) in &process.files {
@@ -231,18 +238,18 @@ fn share_files(shared: &mut Shared, processes: &[Process], notices: &mut Notices
     }
 }
 
-fn share_topologies(shared: &mut Shared, processes: &[Process], notices: &mut Notices) {
+fn share_topologies(shared: &mut SharedObjects, processes: &[Process], notices: &mut Notices) {
     let mut positions: BTreeMap<u32, usize> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
-        for told in &process.topologies {
-            let communicator = shared.of[at].communicators.get(&told.communicator).copied();
+        for recorded in &process.topologies {
+            let communicator = shared.of[at].communicators.get(&recorded.communicator).copied();
             let dimensions: Vec<(u32, bool)> =
-                told.extents.iter().copied().zip(told.periodic.iter().copied()).collect();
-            let are_alike = [told.extents.len(), told.periodic.len(), told.coordinates.len()]
+                recorded.extents.iter().copied().zip(recorded.periodic.iter().copied()).collect();
+            let are_alike = [recorded.extents.len(), recorded.periodic.len(), recorded.coordinates.len()]
                 .iter()
                 .all(|&length| length == dimensions.len() && length <= 255);
             let (Some(communicator), true) = (communicator, are_alike) else {
-                let text = format!("the topology of communicator {} makes no sense", told.communicator);
+                let text = format!("the topology of communicator {} makes no sense", recorded.communicator);
                 notices.note(process.rank, text);
                 continue;
             };
@@ -257,7 +264,7 @@ fn share_topologies(shared: &mut Shared, processes: &[Process], notices: &mut No
             });
             let topology = &mut shared.topologies[position];
             if topology.dimensions == dimensions {
-                topology.places.insert(rank as u32, told.coordinates.clone());
+                topology.places.insert(rank as u32, recorded.coordinates.clone());
             }
         }
     }
@@ -269,9 +276,9 @@ mod tests {
     use recording::journal;
 
     /// Number, key, parent, members and remote group of a communicator.
-    type Told<'a> = (u32, u64, Option<u32>, Option<&'a str>, Option<&'a str>);
+    type CommunicatorFields<'a> = (u32, u64, Option<u32>, Option<&'a str>, Option<&'a str>);
 
-    fn process(rank: u32, communicators: &[Told<'_>]) -> Process {
+    fn process(rank: u32, communicators: &[CommunicatorFields<'_>]) -> Process {
         let communicators = communicators.iter().map(|&(local, key, parent, members, remote)| {
             let (members, remote) = (members.map(Into::into), remote.map(Into::into));
             (
@@ -319,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn communicator_of_a_dead_first_member_has_those_who_know_it() {
+    fn communicator_of_a_dead_first_member_has_the_processes_that_know_it() {
         let processes =
             [process(1, &[(2, 5, Some(0), None, None)]), process(3, &[(2, 5, Some(9), Some("3,3"), None)])];
         let mut notices = Notices::default();

@@ -1,12 +1,13 @@
 //! The tree of calling contexts: the paths of all threads, each once.
 //!
-//! An address stands for one function or for several, if some are inlined; so a node of a thread's paths may become a
-//! chain of contexts, and the innermost is the node's. Numbers are given by ranks, threads and nodes in their order.
+//! An address stands for one function or for several, if some are inlined; so a node of a thread's paths may
+//! become a chain of contexts, and the innermost is the node's. Numbers are given in the order of ranks,
+//! threads and nodes.
 
-use super::code::Code;
+use super::code::Symbolizer;
 use super::journals::Process;
 use super::notices::Notices;
-use super::python::Functions;
+use super::python::PythonFunctions;
 use model::{Paradigm, RegionRole};
 use recording::functions;
 use recording::paths::{FRAME, FUNCTION, MPI_FUNCTION, NO_PARENT, PYTHON, PathNode, REGION, SAMPLE};
@@ -14,13 +15,13 @@ use recording::python::function_and_line;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The source file of the regions of MPI, as in Score-P's traces.
+/// The source file of MPI regions, as in Score-P's traces.
 const MPI: &str = "MPI";
 
-/// What a node has that stands for code before `main`.
+/// The context of a node for code before `main`.
 pub(crate) const NO_CONTEXT: u32 = u32::MAX;
 
-/// How the names of functions begin with which programs in C++ and Fortran name regions.
+/// Prefixes of the names of functions with which programs in C++ and Fortran name regions.
 const NAMING: [&str; 4] = [
     "replay::Region::Region(",
     "replay::Phase::Phase(",
@@ -38,15 +39,15 @@ pub(crate) struct Region {
     pub(crate) role: RegionRole,
     pub(crate) paradigm: Paradigm,
     pub(crate) is_phase: bool,
-    /// File name of the library that it lies in; empty for the program's own functions, MPI functions and named regions.
+    /// File name of its library; empty for the program's own functions, MPI functions and named regions.
     pub(crate) library: String,
 }
 
-/// A node of the tree; its number is its position.
+/// A calling context; its number is its position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Context {
     pub(crate) region: u32,
-    /// Number of the line of the call.
+    /// Number of the source code location of the call.
     pub(crate) line: Option<u32>,
     pub(crate) parent: Option<u32>,
 }
@@ -58,10 +59,10 @@ pub(crate) struct Paths {
     pub(crate) process: usize,
     pub(crate) nodes: Vec<PathNode>,
     /// The Python functions that nodes refer to.
-    pub(crate) functions: Functions,
+    pub(crate) functions: PythonFunctions,
 }
 
-/// The tree and what it is made of.
+/// The tree of calling contexts, with the regions and lines that it refers to.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Contexts {
     pub(crate) regions: Vec<Region>,
@@ -74,9 +75,9 @@ pub(crate) struct Contexts {
     pub(crate) has_samples: bool,
 }
 
-/// Makes one tree of the paths of all locations, which come by rank and thread.
+/// Merges the paths of all locations, which come by rank and thread, into one tree.
 pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut Notices) -> Contexts {
-    let code = Code::new(processes, locations, notices);
+    let code = Symbolizer::new(processes, locations, notices);
     let mut merger = Merger { code, ..Merger::default() };
     for paths in locations {
         let mut own: Vec<u32> = Vec::with_capacity(paths.nodes.len());
@@ -96,14 +97,14 @@ pub(crate) fn merge(processes: &[Process], locations: &[Paths], notices: &mut No
         }
         merger.done.of.push(own);
     }
-    merger.code.tell(notices);
+    merger.code.report_missing(notices);
     merger.done
 }
 
 /// The tree under construction.
 #[derive(Default)]
 struct Merger {
-    code: Code,
+    code: Symbolizer,
     regions: HashMap<Region, u32>,
     lines: HashMap<(String, u32), u32>,
     nodes: HashMap<Context, u32>,
@@ -111,7 +112,7 @@ struct Merger {
 }
 
 impl Merger {
-    /// The context of a node below a parent, which may be a Python function.
+    /// Returns the context of a node below a parent, which may be a Python function.
     fn context(
         &mut self,
         node: &PathNode,
@@ -144,18 +145,18 @@ impl Merger {
                 self.node(Context { region, line: None, parent })
             }
             REGION => {
-                let told = u32::try_from(node.target).ok();
-                let told = told.and_then(|number| processes.get(process)?.regions.get(&number));
-                let region = match told {
-                    Some(told) => Region {
-                        begin_line: told.line,
-                        is_phase: told.phase,
-                        ..region(&told.name, told.file.as_deref(), Paradigm::USER)
+                let recorded = u32::try_from(node.target).ok();
+                let recorded = recorded.and_then(|number| processes.get(process)?.regions.get(&number));
+                let region = match recorded {
+                    Some(recorded) => Region {
+                        begin_line: recorded.line,
+                        is_phase: recorded.phase,
+                        ..region(&recorded.name, recorded.file.as_deref(), Paradigm::USER)
                     },
                     None => region("[unknown]", None, Paradigm::USER),
                 };
                 let region = self.region(region);
-                let parent = self.who_names(parent);
+                let parent = self.naming_function(parent);
                 self.node(Context { region, line: None, parent })
             }
             _ => {
@@ -165,8 +166,8 @@ impl Merger {
         }
     }
 
-    /// The context of a Python function below a parent.
-    fn python(&mut self, node: &PathNode, functions: &Functions, parent: Option<u32>) -> u32 {
+    /// Returns the context of a Python function below a parent.
+    fn python(&mut self, node: &PathNode, functions: &PythonFunctions, parent: Option<u32>) -> u32 {
         let (function, line) = function_and_line(node.target);
         let Some(function) = functions.get(&function) else {
             let region = self.region(region("[unknown]", None, Paradigm::SAMPLING));
@@ -189,8 +190,9 @@ impl Merger {
         number(&mut self.nodes, &mut self.done.nodes, node)
     }
 
-    /// The function that names a region, of the innermost one: `replay.h` and `replay.f90` have functions in between.
-    fn who_names(&self, innermost: Option<u32>) -> Option<u32> {
+    /// Returns the function that names a region, as `replay.h` and `replay.f90` have functions between it and
+    /// the recorder.
+    fn naming_function(&self, innermost: Option<u32>) -> Option<u32> {
         let mut context = innermost;
         while let Some(node) = context.and_then(|context| self.done.nodes.get(context as usize)) {
             let region = self.done.regions.get(node.region as usize);
@@ -203,7 +205,7 @@ impl Merger {
     }
 }
 
-/// The number of an item that is known, or else becomes the last.
+/// Returns the number of an item, which is appended if it is new.
 fn number<T: Clone + Eq + Hash>(known: &mut HashMap<T, u32>, list: &mut Vec<T>, item: T) -> u32 {
     if let Some(&number) = known.get(&item) {
         return number;
@@ -214,7 +216,7 @@ fn number<T: Clone + Eq + Hash>(known: &mut HashMap<T, u32>, list: &mut Vec<T>, 
     number
 }
 
-/// A region with one name.
+/// Returns a region with equal names.
 fn region(name: &str, file: Option<&str>, paradigm: Paradigm) -> Region {
     Region {
         name: name.into(),
@@ -260,7 +262,8 @@ mod tests {
             node(REGION, 3, NO_PARENT),
             node(MPI_FUNCTION, receive, 1),
         ];
-        let locations = [one, other].map(|nodes| Paths { process: 0, nodes, functions: Functions::new() });
+        let locations =
+            [one, other].map(|nodes| Paths { process: 0, nodes, functions: PythonFunctions::new() });
         let contexts = merge(&[process], &locations, &mut Notices::default());
         assert_eq!(contexts.of, [[0, 1, 2], [3, 0, 2]]);
         assert_eq!(contexts.regions.len(), 3);
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_has_a_name_all_the_same() {
+    fn unknown_nodes_have_names_all_the_same() {
         let nodes = vec![
             node(FRAME, 77, NO_PARENT),
             node(FUNCTION, 0, 0),
@@ -285,7 +288,7 @@ mod tests {
             node(SAMPLE, 0, 4),
             node(PYTHON, u64::MAX, 5),
         ];
-        let paths = Paths { process: 0, nodes, functions: Functions::new() };
+        let paths = Paths { process: 0, nodes, functions: PythonFunctions::new() };
         let contexts = merge(&[Process::default()], &[paths], &mut Notices::default());
         assert_eq!(contexts.of, [[0, 1, 2, 3, 4, 5, 6]]);
         assert!(contexts.has_samples);

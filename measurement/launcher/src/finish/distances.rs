@@ -1,13 +1,14 @@
-//! Unwind distances that fit the calling contexts of the archive.
+//! Unwind distances for the calling contexts of the archive.
 //!
-//! The recorder counts frames of the machine. Here frames have become several contexts, where functions are inlined, or
-//! none, and return addresses on one line have become one context. A distance says how many contexts are new, so it follows
-//! from the contexts of an event and of the one before; whatever was recorded does not matter, and doing it again changes
-//! nothing. Nearly all distances keep their width, so an event file is corrected in its place.
+//! The recorder counts native frames. Here frames have become several contexts, where functions are inlined,
+//! or none, and return addresses on one line have become one context. A distance is the number of new
+//! contexts, so it follows from the contexts of an event and of the one before; the recorded distance does
+//! not matter, and doing it again changes nothing. Nearly all distances keep their width, so an event file is
+//! corrected in place.
 
 use super::buffers::order_mark;
-use super::records::{Output, Recorded};
-use super::tree::{Unknown, Walk};
+use super::records::{EventOutput, RecordedEvents};
+use super::tree::{PathWalk, UnknownContext};
 use crate::Error;
 use otf2::{Event, EventCursor, FileBytes};
 use std::fs::{File, OpenOptions};
@@ -15,11 +16,11 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// What became of the distances in an event file.
+/// The result of correcting an event file.
 pub(super) enum Correction {
-    /// They are right, up to the first record that makes no sense if there is one.
+    /// All distances are right, up to the first damaged record if there is one.
     Done(Option<otf2::Error>),
-    /// One of them has no room where it has to be, or there is a calling context that nobody knows.
+    /// A distance does not fit in its place, or a calling context is unknown.
     NotInPlace,
 }
 
@@ -27,7 +28,7 @@ pub(super) enum Correction {
 ///
 /// # Errors
 /// If the disk refuses.
-pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Result<Correction, Error> {
+pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: PathWalk<'_>) -> Result<Correction, Error> {
     let bytes = FileBytes::open(path)?;
     let mut patches = Patches::new(path, &bytes, chunk_size)?;
     let mut events = EventCursor::new(&bytes, path, chunk_size);
@@ -63,31 +64,31 @@ pub(super) fn correct(path: &Path, chunk_size: u64, mut walk: Walk<'_>) -> Resul
     Ok(Correction::Done(damage))
 }
 
-/// Copies events with their distances corrected, wherever these have room or not; answers why it ends before their end.
+/// Copies events with corrected distances of any width; returns the problem that ended it, if there was one.
 ///
 /// # Errors
 /// If the disk refuses.
 pub(super) fn copy(
-    mut recorded: Recorded<'_>,
-    mut walk: Walk<'_>,
-    output: &mut Output,
+    mut recorded: RecordedEvents<'_>,
+    mut walk: PathWalk<'_>,
+    output: &mut EventOutput,
 ) -> Result<Option<Error>, Error> {
     loop {
         match recorded.next() {
             Ok(Some(mut record)) => match correct_event(&mut record.event, &mut walk) {
                 Ok(()) => output.put(record.time, record.event, record.attributes)?,
-                Err(Unknown) => output.refuse(),
+                Err(UnknownContext) => output.refuse(),
             },
             end => return Ok(end.err()),
         }
     }
 }
 
-/// Gives an event the distance that it must have, if it has one.
+/// Sets the unwind distance of an event, if it has one.
 ///
 /// # Errors
-/// If its calling context is not known.
-fn correct_event(event: &mut Event<'_>, walk: &mut Walk<'_>) -> Result<(), Unknown> {
+/// If its calling context is unknown.
+fn correct_event(event: &mut Event<'_>, walk: &mut PathWalk<'_>) -> Result<(), UnknownContext> {
     let step = walk.step(event)?;
     if let Event::CallingContextEnter { unwind_distance, .. }
     | Event::CallingContextSample { unwind_distance, .. } = event
@@ -98,13 +99,14 @@ fn correct_event(event: &mut Event<'_>, walk: &mut Walk<'_>) -> Result<(), Unkno
     Ok(())
 }
 
-/// Changes to a file that go to disk chunk by chunk.
+/// Changes to a file that are written chunk by chunk.
 struct Patches<'a> {
     file: File,
     path: &'a Path,
     bytes: &'a [u8],
     chunk_size: u64,
-    /// Where the chunk of the last changes begins, its bytes with them, and which of these differ from those on disk.
+    /// Offset of the chunk of the last changes, its changed bytes, and the range of these that differs from
+    /// the disk.
     chunk: usize,
     copy: Vec<u8>,
     changed: Range<usize>,
@@ -117,7 +119,7 @@ impl<'a> Patches<'a> {
         Ok(Patches { file, path, bytes, chunk_size, chunk: 0, copy: Vec::new(), changed: 0..0 })
     }
 
-    /// Replaces the distance of the record at an offset; answers whether it has room there.
+    /// Replaces the distance of the record at an offset; returns whether it fits there.
     fn put(&mut self, record: usize, distance: u32) -> Result<bool, Error> {
         let size = self.chunk_size as usize;
         let chunk = record / size * size;
@@ -140,7 +142,7 @@ impl<'a> Patches<'a> {
         Ok(true)
     }
 
-    /// Writes what has changed.
+    /// Writes the changes.
     fn write(&mut self) -> Result<(), Error> {
         let changed = std::mem::take(&mut self.changed);
         let at = (self.chunk + changed.start) as u64;
@@ -149,8 +151,8 @@ impl<'a> Patches<'a> {
     }
 }
 
-/// Where the bytes of the distance are in the record of an enter or a sample: behind the number of its kind, its length,
-/// the context, and the size of the distance (`formats/otf2/FORMAT.md`, "Primitives").
+/// Returns the range of the distance in the record of an enter or a sample: behind the record's type, its
+/// length, the context, and the size of the distance (`formats/otf2/FORMAT.md`, "Primitives").
 fn place(file: &[u8], record: usize) -> Option<Range<usize>> {
     const LONG: u8 = 0xff;
     let length = record + 1;
@@ -160,7 +162,7 @@ fn place(file: &[u8], record: usize) -> Option<Range<usize>> {
     Some(distance + 1..end).filter(|place| !place.is_empty())
 }
 
-/// Where what follows a compressed number of 32 bits begins.
+/// Returns the offset behind a compressed integer of 32 bits.
 fn behind_number(file: &[u8], at: usize) -> Option<usize> {
     const ALL_ONES: u8 = 0xff;
     match *file.get(at)? {
@@ -170,7 +172,7 @@ fn behind_number(file: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// A number in so many bytes, if it fits.
+/// Returns an integer in so many bytes, if it fits.
 fn number(value: u32, bytes: usize) -> Option<Vec<u8>> {
     let fits = bytes >= 4 || value < 1 << (8 * bytes);
     let all = value.to_ne_bytes();

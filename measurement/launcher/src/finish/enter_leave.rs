@@ -1,35 +1,37 @@
 //! Plain `Enter` and `Leave` records in the place of calling contexts, for tools that do not know those.
 //!
-//! MPI functions, named regions and functions that tell of themselves are entered and left at their own times. Of the
-//! functions around them it is known only that they were active at an event. Between two events those are active that both
-//! paths have in common; the others are left at the first event and entered at the second one, as is everything that does
-//! not tell of itself before the end. Samples say more: before and behind a sample the thread is on its path, as long as
-//! samples may be apart. The analyzer gives the time between calls to functions by the same rule.
+//! MPI functions, named regions and instrumented functions are entered and left at their own times. Of the
+//! functions around them it is known only that they were active at an event. Between two events those are
+//! active that both paths have in common; the others are left at the first event and entered at the second
+//! one, as are all at the end that have no leave of their own. Samples add to this: before and behind a
+//! sample the thread is on its path, as long as samples may be apart. The analyzer gives the time between
+//! calls to functions by the same rule.
 //!
-//! Lines of calls do not matter: a function that has come to another line is still the same, if its caller has not.
+//! Lines of calls do not matter: a function that has come to another line is still the same, if its caller
+//! has not.
 
 use super::contexts::NO_CONTEXT;
-use super::records::{Output, Recorded};
-use super::tree::{Kind, Step, Tree, Unknown, Walk};
+use super::records::{EventOutput, RecordedEvents};
+use super::tree::{PathWalk, Step, StepKind, Tree, UnknownContext};
 use crate::Error;
 use otf2::{Attributes, Event, EventCursor};
 
-/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in ticks. What
-/// is open at the end is left there, or at `until`. Answers why
-/// it ends before their end.
+/// Writes the events of a location with plain records; `longest_gap` is how far samples may be apart, in
+/// ticks. Regions that are open at the end are left there, or at `until`. Returns the problem that ended it,
+/// if there was one.
 ///
 /// # Errors
 /// If the disk refuses.
 pub(super) fn convert(
-    mut recorded: Recorded<'_>,
-    mut walk: Walk<'_>,
+    mut recorded: RecordedEvents<'_>,
+    mut walk: PathWalk<'_>,
     longest_gap: u64,
     until: Option<u64>,
-    output: &mut Output,
+    output: &mut EventOutput,
 ) -> Result<Option<Error>, Error> {
-    let mut stack = Stack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
-    // What is known of the time behind an event depends on the one that comes next.
-    let mut ahead = Ahead { events: recorded.events.clone(), walk: walk.clone() };
+    let mut stack = RegionStack { tree: walk.tree, path: NO_CONTEXT, own: Vec::new(), output };
+    // The time behind an event depends on the next one.
+    let mut ahead = Lookahead { events: recorded.events.clone(), walk: walk.clone() };
     ahead.next();
     let mut time = 0;
     loop {
@@ -52,19 +54,19 @@ pub(super) fn convert(
                 }
                 stack.output.put(time, record.event, record.attributes)?;
             }
-            Err(Unknown) => stack.output.refuse(),
+            Err(UnknownContext) => stack.output.refuse(),
         }
     }
 }
 
-/// Goes from one event of a calling context to the next.
-struct Ahead<'a> {
+/// Iterates over the events of calling contexts, one ahead.
+struct Lookahead<'a> {
     events: EventCursor<'a>,
-    walk: Walk<'a>,
+    walk: PathWalk<'a>,
 }
 
-impl Ahead<'_> {
-    /// The next one and its time; behind the last, the time of the last event.
+impl Lookahead<'_> {
+    /// Returns the next one and its time; behind the last, the time of the last event.
     fn next(&mut self) -> (u64, Option<Step>) {
         let mut time = 0;
         while let Ok(Some(head)) = self.events.head() {
@@ -84,39 +86,40 @@ impl Ahead<'_> {
     }
 }
 
-/// The regions that are entered and not left.
-struct Stack<'a> {
+/// The regions that have been entered and not left.
+struct RegionStack<'a> {
     tree: &'a Tree<'a>,
-    /// The path that they are.
+    /// The path of these regions.
     path: u32,
-    /// The parts of it at which something has told of itself.
+    /// The prefixes of the path that end with something that has been entered by an event of its own.
     own: Vec<u32>,
-    output: &'a mut Output,
+    output: &'a mut EventOutput,
 }
 
-impl Stack<'_> {
-    /// The path that the thread is on when an event comes: that of the caller, if something is entered.
+impl RegionStack<'_> {
+    /// Returns the path that the thread is on when an event comes: that of the caller, if something is
+    /// entered.
     fn around(&self, step: Step) -> u32 {
-        if step.kind == Kind::Enter { self.tree.parent(step.path) } else { step.path }
+        if step.kind == StepKind::Enter { self.tree.parent(step.path) } else { step.path }
     }
 
-    /// Does what an event says.
+    /// Applies an event.
     fn take(&mut self, step: Step, time: u64) -> Result<(), Error> {
         self.change(self.around(step), time)?;
         let Some(region) = self.tree.region(step.path) else { return Ok(()) };
         let event = match step.kind {
-            Kind::Enter => {
+            StepKind::Enter => {
                 self.path = step.path;
                 self.own.push(step.path);
                 Event::Enter { region }
             }
-            Kind::Leave => {
+            StepKind::Leave => {
                 self.path = self.tree.parent(step.path);
                 let left = self.own.iter().rposition(|&own| own == step.path);
                 self.own.truncate(left.unwrap_or(self.own.len()));
                 Event::Leave { region }
             }
-            Kind::Sample => return Ok(()),
+            StepKind::Sample => return Ok(()),
         };
         self.output.put(time, event, Attributes::EMPTY)
     }
@@ -124,23 +127,23 @@ impl Stack<'_> {
     /// Changes the path between two events as far as that happens at the first one.
     fn between(
         &mut self,
-        (last, kind): (u64, Kind),
+        (last, kind): (u64, StepKind),
         (next, step): (u64, Option<Step>),
         longest_gap: u64,
     ) -> Result<(), Error> {
         let is_close = next.saturating_sub(last) <= longest_gap;
-        // At the end nobody knows more than what has not told that it is left.
+        // At the end only regions without a leave of their own are known to be active.
         let around =
             step.map_or_else(|| self.own.last().copied().unwrap_or(NO_CONTEXT), |step| self.around(step));
         match step.map(|step| step.kind) {
-            Some(Kind::Sample) if is_close => self.change(around, last),
+            Some(StepKind::Sample) if is_close => self.change(around, last),
             // The thread is on the sampled path until the next event.
-            _ if kind == Kind::Sample && is_close => Ok(()),
+            _ if kind == StepKind::Sample && is_close => Ok(()),
             _ => self.leave(around, last),
         }
     }
 
-    /// Comes to another path.
+    /// Changes to another path.
     fn change(&mut self, path: u32, time: u64) -> Result<(), Error> {
         self.leave(path, time)?;
         let (_, meeting) = self.tree.meeting(self.path, path);
@@ -157,7 +160,7 @@ impl Stack<'_> {
         Ok(())
     }
 
-    /// Leaves what is not active on another path.
+    /// Leaves the regions that are not active on another path.
     fn leave(&mut self, path: u32, time: u64) -> Result<(), Error> {
         let (meeting, _) = self.tree.meeting(self.path, path);
         while self.path != meeting {

@@ -1,8 +1,9 @@
-//! Event files: the full chunks that a thread has written, and behind them what is left in its buffer.
+//! Event files: the full chunks that a thread has written, and the rest from its buffer behind them.
 //!
-//! Everything here can be done again with the same result, because the buffer stays until the archive is complete: the
-//! file is cut behind its full chunks, and the last chunk is written there. Events are only copied here (`records` corrects
-//! them later), and the copy is read once, so that a buffer that the program has damaged spoils nothing before the damage.
+//! Everything here can be done again with the same result, because the buffer stays until the archive is
+//! complete: the file is cut behind its full chunks, and the last chunk is written there. Events are only
+//! copied here (`records` corrects them later), and the copy is read once, so that a buffer that the program
+//! has damaged spoils nothing before the damage.
 
 use super::buffers::{self, Buffer, CHUNK_HEADER, order_mark};
 use crate::Error;
@@ -17,22 +18,22 @@ const END_MARKS: [u8; 2] = [2, 1];
 
 /// A complete event file.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Events {
+pub(crate) struct EventFileSummary {
     /// Number of events.
     pub(crate) count: u64,
     /// Times of the first and last event, in ticks of the process.
     pub(crate) times: Option<(u64, u64)>,
     /// Size of the file.
     pub(crate) bytes: u64,
-    /// What is lost, as sentences.
+    /// Sentences about what is lost.
     pub(crate) losses: Vec<String>,
 }
 
 /// Completes the event file of a location.
 ///
 /// # Errors
-/// If the disk refuses. What is missing or damaged is no error, but in [`Events::losses`].
-pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Result<Events, Error> {
+/// If the disk refuses. Missing or damaged events are no error, but in the `losses` of the result.
+pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Result<EventFileSummary, Error> {
     let mut losses = Vec::new();
     let buffer = buffers::read(directory, location, chunk_size).unwrap_or_else(|problem| {
         losses.push(format!("its buffer is of no use ({problem})"));
@@ -61,18 +62,18 @@ pub(crate) fn complete(directory: &Path, location: u64, chunk_size: u64) -> Resu
         }
     }
     let (count, times) = file.summary()?;
-    Ok(Events { count, times, bytes: file.length()?, losses })
+    Ok(EventFileSummary { count, times, bytes: file.length()?, losses })
 }
 
-/// Puts a file without events in the place of what there is.
+/// Replaces an event file by one without events.
 ///
 /// # Errors
 /// If the disk refuses.
-pub(crate) fn clear(directory: &Path, location: u64) -> Result<Events, Error> {
+pub(crate) fn clear(directory: &Path, location: u64) -> Result<EventFileSummary, Error> {
     let path = layout::events(directory, location);
     let bytes = [&chunk_header(1, 0)[..], &END_MARKS].concat();
     fs::write(&path, &bytes).map_err(|cause| Error::io(&path, "write the file", cause))?;
-    Ok(Events { bytes: bytes.len() as u64, ..Events::default() })
+    Ok(EventFileSummary { bytes: bytes.len() as u64, ..EventFileSummary::default() })
 }
 
 /// An event file that may lack its end.
@@ -88,7 +89,7 @@ impl EventFile<'_> {
         Ok(status.map_err(|cause| Error::io(self.path, "read the file", cause))?.len())
     }
 
-    /// The bytes of a chunk, as many as there are.
+    /// Returns the bytes of a chunk, as many as there are.
     fn chunk(&self, number: u64) -> Result<Vec<u8>, Error> {
         let begin = number.saturating_mul(self.chunk_size);
         let size = self.length()?.saturating_sub(begin).min(self.chunk_size);
@@ -98,7 +99,7 @@ impl EventFile<'_> {
         Ok(bytes)
     }
 
-    /// Numbers of the first and last event of a full chunk.
+    /// Returns the numbers of the first and last event of a full chunk.
     fn numbers(&self, chunk: u64) -> Result<Option<(u64, u64)>, Error> {
         let begin = chunk.saturating_mul(self.chunk_size);
         if self.length()? < begin.saturating_add(self.chunk_size) {
@@ -129,7 +130,7 @@ impl EventFile<'_> {
         }
     }
 
-    /// Cuts the file behind its full chunks and appends what is in the buffer, and the end.
+    /// Cuts the file behind its full chunks and appends the records of the buffer, and the end.
     fn append(&mut self, buffer: &Buffer, losses: &mut Vec<String>) -> Result<(), Error> {
         let mut kept = buffer.chunks.min(self.length()? / self.chunk_size);
         while kept > 0 && self.numbers(kept - 1)?.is_none() {
@@ -182,7 +183,7 @@ impl EventFile<'_> {
         done.map_err(|cause| Error::io(self.path, "write the file", cause))
     }
 
-    /// Number of events of a whole file, and the times of the first and the last.
+    /// Returns the number of events of a whole file, and the times of the first and the last.
     fn summary(&self) -> Result<(u64, Option<(u64, u64)>), Error> {
         let mut number = (self.length()?.saturating_sub(1)) / self.chunk_size;
         let mut last = self.read(number)?;
@@ -196,30 +197,32 @@ impl EventFile<'_> {
         Ok((count, first.zip(last.times).map(|((first, _), (_, last))| (first, last.max(first)))))
     }
 
-    fn read(&self, chunk: u64) -> Result<Read, Error> {
+    fn read(&self, chunk: u64) -> Result<ChunkEvents, Error> {
         let bytes = self.chunk(chunk)?;
         Ok(read_events(&bytes, self.path, self.chunk_size))
     }
 }
 
-/// What reading a chunk has found.
+/// The result of reading a chunk.
 #[derive(Default)]
-struct Read {
+struct ChunkEvents {
     count: u64,
     times: Option<(u64, u64)>,
-    /// Where it went wrong, if it did.
+    /// Offset of the damage, if there is some.
     error: Option<u64>,
 }
 
 /// Reads the events of one chunk.
-fn read_events(chunk: &[u8], path: &Path, chunk_size: u64) -> Read {
-    let mut read = Read::default();
+fn read_events(chunk: &[u8], path: &Path, chunk_size: u64) -> ChunkEvents {
+    let mut read = ChunkEvents::default();
     let mut before = 0;
     let mut events = EventCursor::new(chunk, path, chunk_size);
     loop {
         match events.next() {
-            // Clocks do not go back, and no reader takes it if they do.
-            Ok(Some(record)) if record.time < before => return Read { error: Some(record.offset), ..read },
+            // Clocks do not go back, and no reader accepts it if they do.
+            Ok(Some(record)) if record.time < before => {
+                return ChunkEvents { error: Some(record.offset), ..read };
+            }
             Ok(Some(record)) => {
                 before = record.time;
                 let mut last = record.time;
@@ -231,22 +234,22 @@ fn read_events(chunk: &[u8], path: &Path, chunk_size: u64) -> Read {
                 read.count += 1;
             }
             Ok(None) => return read,
-            Err(error) => return Read { error: error.offset(), ..read },
+            Err(error) => return ChunkEvents { error: error.offset(), ..read },
         }
     }
 }
 
-/// How many bytes of the records make sense, and how many events they are.
+/// Returns how many bytes of the records are intact, and the number of their events.
 fn intact(records: &[u8], path: &Path, chunk_size: u64) -> (usize, u64) {
     let mut length = records.len();
     loop {
-        // One chunk of its own, whatever its size, so that the end mark has a place.
+        // A chunk of its own, whatever its size, so that the end mark has a place.
         let chunk = [&chunk_header(1, 0)[..], &records[..length], &END_MARKS].concat();
         let read = read_events(&chunk, path, chunk_size + END_MARKS.len() as u64);
         let end = chunk.len() - END_MARKS.len();
         match read.error {
             Some(at) if length > 0 => {
-                // Whatever an error says, each round is shorter than the one before.
+                // Each round is shorter than the one before, whatever the error's offset is.
                 length = (at as usize).clamp(CHUNK_HEADER, end - 1) - CHUNK_HEADER;
             }
             _ => return (length, read.count),

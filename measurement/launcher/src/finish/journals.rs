@@ -1,7 +1,7 @@
 //! The journals of all processes.
 //!
-//! A journal is written by a process that may have died at any moment, so every entry but the first may be missing, and
-//! no number in it is trusted: what contradicts itself is passed over with a notice.
+//! A journal is written by a process that may have died at any moment, so every record but the first may be
+//! missing, and no number in it is trusted: contradictions are passed over with a notice.
 
 use super::notices::Notices;
 use crate::Error;
@@ -15,17 +15,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// More processes than any machine has; a larger world is damage.
+/// Upper bound of the size of a world, beyond that of any machine; a larger one is damage.
 const LARGEST_WORLD: u32 = 1 << 24;
 
-/// What a process has told of itself.
+/// A process, according to its journal.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Process {
     pub(crate) rank: u32,
     /// Number of processes in `MPI_COMM_WORLD`.
     pub(crate) size: u32,
     pub(crate) host: String,
-    /// Its number on its host.
+    /// Its process id on its host.
     pub(crate) process: u32,
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
@@ -35,9 +35,9 @@ pub(crate) struct Process {
     pub(crate) clock: String,
     /// Samples for a second of a thread's processor time.
     pub(crate) sample: u32,
-    /// What its counts are for, if it has not recorded events.
+    /// The request for a profile, if it has counted instead of recording events.
     pub(crate) profile: Option<ProfileRequest>,
-    /// The records that the archive is to have, if the user has chosen.
+    /// The event records of the archive, if the user has chosen.
     pub(crate) records: Option<EventRecords>,
     /// Names of threads by their numbers.
     pub(crate) threads: BTreeMap<u32, Option<String>>,
@@ -54,7 +54,7 @@ pub(crate) struct Process {
     pub(crate) topologies: Vec<Topology>,
     /// Whether something limited what was recorded.
     pub(crate) is_limited: bool,
-    /// Exit status, if the program has come to its end by itself.
+    /// Exit status, if the program has ended by itself.
     pub(crate) end: Option<i32>,
 }
 
@@ -97,18 +97,18 @@ pub(crate) fn read(directory: &Path, notices: &mut Notices) -> Result<Vec<Proces
     Ok(processes)
 }
 
-/// Number of processes in the world, from the first journal that tells.
+/// Returns the number of processes in the world, from the first journal that has it.
 pub(crate) fn size(directory: &Path) -> Option<u32> {
     let of = |rank| {
         let path = layout::journal(directory, rank);
         let bytes = fs::read(&path).ok()?;
         Some(parse(&bytes, rank, &path, &mut Notices::default()).ok()?.size)
     };
-    // Rank 0 always has one but for accidents; listing takes longer.
+    // Rank 0 has one except by accident; listing takes longer.
     of(0).or_else(|| ranks(directory).ok()?.into_iter().find_map(of))
 }
 
-/// The ranks that have a journal, in their order.
+/// Returns the ranks with a journal, in their order.
 fn ranks(directory: &Path) -> Result<Vec<u32>, Error> {
     let folder = directory.join(layout::RECORDING);
     let failed = |cause| Error::io(&folder, "list the directory", cause);
@@ -122,7 +122,7 @@ fn ranks(directory: &Path) -> Result<Vec<u32>, Error> {
     Ok(ranks)
 }
 
-/// The process that a journal tells of; an error says why there is none.
+/// Parses the journal of a process; an error says why it is of no use.
 fn parse(bytes: &[u8], rank: u32, path: &Path, notices: &mut Notices) -> Result<Process, String> {
     let mut process = None;
     let mut offset = 0;
@@ -148,7 +148,7 @@ fn parse(bytes: &[u8], rank: u32, path: &Path, notices: &mut Notices) -> Result<
     process.ok_or_else(|| format!("{}: it has no complete line", path.display()))
 }
 
-/// The process of the first entry.
+/// Creates the process from the first record.
 fn begin(entry: JournalRecord, of: u32) -> Result<Process, String> {
     let JournalRecord::Process {
         version,
@@ -188,7 +188,7 @@ fn begin(entry: JournalRecord, of: u32) -> Result<Process, String> {
     })
 }
 
-/// Adds what an entry tells.
+/// Adds the contents of a record.
 fn add(process: &mut Process, entry: JournalRecord, notices: &mut Notices) {
     match entry {
         JournalRecord::Process { .. } => notices.note(process.rank, "its journal tells of two processes"),

@@ -1,6 +1,8 @@
-//! Only one process at a time completes an archive: whoever made the file `recording/finishing`.
+//! The lock of an archive: one process at a time completes it, the one that has created the file
+//! `recording/finishing`.
 //!
-//! The file says who it is. A lock of somebody who is dead is taken over, which can be seen on the same host only.
+//! The file identifies the process. A lock of a dead process is taken over, which is possible on the same
+//! host only.
 
 use crate::Error;
 use crate::host;
@@ -14,14 +16,15 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Lock(PathBuf);
 
 impl Lock {
-    /// Locks a recording, or answers who has done so.
+    /// Locks a recording, or returns the holder of the lock.
     ///
     /// # Errors
     /// If the disk refuses.
     pub(crate) fn take(directory: &Path) -> Result<Result<Self, String>, Error> {
         let path = directory.join(layout::RECORDING).join("finishing");
         let own = identity(std::process::id());
-        // Each round but the last has removed a stale lock; more than a few mean that something else is wrong.
+        // Each round but the last has removed a stale lock; more than a few mean that something else is
+        // wrong.
         for _ in 0..8 {
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {
@@ -36,10 +39,11 @@ impl Lock {
             if !is_stale(&holder) {
                 return Ok(Err(holder.split(' ').take(2).collect::<Vec<_>>().join(", process ")));
             }
-            // Of several who find it stale one moves it; the name shows that it is the same that was found stale.
+            // If several find it stale, one moves it; then it is checked that this is the lock that was found
+            // stale.
             let stale = path.with_extension(format!("stale.{}", std::process::id()));
             if fs::rename(&path, &stale).is_ok() && fs::read_to_string(&stale).ok() != Some(holder) {
-                // It was taken over in between by another, who gets it back.
+                // It was taken over in between by another process, which gets it back.
                 let _ = fs::rename(&stale, &path);
             } else {
                 let _ = fs::remove_file(&stale);
@@ -56,12 +60,12 @@ impl Drop for Lock {
     }
 }
 
-/// Host, number and start of a process: numbers are used again, but not within the same tick of the clock.
+/// Returns host, id and start time of a process: ids are reused, but not within the same tick of the clock.
 fn identity(process: u32) -> String {
     format!("{} {process} {}", host::name(), host::start_of(process).unwrap_or(0))
 }
 
-/// Whether a lock's holder is a process of this host that is no more.
+/// Whether the holder of a lock is a process of this host that has ended.
 fn is_stale(holder: &str) -> bool {
     let mut words = holder.split(' ');
     let (Some(on), Some(process)) = (words.next(), words.next()) else { return false };

@@ -3,9 +3,9 @@
 use recording::journal;
 use std::collections::HashMap;
 
-/// The group of everybody's location; its positions are ranks in the world.
+/// The group of all locations (OTF2's `COMM_LOCATIONS`); its positions are ranks in the world.
 pub(crate) const LOCATIONS: u32 = 0;
-/// The group of a process by itself.
+/// The group of a process by itself (OTF2's `COMM_SELF`).
 pub(crate) const SELF: u32 = 1;
 /// The first group that lists ranks.
 const FIRST: u32 = 2;
@@ -18,7 +18,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// The number of the group with these ranks in this order.
+    /// Returns the number of the group with these ranks in this order.
     pub(crate) fn number(&mut self, ranks: Vec<u32>) -> u32 {
         if let Some(&known) = self.numbers.get(&ranks) {
             return known;
@@ -29,18 +29,18 @@ impl Groups {
         number
     }
 
-    /// The ranks of a group, none for the two that list none.
+    /// Returns the ranks of a group, none for the two that list none.
     pub(crate) fn ranks(&self, number: u32) -> &[u32] {
         number.checked_sub(FIRST).and_then(|at| self.lists.get(at as usize)).map_or(&[], |ranks| ranks)
     }
 
-    /// All groups that list ranks, with their numbers.
+    /// Iterates over the groups that list ranks, with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
         (FIRST..).zip(self.lists.iter().map(Vec::as_slice))
     }
 }
 
-/// The ranks that a journal lists, if they are different ranks of a world of this size.
+/// Parses the ranks in a journal; `None` unless they are different ranks of a world of this size.
 pub(crate) fn parse(ranges: &str, size: u32) -> Option<Vec<u32>> {
     let ranks = journal::numbers(ranges, size as usize)?;
     let mut seen = vec![false; size as usize];

@@ -1,21 +1,21 @@
-//! From what a program left to an archive.
+//! Completes an archive from a recording.
 //!
 //! | step | module |
 //! |---|---|
-//! | nobody else does it meanwhile | `lock` |
-//! | what processes have told | `journals`, `paths`, `buffers` |
-//! | events, copied from buffers | `events` |
-//! | one clock | `clock` |
-//! | what processes share | `communicators`, `members` |
-//! | addresses become functions, paths one tree | `modules`, `code`, `contexts` |
+//! | exclude other processes | `lock` |
+//! | read the files of the processes | `journals`, `paths`, `buffers` |
+//! | copy the last events from buffers | `events` |
+//! | correct clocks | `clock` |
+//! | number shared objects | `communicators`, `members` |
+//! | make functions of addresses, and one tree of paths | `modules`, `code`, `contexts` |
 //! | all of that together | `run` |
-//! | records of events that fit the tree | `tree`, `distances`, `enter_leave`, `records` |
-//! | the end of what a copy of a running program tells | `copies` |
-//! | definitions, and the anchor | `strings`, `archive` |
-//! | or, of counts, a report | `profile` |
+//! | fit the records of events to the tree | `tree`, `distances`, `enter_leave`, `records` |
+//! | end the copy of a running program | `copies` |
+//! | write definitions, and the anchor | `strings`, `archive` |
+//! | or, from counts, a report | `profile` |
 //!
-//! Everything before the anchor can be done again after it was interrupted, with the same result; what it is made from
-//! is removed after the anchor is there.
+//! Everything before the anchor can be done again after an interruption, with the same result; its input is
+//! removed after the anchor is there.
 
 mod archive;
 mod buffers;
@@ -41,33 +41,33 @@ mod strings;
 mod tree;
 
 use crate::{Error, host};
-use events::Events;
+use events::EventFileSummary;
 use journals::Process;
 use notices::Notices;
 pub(crate) use notices::name_ranks;
-pub use profile::{Estimate, Price, Share};
+pub use profile::{Estimate, Omission, Share};
 use recording::layout;
 use recording::settings::EventRecords;
-use run::{Place, define, gather, places};
+use run::{TraceLocation, define, gather, places};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tracing::debug;
 
-/// What completing an archive has led to.
+/// The outcome of completing an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The archive is complete.
     Written(Summary),
-    /// It was so before.
+    /// It was complete before.
     AlreadyComplete,
-    /// Somebody else is completing it; the sentence says who.
+    /// Another process is completing it; the sentence names that.
     Busy(String),
 }
 
-/// What an archive has.
+/// The summary of an archive.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Summary {
-    /// Where it is.
+    /// The experiment directory.
     pub directory: PathBuf,
     /// Number of processes.
     pub processes: u32,
@@ -79,20 +79,20 @@ pub struct Summary {
     pub died: Vec<u32>,
     /// Those of them that are known to have died of a signal by their own fault, with its name.
     pub faults: Vec<(u32, &'static str)>,
-    /// Ranks of those that never told anything.
+    /// Ranks of the processes that left no journal.
     pub silent: Vec<u32>,
-    /// Sentences about what the trace lacks and what is odd.
+    /// Sentences about gaps in the trace and oddities.
     pub notices: Vec<String>,
     /// Whether something that was recorded is lost.
     pub has_losses: bool,
-    /// Number of call paths, if it is not an archive but a report of what was counted.
+    /// Number of call paths, if it is not an archive but a report of counts.
     pub call_paths: Option<usize>,
-    /// How large a trace would be, if the user asked.
+    /// Estimated size of a trace, if the user asked for that.
     pub estimate: Option<Box<Estimate>>,
 }
 
-/// Completes the archive in an experiment directory, with these records; by default with those that the user has chosen for
-/// the recording.
+/// Completes the archive in an experiment directory, with these event records; by default with those that the
+/// user has chosen for the recording.
 ///
 /// # Errors
 /// If there is no recording, processes still record, or the disk refuses. The recording is still there then.
@@ -110,7 +110,7 @@ pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome
         Ok(lock) => lock,
         Err(holder) => return Ok(Outcome::Busy(holder)),
     };
-    // Between the look and the lock somebody else may have completed it.
+    // Another process may have completed it before the lock was taken.
     if is_complete(directory) {
         drop(lock);
         remove(&recording)?;
@@ -133,17 +133,18 @@ pub fn finish(directory: &Path, records: Option<EventRecords>) -> Result<Outcome
     Ok(Outcome::Written(summary))
 }
 
-/// Whether there is nothing left to do in an experiment directory.
+/// Whether an experiment directory is complete.
 pub(crate) fn is_complete(directory: &Path) -> bool {
     directory.join(layout::ANCHOR).exists() || directory.join(layout::PROFILE).exists()
 }
 
-/// Number of processes in the world of a recording, as soon as one of them has told.
+/// Returns the number of processes in the world of a recording, as soon as one of them has a journal.
 pub(crate) fn world_size(directory: &Path) -> Option<u32> {
     journals::size(directory)
 }
 
-/// Whether a process of a recording may still record: one of this host does, or one of another has not told its end.
+/// Whether a process of a recording may still record: one of this host does, or one of another host has not
+/// recorded its end.
 pub(crate) fn is_alive(directory: &Path) -> bool {
     let Ok(processes) = journals::read(directory, &mut Notices::default()) else { return false };
     let own = host::name();
@@ -151,7 +152,7 @@ pub(crate) fn is_alive(directory: &Path) -> bool {
     elsewhere || refuse_running(directory, &processes).is_err()
 }
 
-/// The rank that was this process of this host, unless it has come to its end by itself.
+/// Returns the rank that was this process of this host, unless it has ended by itself.
 pub(crate) fn rank_of(directory: &Path, process: u32) -> Option<u32> {
     let processes = journals::read(directory, &mut Notices::default()).ok()?;
     let own = host::name();
@@ -159,7 +160,7 @@ pub(crate) fn rank_of(directory: &Path, process: u32) -> Option<u32> {
     processes.iter().find(is_it).map(|process| process.rank)
 }
 
-/// What is still written to must not be completed.
+/// Fails if a process of this host still records: its files must not be completed.
 fn refuse_running(directory: &Path, processes: &[Process]) -> Result<(), Error> {
     let recording = directory.join(layout::RECORDING);
     let own = host::name();
@@ -175,10 +176,10 @@ fn refuse_running(directory: &Path, processes: &[Process]) -> Result<(), Error> 
     }
 }
 
-/// Removes what only mattered until the archive was complete.
+/// Removes the files that are needed only until the archive is complete.
 fn remove(recording: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(recording) {
-        // Somebody else may be removing it, too.
+        // Another process may be removing it, too.
         Err(cause) if recording.exists() => Err(Error::io(recording, "remove the directory", cause)),
         _ => Ok(()),
     }
@@ -212,15 +213,15 @@ fn complete(
 fn events(
     directory: &Path,
     processes: &[Process],
-    places: &[Place],
+    places: &[TraceLocation],
     notices: &mut Notices,
-) -> Result<Vec<Events>, Error> {
+) -> Result<Vec<EventFileSummary>, Error> {
     let chunk_size = processes.first().map_or(0, |first| first.chunk_size);
     let mut all = Vec::new();
     for place in places {
         let events = match place.process {
             Some(_) => events::complete(directory, place.reference, chunk_size)?,
-            // Events without a journal refer to things that nobody knows.
+            // Events without a journal refer to unknown objects.
             None => events::clear(directory, place.reference)?,
         };
         let (location, Events { count, bytes, .. }) = (place.reference, &events);
@@ -232,7 +233,7 @@ fn events(
     Ok(all)
 }
 
-/// The size of an archive.
+/// Returns the size of an archive in bytes.
 fn bytes(directory: &Path) -> u64 {
     let size = |path: PathBuf| fs::metadata(path).map_or(0, |status| status.len());
     let traces = fs::read_dir(directory.join(layout::TRACES)).into_iter().flatten().flatten();

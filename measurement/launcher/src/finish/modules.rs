@@ -1,28 +1,28 @@
-//! From addresses of processes to places in files.
+//! Modules: from addresses of processes to addresses in files.
 //!
-//! The same file is mapped at another address in every process, so an address means something only together with the
-//! modules of its process.
+//! The same file is mapped at another address in every process, so an address has a meaning only together
+//! with the modules of its process.
 
 use super::journals::Process;
 use recording::paths::{FRAME, FUNCTION, PathNode, SAMPLE};
 use std::collections::HashMap;
 use symbols::File;
 
-/// A place in a file: the file's number, and the address as in the file's tables.
-pub(crate) type Place = (usize, u64);
+/// An address in a file: the file's number, and the address as in the file's tables.
+pub(crate) type CodeAddress = (usize, u64);
 
-/// All files with code, each once, and where processes have them.
+/// All files with code, each once, and their mappings in the processes.
 #[derive(Default, Debug)]
 pub(crate) struct Modules {
     pub(crate) files: Vec<File>,
-    /// Which of them are the programs of processes, by file.
+    /// Which of them are programs of processes, by file.
     programs: Vec<bool>,
-    /// By process: first address, first address behind it, bias, and the number of the file; by address.
+    /// By process: start, end, bias, and number of the file of each mapping; by address.
     of: Vec<Vec<(u64, u64, u64, usize)>>,
 }
 
 impl Modules {
-    /// The modules of all processes.
+    /// Collects the modules of all processes.
     pub(crate) fn new(processes: &[Process]) -> Self {
         let mut modules = Modules::default();
         let mut by_path: HashMap<File, usize> = HashMap::new();
@@ -43,7 +43,7 @@ impl Modules {
                 modules.programs[number] |= module.path == process.program;
                 by_id.extend(file.build_id.clone().map(|id| (id, number)));
                 by_path.insert(file, number);
-                // What is mapped later has taken the place of what was there.
+                // A later mapping has replaced those at the same addresses.
                 own.retain(|&(begin, end, ..)| end <= module.begin || module.end <= begin);
                 own.push((module.begin, module.end, module.bias, number));
             }
@@ -53,16 +53,16 @@ impl Modules {
         modules
     }
 
-    /// Whether a file, by its number, is the program of a process and no library.
+    /// Whether a file, by its number, is the program of a process and not a library.
     pub(crate) fn is_program(&self, file: usize) -> bool {
         self.programs.get(file).is_some_and(|&is_program| is_program)
     }
 
-    /// The place that a path of a process (by its position) refers to, if it is an address in a module.
+    /// Returns the address in a file of a node of a process (by its position), if it is one in a module.
     ///
-    /// A return address is behind the call; the byte before it belongs to it in any case, also if the call is the last
-    /// instruction of a function that does not return.
-    pub(crate) fn place(&self, process: usize, node: &PathNode) -> Option<Place> {
+    /// A return address is behind the call; the byte before it belongs to the call in any case, also if the
+    /// call is the last instruction of a function that does not return.
+    pub(crate) fn place(&self, process: usize, node: &PathNode) -> Option<CodeAddress> {
         let address = match node.kind {
             FRAME => node.target.checked_sub(1)?,
             FUNCTION | SAMPLE => node.target,

@@ -1,4 +1,4 @@
-//! What the user should know about an archive although it is complete: collected while it is made, printed once.
+//! Notices about an archive that is complete all the same: collected while it is made, printed once.
 
 use recording::{journal, layout};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// Something about a process.
+    /// Adds a sentence about a process.
     pub(crate) fn note(&mut self, rank: u32, text: impl Into<String>) {
         let ranks = self.of_ranks.entry(text.into()).or_default();
         if ranks.last() != Some(&rank) {
@@ -19,18 +19,18 @@ impl Notices {
         }
     }
 
-    /// Something that is not about a process.
+    /// Adds a sentence that is not about a process.
     pub(crate) fn remark(&mut self, text: impl Into<String>) {
         self.of_ranks.entry(text.into()).or_default();
     }
 
-    /// Something that was recorded, or should have been, is not in the archive.
+    /// Adds a sentence about something of a process that is missing in the archive.
     pub(crate) fn loss(&mut self, rank: u32, text: impl Into<String>) {
         self.losses = true;
         self.note(rank, text);
     }
 
-    /// The same of a location, in several sentences.
+    /// Adds sentences about what is missing of a location.
     pub(crate) fn losses_of(&mut self, location: u64, losses: &[String]) {
         let (rank, thread) = layout::rank_and_thread(location);
         for loss in losses {
@@ -44,7 +44,7 @@ impl Notices {
         self.losses
     }
 
-    /// One line for each sentence; the same sentence of many ranks comes once.
+    /// Returns one line for each sentence; the same sentence of many ranks comes once.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |(text, ranks): (&String, &Vec<u32>)| match ranks.is_empty() {
             true => text.clone(),
@@ -54,7 +54,7 @@ impl Notices {
     }
 }
 
-/// `rank 3`, or `ranks 0-3,7`.
+/// Returns `rank 3`, or `ranks 0-3,7`.
 pub(crate) fn name_ranks(ranks: &[u32]) -> String {
     let mut ranks = ranks.to_vec();
     ranks.sort_unstable();

@@ -6,8 +6,8 @@ use recording::paths::{MAGIC, NO_PARENT, PathNode, PathsHeader};
 use std::fs;
 use std::path::Path;
 
-/// Reads the nodes of a location; none if it has no file. A sentence says if some are left out because they make no
-/// sense, and with them all that come later.
+/// Reads the nodes of a location; none if it has no file. The sentence reports damage, at which the nodes
+/// end.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -22,7 +22,7 @@ pub(crate) fn read(directory: &Path, location: u64) -> Result<(Vec<PathNode>, Op
     Ok((nodes, problem.map(|(offset, message)| Error::at(&path, offset, message).to_string())))
 }
 
-/// The nodes before the first place that makes no sense, and what is wrong there.
+/// Parses the nodes before the first damage, and returns its offset and description.
 fn parse(bytes: &[u8]) -> (Vec<PathNode>, Option<(u64, String)>) {
     const NODE: usize = size_of::<PathNode>();
     let u64_at = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u64::from_ne_bytes);

@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// A Python function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Function {
-    /// Its name with those of the classes and functions around it.
+pub(crate) struct PythonFunction {
+    /// Qualified name (`__qualname__`).
     name: String,
     /// The path of its file, as Python has it.
     pub(crate) file: String,
@@ -20,14 +20,14 @@ pub(crate) struct Function {
     line: u32,
 }
 
-impl Function {
-    /// Whether it is one of `replay.py`, by which programs name regions.
+impl PythonFunction {
+    /// Whether it is one of the functions of `replay.py` by which programs name regions.
     pub(crate) fn names_regions(&self) -> bool {
         let file = self.file.rsplit('/').next();
         file == Some("replay.py") && self.name.starts_with("_Named.")
     }
 
-    /// The region that it is in an archive.
+    /// Returns its region in an archive.
     pub(crate) fn region(&self) -> Region {
         let file = Some(self.file.clone()).filter(|file| !file.is_empty());
         let name = if self.name.is_empty() { "[unknown]".into() } else { self.name.clone() };
@@ -46,27 +46,29 @@ impl Function {
 }
 
 /// The functions of a location, by their numbers.
-pub(crate) type Functions = HashMap<u32, Function>;
+pub(crate) type PythonFunctions = HashMap<u32, PythonFunction>;
 
-/// Reads the functions of a location; none if it has no file. A sentence says if some are left out because they make no
-/// sense, and with them all that come later.
+/// Reads the functions of a location; none if it has no file. The sentence reports damage, at which the
+/// functions end.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub(crate) fn read(directory: &Path, location: u64) -> Result<(Functions, Option<String>), Error> {
+pub(crate) fn read(directory: &Path, location: u64) -> Result<(PythonFunctions, Option<String>), Error> {
     let path = layout::python_functions(directory, location);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok((Functions::new(), None)),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((PythonFunctions::new(), None));
+        }
         Err(cause) => return Err(Error::io(&path, "read the file", cause)),
     };
     let (functions, problem) = parse(&bytes);
     Ok((functions, problem.map(|(offset, message)| Error::at(&path, offset, message).to_string())))
 }
 
-/// The functions before the first place that makes no sense, and what is wrong there.
-fn parse(bytes: &[u8]) -> (Functions, Option<(u64, String)>) {
-    let mut functions = Functions::new();
+/// Parses the functions before the first damage, and returns its offset and description.
+fn parse(bytes: &[u8]) -> (PythonFunctions, Option<(u64, String)>) {
+    let mut functions = PythonFunctions::new();
     let u64_at = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u64::from_ne_bytes);
     let u32_at = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u32::from_ne_bytes);
     if u64_at(0) != Some(MAGIC) {
@@ -89,7 +91,7 @@ fn parse(bytes: &[u8]) -> (Functions, Option<(u64, String)>) {
                 let text = String::from_utf8_lossy(bytes.get(from..to)?).replace('\0', "");
                 (to <= end).then_some(text)
             };
-            Some((Function { name: text(begin, middle)?, file: text(middle, behind)?, line }, behind))
+            Some((PythonFunction { name: text(begin, middle)?, file: text(middle, behind)?, line }, behind))
         })();
         let Some((function, behind)) = entry else {
             return (
@@ -128,7 +130,7 @@ mod tests {
     fn functions_are_found_by_their_numbers() {
         let (mut bytes, numbers) =
             file(&[("main", "solver.py", 3), ("Löser.f", "/a/löser.py", 0), ("", "x.py", 1)]);
-        // Behind what is complete there may be anything.
+        // Behind the complete functions there may be anything.
         bytes.extend([0xff; 50]);
         let (functions, problem) = parse(&bytes);
         assert_eq!((functions.len(), problem), (3, None));
@@ -158,7 +160,8 @@ mod tests {
 
     #[test]
     fn functions_that_name_regions_are_known() {
-        let function = |name: &str, file: &str| Function { name: name.into(), file: file.into(), line: 1 };
+        let function =
+            |name: &str, file: &str| PythonFunction { name: name.into(), file: file.into(), line: 1 };
         assert!(function("_Named.__enter__", "/usr/include/replay/replay.py").names_regions());
         assert!(function("_Named.__call__.<locals>.recorded", "replay.py").names_regions());
         assert!(!function("_Named.__enter__", "/home/myreplay.py").names_regions());

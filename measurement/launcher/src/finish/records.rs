@@ -1,16 +1,17 @@
-//! The records of events as the archive has them, made of those that were recorded.
+//! The event records of the archive, made from the recorded ones.
 //!
-//! What the paths of a location mean is known only when all paths are. So event files that are complete are gone through
-//! once more, several at a time: distances are corrected in their places (`distances`). Where that is not enough, or other
-//! records are wanted (`enter_leave`), the file is written anew. Until the anchor is there, the recorded one is kept among
-//! what is removed then; whoever does this again begins with putting it back, and comes to the same result.
+//! The meaning of a location's paths is known only when all paths are. So complete event files are gone
+//! through once more, several at a time: distances are corrected in place (`distances`). Where that is not
+//! enough, or other records are wanted (`enter_leave`), the file is written anew. Until the anchor is there,
+//! the recorded one is kept in a folder that is removed then; doing this again starts with putting it back,
+//! and has the same result.
 
 use super::distances::{self, Correction};
 use super::enter_leave;
-use super::events::Events;
+use super::events::EventFileSummary;
 use super::notices::Notices;
-use super::run::{Place, Run, byte_order};
-use super::tree::{Tree, Walk};
+use super::run::{Run, TraceLocation, byte_order};
+use super::tree::{PathWalk, Tree};
 use crate::Error;
 use model::MeasurementMode;
 use otf2::{Anchor, Attributes, Event, EventCursor, EventRecord, EventWriter, FileBytes};
@@ -21,7 +22,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Puts event files back that an earlier attempt has kept.
+/// Puts back event files that an earlier attempt has kept.
 ///
 /// # Errors
 /// If the disk refuses.
@@ -38,8 +39,9 @@ pub(super) fn restore(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the records of all event files fit the archive; `events` are told what changes, `notices` what is lost. By location,
-/// recording ends at the time at which a process that still runs was `copied`.
+/// Makes the records of all event files fit the archive; updates the number of `events` and adds losses to
+/// `notices`. By location, recording ends at the time at which the recording of a running process was
+/// `copied`.
 ///
 /// # Errors
 /// If the disk refuses.
@@ -48,20 +50,20 @@ pub(super) fn settle(
     run: &Run<'_>,
     wanted: EventRecords,
     copied: &[Option<u64>],
-    events: &mut [Events],
+    events: &mut [EventFileSummary],
     notices: &mut Notices,
 ) -> Result<(), Error> {
     let tree = Tree::new(&run.contexts.nodes);
     let settle = |at: usize| {
-        let Place { reference, process } = run.places[at];
+        let TraceLocation { reference, process } = run.places[at];
         // Without a process it has no events.
         if process.is_none() {
-            return Ok(Settled::default());
+            return Ok(SettledFile::default());
         }
         let path = layout::events(directory, reference);
-        let walk = Walk::new(&tree, &run.contexts.of[at]);
+        let walk = PathWalk::new(&tree, &run.contexts.of[at]);
         let end = copied[at];
-        let anew = || Anew::begin(&path, &layout::kept(directory, reference), run.chunk_size(), end);
+        let anew = || RewrittenFile::begin(&path, &layout::kept(directory, reference), run.chunk_size(), end);
         match wanted {
             EventRecords::EnterLeave => anew()?
                 .write(|events, output| enter_leave::convert(events, walk, run.longest_gap(), end, output)),
@@ -81,55 +83,56 @@ pub(super) fn settle(
     };
     let all = side_by_side(run.places.len(), settle);
     for ((settled, events), place) in all.into_iter().zip(events).zip(&run.places) {
-        let Settled { count, losses } = settled?;
+        let SettledFile { count, losses } = settled?;
         events.count = count.unwrap_or(events.count);
         notices.losses_of(place.reference, &losses);
     }
     Ok(())
 }
 
-/// What became of an event file.
+/// The result for an event file.
 #[derive(Default)]
-struct Settled {
+struct SettledFile {
     /// Number of its events if it was written anew.
     count: Option<u64>,
-    /// What of it is lost, as sentences.
+    /// Sentences about what is lost of it.
     losses: Vec<String>,
 }
 
-fn settled_in_place(path: &Path, damage: Option<otf2::Error>) -> Result<Settled, Error> {
+fn settled_in_place(path: &Path, damage: Option<otf2::Error>) -> Result<SettledFile, Error> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.map_err(|cause| Error::io(path, "write the file", cause))?;
-    Ok(Settled { count: None, losses: damage.map(|damage| damage.to_string()).into_iter().collect() })
+    Ok(SettledFile { count: None, losses: damage.map(|damage| damage.to_string()).into_iter().collect() })
 }
 
 /// An event file that is written anew.
-struct Anew<'a> {
+struct RewrittenFile<'a> {
     path: &'a Path,
     /// The recorded one.
     recorded: FileBytes,
     chunk_size: u64,
     /// The time at which recording ends, if nothing is known behind it.
     end: Option<u64>,
-    output: Output,
+    output: EventOutput,
 }
 
-impl<'a> Anew<'a> {
-    /// Begins with keeping the recorded one.
+impl<'a> RewrittenFile<'a> {
+    /// Starts by keeping the recorded one.
     fn begin(path: &'a Path, kept: &Path, chunk_size: u64, end: Option<u64>) -> Result<Self, Error> {
         rename(path, kept)?;
         let anchor = Anchor { event_chunk_size: chunk_size, byte_order: byte_order(), ..Anchor::default() };
-        let output = Output { writer: EventWriter::create(path, &anchor)?, refused: 0 };
-        Ok(Anew { path, recorded: FileBytes::open(kept)?, chunk_size, end, output })
+        let output = EventOutput { writer: EventWriter::create(path, &anchor)?, refused: 0 };
+        Ok(RewrittenFile { path, recorded: FileBytes::open(kept)?, chunk_size, end, output })
     }
 
-    /// Has `fill` write the new events; it answers where the recorded ones end before their time.
+    /// Calls `fill` to write the new events; it returns the problem that ended the recorded ones early, if
+    /// there was one.
     fn write(
         mut self,
-        fill: impl FnOnce(Recorded<'_>, &mut Output) -> Result<Option<Error>, Error>,
-    ) -> Result<Settled, Error> {
+        fill: impl FnOnce(RecordedEvents<'_>, &mut EventOutput) -> Result<Option<Error>, Error>,
+    ) -> Result<SettledFile, Error> {
         let events = EventCursor::new(&self.recorded, self.path, self.chunk_size);
-        let damage = fill(Recorded { events, path: self.path, time: 0 }, &mut self.output)?;
+        let damage = fill(RecordedEvents { events, path: self.path, time: 0 }, &mut self.output)?;
         if let Some(end) = self.end {
             let off = Event::MeasurementOnOff { measurement_mode: MeasurementMode::OFF };
             self.output.put(end, off, Attributes::EMPTY)?;
@@ -140,23 +143,23 @@ impl<'a> Anew<'a> {
         if refused > 0 {
             losses.push(format!("{path}: {refused} of its events are left out: they make no sense"));
         }
-        Ok(Settled { count: Some(self.output.writer.finish()?), losses })
+        Ok(SettledFile { count: Some(self.output.writer.finish()?), losses })
     }
 }
 
-/// The events of a location as they were recorded, up to the first that makes no sense.
+/// The recorded events of a location, up to the first damage.
 #[derive(Clone)]
-pub(super) struct Recorded<'a> {
+pub(super) struct RecordedEvents<'a> {
     pub(super) events: EventCursor<'a>,
     path: &'a Path,
     time: u64,
 }
 
-impl<'a> Recorded<'a> {
-    /// The next event, or nothing behind the last.
+impl<'a> RecordedEvents<'a> {
+    /// Returns the next event, or `None` behind the last.
     ///
     /// # Errors
-    /// If it makes no sense: it cannot be decoded, or its time is before that of the event ahead of it.
+    /// If it is damaged: it cannot be decoded, or its time is before that of the event ahead of it.
     pub(super) fn next(&mut self) -> Result<Option<EventRecord<'a>>, Error> {
         let record = self.events.next()?;
         if let Some(EventRecord { time, offset, .. }) = record {
@@ -171,14 +174,14 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// Where new events go.
-pub(super) struct Output {
+/// The writer of the new events.
+pub(super) struct EventOutput {
     writer: EventWriter,
-    /// How many events are left out because they make no sense.
+    /// Number of events that are left out because they make no sense.
     refused: u64,
 }
 
-impl Output {
+impl EventOutput {
     /// Appends an event.
     ///
     /// # Errors
@@ -199,7 +202,7 @@ impl Output {
         }
     }
 
-    /// Leaves an event out.
+    /// Counts an event that is left out.
     pub(super) fn refuse(&mut self) {
         self.refused += 1;
     }
@@ -209,7 +212,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     fs::rename(from, to).map_err(|cause| Error::io(from, "rename the file", cause))
 }
 
-/// The results of some work on each of so many things, several at a time.
+/// Runs some work for so many numbers, several at a time, and returns the results in order.
 fn side_by_side<T: Send>(number: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let turn = || {

@@ -1,4 +1,4 @@
-//! A run as its processes tell of it, without its events: who took part, where, and what they have in common.
+//! A run without its events: processes, locations, clock, shared objects and call paths.
 
 use super::journals::Process;
 use super::notices::Notices;
@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A location, and the position of its process if that left a journal.
-pub(super) struct Place {
+/// A location, and the position of its process if that has a journal.
+pub(super) struct TraceLocation {
     pub(super) reference: u64,
     pub(super) process: Option<usize>,
 }
 
-/// All locations by rank and thread: the first thread of every rank, and whatever others left something.
-pub(super) fn places(directory: &Path, processes: &[Process]) -> Result<Vec<Place>, Error> {
+/// Returns all locations by rank and thread: the first thread of every rank, and all others with files.
+pub(super) fn places(directory: &Path, processes: &[Process]) -> Result<Vec<TraceLocation>, Error> {
     let size = processes.first().map_or(0, |first| first.size);
     let mut known: BTreeSet<(u32, u32)> = (0..size).map(|rank| (rank, 0)).collect();
     for process in processes {
@@ -39,34 +39,35 @@ pub(super) fn places(directory: &Path, processes: &[Process]) -> Result<Vec<Plac
         }
     }
     let process = |rank| processes.binary_search_by_key(&rank, |process| process.rank).ok();
-    let place = |(rank, thread)| Place { reference: layout::location(rank, thread), process: process(rank) };
-    // Threads of ranks that never told anything are numbers without meaning.
+    let place =
+        |(rank, thread)| TraceLocation { reference: layout::location(rank, thread), process: process(rank) };
+    // Thread numbers of ranks without a journal have no meaning.
     let places = known.into_iter().map(place);
     Ok(places.filter(|place| place.process.is_some() || place.reference < u64::from(size)).collect())
 }
 
-/// What is known of a run besides its events.
+/// A run without its events.
 pub(super) struct Run<'a> {
     pub(super) processes: &'a [Process],
-    pub(super) places: Vec<Place>,
-    pub(super) clock: clock::Clock,
-    pub(super) shared: communicators::Shared,
+    pub(super) places: Vec<TraceLocation>,
+    pub(super) clock: clock::TraceClock,
+    pub(super) shared: communicators::SharedObjects,
     /// By location.
     pub(super) paths: Vec<contexts::Paths>,
     pub(super) contexts: contexts::Contexts,
     pub(super) hosts: Vec<String>,
     /// By rank.
     pub(super) host_of: Vec<Option<u32>>,
-    /// Ranks that left nothing, and those that did not end by themselves.
+    /// Ranks without a journal, and those that did not end by themselves.
     pub(super) silent: Vec<u32>,
     pub(super) died: Vec<u32>,
 }
 
-/// Finds that out; `times` are when something was first and last recorded, by location.
+/// Gathers the data of a run; `times` are those of the first and last event, by location.
 pub(super) fn gather<'a>(
     directory: &Path,
     processes: &'a [Process],
-    places: Vec<Place>,
+    places: Vec<TraceLocation>,
     times: &[Option<(u64, u64)>],
     notices: &mut Notices,
 ) -> Result<Run<'a>, Error> {
@@ -83,14 +84,14 @@ pub(super) fn gather<'a>(
     let paths = paths(directory, processes, &places, notices)?;
     let contexts = contexts::merge(processes, &paths, notices);
     let (hosts, host_of) = hosts(processes, first.size);
-    let told: BTreeSet<u32> = processes.iter().map(|process| process.rank).collect();
-    let silent = (0..first.size).filter(|rank| !told.contains(rank)).collect();
+    let with_journal: BTreeSet<u32> = processes.iter().map(|process| process.rank).collect();
+    let silent = (0..first.size).filter(|rank| !with_journal.contains(rank)).collect();
     let died = processes.iter().filter(|process| process.end.is_none()).map(|process| process.rank).collect();
     Ok(Run { processes, places, clock, shared, paths, contexts, hosts, host_of, silent, died })
 }
 
 impl Run<'_> {
-    /// A summary without what was written.
+    /// Returns a summary without the sizes of what was written.
     pub(super) fn summary(&self, directory: &Path, notices: &Notices) -> Summary {
         Summary {
             directory: directory.to_owned(),
@@ -104,18 +105,18 @@ impl Run<'_> {
         }
     }
 
-    /// Size of the chunks of event files, in bytes.
+    /// Returns the size of the chunks of event files, in bytes.
     pub(super) fn chunk_size(&self) -> u64 {
         self.processes.first().map_or(0, |first| first.chunk_size)
     }
 
-    /// Samples for a second of a thread's processor time; 0 without any.
+    /// Returns the number of samples for a second of a thread's processor time; 0 without any.
     fn sample(&self) -> u32 {
         self.processes.iter().map(|process| process.sample).max().unwrap_or(0)
     }
 
-    /// How far samples of a thread that computes may be apart, in ticks: two periods, and what the system adds, whose timers
-    /// of processor time expire at ticks of its scheduler.
+    /// Returns how far samples of a thread that computes may be apart, in ticks: two periods, and a tick of
+    /// the system's scheduler, at which timers of processor time expire.
     pub(super) fn longest_gap(&self) -> u64 {
         const SCHEDULER: u64 = 100;
         let resolution = self.clock.resolution;
@@ -124,13 +125,14 @@ impl Run<'_> {
             .saturating_add(resolution / SCHEDULER)
     }
 
-    /// The name of a location.
-    pub(super) fn name(&self, place: &Place) -> String {
+    /// Returns the name of a location.
+    pub(super) fn name(&self, place: &TraceLocation) -> String {
         location_name(place, self.processes)
     }
 }
 
-/// Writes all definitions of an archive with these records, and its anchor; `events` are the numbers of events by location.
+/// Writes all definitions of an archive with these records, and its anchor; `events` are the numbers of
+/// events by location.
 pub(super) fn define(
     directory: &Path,
     run: &Run<'_>,
@@ -141,7 +143,7 @@ pub(super) fn define(
     let processes = run.processes;
     let is_limited = processes.iter().any(|process| process.is_limited);
     let is_whole = run.silent.is_empty() && run.died.is_empty() && has_all && !is_limited;
-    let location = |(place, &events): (&Place, _)| archive::Location {
+    let location = |(place, &events): (&TraceLocation, _)| archive::LocationDefinition {
         reference: place.reference,
         name: run.name(place),
         events,
@@ -171,7 +173,7 @@ pub(super) fn define(
 fn paths(
     directory: &Path,
     processes: &[Process],
-    places: &[Place],
+    places: &[TraceLocation],
     notices: &mut Notices,
 ) -> Result<Vec<contexts::Paths>, Error> {
     let mut all = Vec::new();
@@ -193,7 +195,7 @@ fn paths(
     Ok(all)
 }
 
-/// The hosts in the order of the first rank on each, and the host of each rank.
+/// Returns the hosts in the order of the first rank on each, and the host of each rank.
 fn hosts(processes: &[Process], size: u32) -> (Vec<String>, Vec<Option<u32>>) {
     let mut hosts = strings::Strings::default();
     let mut host_of = vec![None; size as usize];
@@ -203,8 +205,8 @@ fn hosts(processes: &[Process], size: u32) -> (Vec<String>, Vec<Option<u32>>) {
     (hosts.iter().map(Into::into).collect(), host_of)
 }
 
-/// The name of a location.
-fn location_name(place: &Place, processes: &[Process]) -> String {
+/// Returns the name of a location.
+fn location_name(place: &TraceLocation, processes: &[Process]) -> String {
     let (_, thread) = layout::rank_and_thread(place.reference);
     if thread == 0 {
         return "Master thread".into();
@@ -213,7 +215,7 @@ fn location_name(place: &Place, processes: &[Process]) -> String {
     own.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("Thread {thread}"))
 }
 
-/// The anchor of the archive; the writer adds the counts.
+/// Returns the anchor of the archive; the writer adds the counts.
 fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
     let first = &processes[0];
     let without_zeros = |text: &str| text.replace('\0', "");
@@ -235,12 +237,12 @@ fn anchor(processes: &[Process], chunk_size: u64, is_whole: bool) -> Anchor {
     }
 }
 
-/// The order of bytes in event files: the machine's.
+/// Returns the byte order of event files: the machine's.
 pub(super) fn byte_order() -> otf2::ByteOrder {
     if cfg!(target_endian = "big") { otf2::ByteOrder::Big } else { otf2::ByteOrder::Little }
 }
 
-/// A number that no other run has: made of where and when the processes ran (FNV-1a).
+/// Returns a number that no other run has: a hash of where and when the processes ran (FNV-1a).
 fn trace_id(processes: &[Process]) -> u64 {
     let mut id = 0xcbf2_9ce4_8422_2325_u64;
     for process in processes {

@@ -10,7 +10,7 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    /// The number of a string, a new one if it is new.
+    /// Returns the number of a string, which is added if it is new.
     pub(crate) fn number(&mut self, string: &str) -> u32 {
         if let Some(&known) = self.numbers.get(string) {
             return known;
@@ -21,12 +21,12 @@ impl Strings {
         number
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// All of them, by number.
+    /// Iterates over all of them, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.list.iter().map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! The tree of calling contexts, to go up and down in, and the walk of a thread through it.
+//! The tree of calling contexts with depths, and the walk of a thread through it.
 
 use super::contexts::{Context, NO_CONTEXT};
 use otf2::Event;
@@ -14,26 +14,26 @@ pub(crate) struct Tree<'a> {
 /// An event of a calling context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    pub(crate) kind: Kind,
+    pub(crate) kind: StepKind,
     /// The path that the thread was on before; [`NO_CONTEXT`] for an empty one.
     pub(crate) before: u32,
-    /// The path that the event names, likewise.
+    /// The path that the event refers to, likewise.
     pub(crate) path: u32,
 }
 
-/// What the event tells of the innermost context of its path.
+/// The kind of an event of a calling context, which concerns the innermost context of its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// It is entered.
+pub(crate) enum StepKind {
+    /// The context is entered.
     Enter,
-    /// It is left.
+    /// The context is left.
     Leave,
-    /// The thread was found there.
+    /// The thread was sampled there.
     Sample,
 }
 
 impl<'a> Tree<'a> {
-    /// Parents come before their children.
+    /// Creates a tree; parents come before their children.
     pub(crate) fn new(contexts: &'a [Context]) -> Self {
         let mut depths: Vec<u32> = Vec::with_capacity(contexts.len());
         for context in contexts {
@@ -43,23 +43,23 @@ impl<'a> Tree<'a> {
         Tree { contexts, depths }
     }
 
-    /// Number of contexts on a path.
+    /// Returns the number of contexts on a path.
     pub(crate) fn depth(&self, path: u32) -> u32 {
         self.depths.get(path as usize).copied().unwrap_or(0)
     }
 
-    /// The path without its innermost context.
+    /// Returns the path without its innermost context.
     pub(crate) fn parent(&self, path: u32) -> u32 {
         let context = self.contexts.get(path as usize);
         context.and_then(|context| context.parent).unwrap_or(NO_CONTEXT)
     }
 
-    /// The region of the innermost context; `None` of an empty path.
+    /// Returns the region of the innermost context; `None` for an empty path.
     pub(crate) fn region(&self, path: u32) -> Option<u32> {
         self.contexts.get(path as usize).map(|context| context.region)
     }
 
-    /// The longest path with which both begin.
+    /// Returns the longest common prefix of two paths.
     pub(crate) fn common(&self, mut one: u32, mut other: u32) -> u32 {
         while one != other {
             match self.depth(one) >= self.depth(other) {
@@ -70,8 +70,9 @@ impl<'a> Tree<'a> {
         one
     }
 
-    /// The parts of two paths that lead to the innermost function which both have active. That is what they have in
-    /// common, or one context more if these two differ in nothing but the line that the function has come to.
+    /// Returns the prefixes of two paths that lead to the innermost function which is active in both: their
+    /// common prefix, or one context more if the next two differ only in the line that the function has come
+    /// to.
     pub(crate) fn meeting(&self, one: u32, other: u32) -> (u32, u32) {
         let common = self.common(one, other);
         let child = |path| self.ancestor(path, self.depth(common) + 1);
@@ -82,7 +83,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The part of a path that has so many contexts; nothing if it is shorter.
+    /// Returns the prefix of a path with so many contexts; [`NO_CONTEXT`] if the path is shorter.
     fn ancestor(&self, mut path: u32, depth: u32) -> u32 {
         if self.depth(path) < depth {
             return NO_CONTEXT;
@@ -93,46 +94,46 @@ impl<'a> Tree<'a> {
         path
     }
 
-    /// The unwind distance that OTF2 defines for an event: 1 more than the number of contexts that are new. What is entered
-    /// is new even if the thread was there before.
+    /// Returns the unwind distance that OTF2 defines for an event: 1 more than the number of contexts that
+    /// are new. What is entered is new even if the thread was there before.
     pub(crate) fn distance(&self, step: Step) -> u32 {
         let depth = self.depth(step.path);
         let mut kept = self.depth(self.common(step.before, step.path));
-        if step.kind == Kind::Enter {
+        if step.kind == StepKind::Enter {
             kept = kept.min(depth.saturating_sub(1));
         }
         depth - kept + 1
     }
 }
 
-/// Goes through the events of a location.
+/// Follows the events of a location through the tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk<'a> {
+pub(crate) struct PathWalk<'a> {
     pub(crate) tree: &'a Tree<'a>,
-    /// The contexts by the numbers of the location.
+    /// Global contexts by the numbers of the location.
     own: &'a [u32],
     path: u32,
 }
 
-impl<'a> Walk<'a> {
-    /// Stands before the first event.
+impl<'a> PathWalk<'a> {
+    /// Creates a walk before the first event.
     pub(crate) fn new(tree: &'a Tree<'a>, own: &'a [u32]) -> Self {
-        Walk { tree, own, path: NO_CONTEXT }
+        PathWalk { tree, own, path: NO_CONTEXT }
     }
 
-    /// Goes past an event; nothing if it is not of a calling context.
+    /// Steps past an event; `None` if it is not of a calling context.
     ///
     /// # Errors
-    /// If its calling context is not known. It is as if the event were not there.
-    pub(crate) fn step(&mut self, event: &Event<'_>) -> Result<Option<Step>, Unknown> {
+    /// If its calling context is unknown. The walk is as if the event were not there.
+    pub(crate) fn step(&mut self, event: &Event<'_>) -> Result<Option<Step>, UnknownContext> {
         let (kind, number) = match *event {
-            Event::CallingContextEnter { calling_context, .. } => (Kind::Enter, calling_context),
-            Event::CallingContextLeave { calling_context } => (Kind::Leave, calling_context),
-            Event::CallingContextSample { calling_context, .. } => (Kind::Sample, calling_context),
+            Event::CallingContextEnter { calling_context, .. } => (StepKind::Enter, calling_context),
+            Event::CallingContextLeave { calling_context } => (StepKind::Leave, calling_context),
+            Event::CallingContextSample { calling_context, .. } => (StepKind::Sample, calling_context),
             _ => return Ok(None),
         };
-        let path = *self.own.get(number as usize).ok_or(Unknown)?;
-        let after = if kind == Kind::Leave { self.tree.parent(path) } else { path };
+        let path = *self.own.get(number as usize).ok_or(UnknownContext)?;
+        let after = if kind == StepKind::Leave { self.tree.parent(path) } else { path };
         let before = std::mem::replace(&mut self.path, after);
         Ok(Some(Step { kind, before, path }))
     }
@@ -140,14 +141,14 @@ impl<'a> Walk<'a> {
 
 /// A calling context that the paths of the location do not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Unknown;
+pub(crate) struct UnknownContext;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// `main` in two lines, in each of which `solve` is called, from the first one in two lines; MPI functions in all of
-    /// them, and another root.
+    /// `main` in two lines, in each of which `solve` is called, from the first one in two lines; MPI
+    /// functions in all of them, and another root.
     fn contexts() -> Vec<Context> {
         const MAIN: u32 = 0;
         const SOLVE: u32 = 1;
@@ -167,7 +168,7 @@ mod tests {
         ]
     }
 
-    fn distances(kind: Kind, cases: &[(u32, u32, u32)]) {
+    fn distances(kind: StepKind, cases: &[(u32, u32, u32)]) {
         let contexts = contexts();
         let tree = Tree::new(&contexts);
         for &(before, path, distance) in cases {
@@ -189,14 +190,14 @@ mod tests {
             (9, 5, 3),
             (6, NO_CONTEXT, 1),
         ];
-        distances(Kind::Enter, &cases);
+        distances(StepKind::Enter, &cases);
     }
 
     #[test]
     fn distance_of_a_sample_is_1_where_nothing_was_entered() {
         let cases =
             [(NO_CONTEXT, 2, 3), (2, 2, 1), (6, 2, 1), (6, 0, 1), (0, 3, 2), (1, 0, 2), (6, NO_CONTEXT, 1)];
-        distances(Kind::Sample, &cases);
+        distances(StepKind::Sample, &cases);
     }
 
     #[test]
@@ -218,14 +219,14 @@ mod tests {
     fn path_behind_a_leave_is_that_of_the_caller() {
         let contexts = contexts();
         let tree = Tree::new(&contexts);
-        let mut walk = Walk::new(&tree, &[6, 2, NO_CONTEXT]);
+        let mut walk = PathWalk::new(&tree, &[6, 2, NO_CONTEXT]);
         let enter = |calling_context| Event::CallingContextEnter { calling_context, unwind_distance: 9 };
         let leave = |calling_context| Event::CallingContextLeave { calling_context };
         let mut step = |event| walk.step(&event).map(|step| step.map(|step| (step.before, step.path)));
         assert_eq!(step(enter(0)), Ok(Some((NO_CONTEXT, 6))));
         assert_eq!(step(Event::OmpJoin {}), Ok(None));
         assert_eq!(step(leave(0)), Ok(Some((6, 6))));
-        assert_eq!(step(leave(3)), Err(Unknown));
+        assert_eq!(step(leave(3)), Err(UnknownContext));
         assert_eq!(step(enter(1)), Ok(Some((2, 2))));
         assert_eq!(step(enter(2)), Ok(Some((2, NO_CONTEXT))));
         assert_eq!(step(leave(2)), Ok(Some((NO_CONTEXT, NO_CONTEXT))));

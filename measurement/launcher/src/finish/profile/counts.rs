@@ -6,7 +6,7 @@ use recording::profile::{MAGIC, PathCounts, ProfileHeader, TraceSize, Transferre
 use std::fs;
 use std::path::Path;
 
-/// What a thread has counted.
+/// The counts of a thread.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Counts {
     pub(super) header: ProfileHeader,
@@ -15,13 +15,14 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// When something happened first and last, in ticks of the process.
+    /// Returns the times of the first and the last event, in ticks of the process.
     pub(super) fn times(&self) -> Option<(u64, u64)> {
         let ProfileHeader { first_time, last_time, .. } = self.header;
         (first_time > 0 && last_time >= first_time).then_some((first_time, last_time))
     }
 
-    /// Ticks that a path took; a visit that was going on when the process ended, until something happened last.
+    /// Returns the inclusive time of a path in ticks; a visit that was open when the process ended lasts
+    /// until the last event.
     pub(super) fn time(&self, entry: &PathCounts) -> u64 {
         let Some((first, last)) = self.times() else { return 0 };
         let open = match entry.entered {
@@ -33,7 +34,7 @@ impl Counts {
     }
 }
 
-/// Reads the counts of a location; none if it has no file. A sentence says what is lost.
+/// Reads the counts of a location; none if it has no file. The sentence says what is lost.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -76,7 +77,7 @@ fn entry(fields: [u64; 10]) -> PathCounts {
     PathCounts { visits, time, entered, transfers, trace: TraceSize { events, bytes, flushes } }
 }
 
-/// The numbers in so many bytes.
+/// Returns the integers in so many bytes.
 fn numbers<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
     let mut numbers = [0; N];
     for (number, bytes) in numbers.iter_mut().zip(bytes.chunks(8)) {

@@ -1,7 +1,7 @@
-//! How large the trace of a run would be that was only counted, and which functions make it so large.
+//! The estimated size of the trace of a run that was only counted, by function.
 //!
-//! The recorder makes every record and drops it, so events and bytes are counted, not guessed; definitions are written
-//! beside the recording, to be removed with it.
+//! The recorder makes every record and drops it, so events and bytes are counted, not estimated; definitions
+//! are written beside the recording, to be removed with it.
 
 use super::super::bytes;
 use super::super::contexts::{NO_CONTEXT, Region};
@@ -18,31 +18,31 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// An event file without events, and the end of one.
+/// Size of an event file without events, and of the end of one.
 const EMPTY: u64 = 20;
 const END: u64 = 2;
 
 /// Functions that are always recorded.
 const ALWAYS: [&str; 3] = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"];
 
-/// How large a trace would be.
+/// The estimated size of a trace.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Estimate {
     /// Number of events.
     pub events: u64,
     /// Bytes of event files.
     pub bytes: u64,
-    /// Bytes of everything else, which hardly depends on how long the program runs.
+    /// Bytes of all other files, which hardly depend on how long the program runs.
     pub definitions: u64,
     /// The process with the largest event files: its rank, events and bytes.
     pub largest: (u32, u64, u64),
-    /// How long the run took, in nanoseconds.
+    /// Duration of the run, in nanoseconds.
     pub nanoseconds: u64,
     /// Size of a thread's buffer, in bytes.
     pub buffer: u64,
-    /// How often buffers would have been written out: all together, and the one most often.
+    /// How often buffers would have been written out: in total, and the maximum of one.
     pub flushes: (u64, u64),
-    /// What the bytes are of, the most first.
+    /// The shares of functions in the bytes, the largest first.
     pub shares: Vec<Share>,
 }
 
@@ -51,31 +51,31 @@ pub struct Estimate {
 pub struct Share {
     /// Its name.
     pub name: String,
-    /// How often it was entered.
+    /// Number of visits.
     pub visits: u64,
     /// Number of events.
     pub events: u64,
     /// Bytes of event files.
     pub bytes: u64,
-    /// How to leave it out, if that can be done.
+    /// The option that leaves it out, if there is one.
     pub option: Option<String>,
-    /// What a trace without it lacks.
-    pub price: Price,
+    /// The loss to a trace without it.
+    pub price: Omission,
 }
 
-/// What a trace lacks without a function.
+/// The loss to a trace if a function is left out.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum Price {
-    /// Only when it was called.
+pub enum Omission {
+    /// Its calls only.
     #[default]
     Calls,
-    /// When it was called and did nothing: the other calls stay.
+    /// Its calls that had no effect only: the other calls stay.
     IdleCalls,
     /// Messages or operations.
     Operations,
 }
 
-/// Adds up what the threads have counted.
+/// Sums up the counts of the threads.
 ///
 /// # Errors
 /// If the disk refuses.
@@ -100,7 +100,7 @@ pub(super) fn estimate(directory: &Path, run: &Run<'_>, counts: &[Counts]) -> Re
     estimate.nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
     estimate.buffer = run.processes.first().map_or(0, |first| first.chunk_size);
     let beside = directory.join(layout::RECORDING).join("estimate");
-    // What an interrupted estimate has left would be in the way.
+    // An interrupted estimate may have left some.
     let _ = fs::remove_dir_all(&beside);
     let events: Vec<u64> = counts.iter().map(|counts| counts.header.trace.events).collect();
     define(&beside, run, EventRecords::CallingContexts, &events, true)?;
@@ -131,7 +131,7 @@ fn shares(run: &Run<'_>, counts: &[Counts]) -> Vec<Share> {
     by_region
 }
 
-/// An empty share, with what the user can do about it.
+/// Returns an empty share, with the option that leaves the region out.
 fn of_region(region: &Region, functions: &[MpiFunction]) -> Share {
     let name = region.name.clone();
     let option = match region.paradigm {
@@ -145,9 +145,9 @@ fn of_region(region: &Region, functions: &[MpiFunction]) -> Share {
     };
     let known = |function: &&MpiFunction| region.paradigm == Paradigm::MPI && function.name == name;
     let price = match functions.iter().find(known) {
-        Some(function) if function.is_followed() => Price::IdleCalls,
-        Some(MpiFunction { hook: Some(_), .. }) => Price::Operations,
-        _ => Price::Calls,
+        Some(function) if function.is_followed() => Omission::IdleCalls,
+        Some(MpiFunction { hook: Some(_), .. }) => Omission::Operations,
+        _ => Omission::Calls,
     };
     Share { name, option, price, ..Share::default() }
 }

@@ -1,11 +1,11 @@
-//! From the counts of a program that was profiled to a report, and to what its trace would have been.
+//! A report from the counts of a program that was profiled, and an estimate of the size of its trace.
 //!
 //! | step | module |
 //! |---|---|
-//! | what threads have counted | `counts` |
-//! | which call path has how much of it for itself | `values` |
-//! | a report like those of the analyzer, as far as it goes | `report` |
-//! | how large the trace would be, and what makes it large | `estimate` |
+//! | read the counts of threads | `counts` |
+//! | compute exclusive values of call paths | `values` |
+//! | write a report like those of the analyzer, as far as it goes | `report` |
+//! | estimate the size of the trace, by function | `estimate` |
 
 mod counts;
 mod estimate;
@@ -18,14 +18,14 @@ use super::notices::Notices;
 use super::run::{gather, places};
 use crate::Error;
 use counts::Counts;
-pub use estimate::{Estimate, Price, Share};
+pub use estimate::{Estimate, Omission, Share};
 use recording::journal::ProfileRequest;
 use recording::layout;
 use std::fs;
 use std::path::Path;
 use tracing::debug;
 
-/// Makes of the counts in an experiment directory what was wanted.
+/// Makes the report or the estimate that was requested from the counts in an experiment directory.
 ///
 /// # Errors
 /// If the disk refuses.
@@ -47,7 +47,7 @@ pub(super) fn complete(
     let times: Vec<_> = counts.iter().map(Counts::times).collect();
     let run = gather(directory, processes, places, &times, &mut notices)?;
     let mut summary = run.summary(directory, &notices);
-    // A recorder that is asked for counts leaves it empty.
+    // A recorder that counts leaves it empty.
     let _ = fs::remove_dir(directory.join(layout::TRACES));
     if wanted.estimate {
         summary.estimate = Some(Box::new(estimate::estimate(directory, &run, &counts)?));

@@ -1,8 +1,8 @@
-//! Writes a report of what was counted: with the metrics of the analyzer's reports, so that they can be compared.
+//! Writes a report of counts: with the metrics of the analyzer's reports, so that they can be compared.
 
 use super::super::contexts::Contexts;
-use super::super::run::{Place, Run};
-use super::values::{Row, Table, Values};
+use super::super::run::{Run, TraceLocation};
+use super::values::{ExclusiveValues, LocationValues, PathValues};
 use crate::Error;
 use cubex::{
     Attribute, Cnode, CnodeId, Cube, DataType, LocationGroup, LocationGroupId, MetricId, RegionId,
@@ -12,11 +12,11 @@ use patterns::Unit;
 use recording::layout;
 use std::path::Path;
 
-/// What a metric takes of the values.
-type Share = fn(&Values) -> u64;
+/// Selects the value of a metric.
+type MetricValue = fn(&ExclusiveValues) -> u64;
 
-/// The metrics by their unique names; time comes extra.
-const METRICS: [(&str, Share); 8] = [
+/// The metrics by their unique names; time is treated separately.
+const METRICS: [(&str, MetricValue); 8] = [
     ("visits", |values| values.visits),
     ("bytes", |values| point_to_point(values).saturating_add(collective(values))),
     ("bytes_p2p", point_to_point),
@@ -28,19 +28,19 @@ const METRICS: [(&str, Share); 8] = [
 ];
 const TIME: &str = "time";
 
-fn point_to_point(values: &Values) -> u64 {
+fn point_to_point(values: &ExclusiveValues) -> u64 {
     values.transfers.sent.saturating_add(values.transfers.received)
 }
 
-fn collective(values: &Values) -> u64 {
+fn collective(values: &ExclusiveValues) -> u64 {
     values.transfers.outgoing.saturating_add(values.transfers.incoming)
 }
 
-/// Writes the report; answers the number of its call paths.
+/// Writes the report; returns the number of its call paths.
 ///
 /// # Errors
 /// If the disk refuses. There is no report then.
-pub(super) fn write(path: &Path, run: &Run<'_>, table: &Table) -> Result<usize, Error> {
+pub(super) fn write(path: &Path, run: &Run<'_>, table: &PathValues) -> Result<usize, Error> {
     let failed = |cause: cubex::Error| Error::new(cause.to_string());
     let mut cube = Cube {
         attributes: vec![
@@ -57,7 +57,7 @@ pub(super) fn write(path: &Path, run: &Run<'_>, table: &Table) -> Result<usize, 
     let mut writer = Writer::create(path, cube).map_err(failed)?;
     let resolution = run.clock.resolution.max(1) as f64;
     for (metric, share) in metrics {
-        let has_value = |values: &Values| match share {
+        let has_value = |values: &ExclusiveValues| match share {
             Some(share) => share(values) > 0,
             None => values.time > 0,
         };
@@ -82,8 +82,12 @@ pub(super) fn write(path: &Path, run: &Run<'_>, table: &Table) -> Result<usize, 
     Ok(rows.len())
 }
 
-/// A value for every location.
-fn filled<T: Copy + Default>(row: &Row, locations: usize, value: impl Fn(&Values) -> T) -> Vec<T> {
+/// Returns a value for every location.
+fn filled<T: Copy + Default>(
+    row: &LocationValues,
+    locations: usize,
+    value: impl Fn(&ExclusiveValues) -> T,
+) -> Vec<T> {
     let mut all = vec![T::default(); locations];
     for (at, values) in row {
         all[*at] = value(values);
@@ -91,7 +95,7 @@ fn filled<T: Copy + Default>(row: &Row, locations: usize, value: impl Fn(&Values
     all
 }
 
-fn add_metrics(cube: &mut Cube) -> Vec<(MetricId, Option<Share>)> {
+fn add_metrics(cube: &mut Cube) -> Vec<(MetricId, Option<MetricValue>)> {
     let mut added = Vec::new();
     for metric in patterns::metrics() {
         let known = METRICS.iter().find(|(id, _)| *id == metric.id).map(|(_, share)| *share);
@@ -117,8 +121,8 @@ fn add_metrics(cube: &mut Cube) -> Vec<(MetricId, Option<Share>)> {
     added
 }
 
-/// Adds the program and the call paths below it that were entered, or lead to such; answers the row of each.
-fn add_program<'a>(cube: &mut Cube, run: &Run<'_>, table: &'a Table) -> Vec<&'a Row> {
+/// Adds the program and the call paths below it that were entered, or lead to such; returns the row of each.
+fn add_program<'a>(cube: &mut Cube, run: &Run<'_>, table: &'a PathValues) -> Vec<&'a LocationValues> {
     let Contexts { regions, lines, nodes, .. } = &run.contexts;
     let mut programs: Vec<&str> = run.processes.iter().map(|process| process.program.as_str()).collect();
     programs.dedup();
@@ -179,7 +183,7 @@ fn add_system(cube: &mut Cube, run: &Run<'_>) {
         });
     }
     for place in &run.places {
-        let Place { reference, .. } = place;
+        let TraceLocation { reference, .. } = place;
         let (rank, thread) = layout::rank_and_thread(*reference);
         cube.add_location(cubex::Location {
             group: LocationGroupId(rank as usize),

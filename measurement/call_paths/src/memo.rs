@@ -26,7 +26,8 @@ const WAYS: usize = 4;
 /// Words of the native stack that are kept, a power of two.
 pub(crate) const WORDS: usize = 64 << 10;
 
-/// Where a branch comes off. The last word is not 0 in the key of a root, and 0 in that of any other branch.
+/// The key of a branch: where it comes off. The last word is not 0 in the key of a root, and 0 in that of any
+/// other branch.
 pub(crate) type BranchKey = [u64; 5];
 
 /// The result of unwinding.
@@ -122,7 +123,7 @@ impl<const SIZE: usize> Memo<SIZE> {
         unsafe { self.find_branch(root) }.map(|branch| branch.serial)
     }
 
-    /// Returns the branch at whose end the result is.
+    /// Returns the branch that ends with the result.
     ///
     /// # Safety
     /// As for [`Self::find`].
@@ -264,7 +265,7 @@ fn same(one: &BranchKey, other: &BranchKey) -> bool {
     (a ^ v) | (b ^ w) | (c ^ x) | (d ^ y) | (e ^ z) == 0
 }
 
-/// Returns the first word whose value has changed, and its present value.
+/// Returns the first word with a changed value, and its present value.
 ///
 /// # Safety
 /// All addresses must be readable and aligned.

@@ -54,7 +54,7 @@ pub fn set_initial_objects() {
 }
 
 /// Returns all mappings with code, in no particular order, and the load counts at that moment. `previous` is
-/// the last snapshot, whose copies of tables are used for modules that are the same.
+/// the last snapshot: its copies of tables are used for modules that are the same.
 pub(crate) fn all(previous: Option<&Snapshot>) -> (LoadCounts, Vec<Module>) {
     struct Found<'a> {
         loads: LoadCounts,

@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 /// Types that may be made of zero bytes and that need no drop.
 ///
 /// # Safety
-/// A value whose bytes are all zero must be valid.
+/// A value of zero bytes must be valid.
 pub(crate) unsafe trait Plain: Copy {}
 
 // SAFETY: zero is a number.

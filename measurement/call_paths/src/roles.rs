@@ -57,8 +57,8 @@ fn is_system(name: &str) -> bool {
 
 /// Whether a file of that name is part of an MPI library.
 ///
-/// Programs have libraries whose names begin with `libmpi` too (`libmpir`, `libmpi_helpers`), so what follows
-/// must be known.
+/// Programs have libraries with names that begin with `libmpi` too (`libmpir`, `libmpi_helpers`), so what
+/// follows must be known.
 fn is_mpi(name: &str) -> bool {
     /// Libraries below or beside the one with the MPI functions; components of Open MPI.
     const WHOLE: [&str; 10] = [

@@ -18,7 +18,7 @@ pub(crate) const KEPT: i16 = i16::MAX;
 /// In [`Rule::saved`]: the caller's value is lost.
 pub(crate) const LOST: i16 = i16::MIN;
 
-/// What a rule is good for.
+/// The kind of a rule.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum RuleKind {
@@ -34,7 +34,7 @@ pub(crate) enum RuleKind {
     Signal,
 }
 
-/// How to get from a function, at some instruction, to its caller.
+/// An unwind rule: the way from a function, at some instruction, to its caller.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
     pub(crate) kind: RuleKind,

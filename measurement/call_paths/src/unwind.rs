@@ -61,11 +61,11 @@ unsafe impl Plain for CachedRule {}
 /// The parameters of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Search {
-    /// Where to start. The function that these registers are of is left out.
+    /// The starting point. The function that these registers are of is left out.
     pub(crate) registers: Registers,
     /// The frame pointer is one of the words that are read: the address where it is kept.
     pub(crate) frame_pointer_at: u64,
-    /// Functions whose caller's stack pointer is above this are left out.
+    /// Functions are left out if their caller's stack pointer is above this.
     pub(crate) below: u64,
     /// Whether innermost functions of the MPI library and the recorder are left out.
     pub(crate) skip_measured: bool,

@@ -65,7 +65,7 @@ pub fn read(
 struct Walk<'a> {
     frames: &'a mut [Frame],
     found: usize,
-    /// The first of the frames whose C function is not known yet.
+    /// The first of the frames that no C function has been found for yet.
     open: usize,
 }
 

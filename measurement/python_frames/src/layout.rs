@@ -44,7 +44,7 @@ pub struct Layout {
     pub previous: u64,
     /// In a frame: the instruction.
     pub instruction: u64,
-    /// In a frame: who owns it (a byte).
+    /// In a frame: its owner (a byte).
     pub owner: u64,
     /// In a code object: name of the file.
     pub filename: u64,

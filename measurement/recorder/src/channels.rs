@@ -55,7 +55,7 @@ struct ChannelCounters {
 /// The gap before a receive, for its attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReceiveGap {
-    /// How many messages of the channel are missing so far, if the trace does not have that number yet.
+    /// Number of messages of the channel that are missing so far, if the trace does not have that number yet.
     pub(crate) missing: Option<u64>,
     /// Whether missing receives were posted behind this one, but counted before it.
     pub(crate) is_disordered: bool,

@@ -180,7 +180,8 @@ impl Events {
         }
     }
 
-    /// Drops records from now on: the buffer and the event file belong to the process that this one was forked from.
+    /// Drops records from now on: the buffer and the event file belong to the process that this one was
+    /// forked from.
     #[cold]
     pub(crate) fn abandon(&mut self) {
         (self.has_failed, self.is_muted) = (true, true);

@@ -100,7 +100,7 @@ impl Files {
         file
     }
 
-    /// Returns the individual file pointer, in units of the view; MPI answers that locally (MPI 4.0, 14.4.3).
+    /// Returns the individual file pointer, in units of the view; a local operation of MPI (MPI 4.0, 14.4.3).
     pub(crate) fn position(&self, handle: usize) -> Option<u64> {
         let mut position: i64 = -1;
         // SAFETY: the symbol is the function of that name, which has this signature; the file is open, and

@@ -20,7 +20,7 @@ const UINT64: u8 = 4;
 /// The posting of a receive.
 #[derive(Clone, Copy)]
 pub(crate) struct Posting {
-    /// When.
+    /// Its time.
     pub(crate) time: u64,
     /// Whether the posting is in the trace.
     pub(crate) is_recorded: bool,

@@ -17,7 +17,7 @@ use crate::levels::{EMPTY, Levels, Zeroed};
 const AWAY: u64 = 1 << 63;
 const REMOVED: u64 = u64::MAX;
 
-/// What happens to a handle that has been looked up.
+/// The fate of a handle that has been looked up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It stays.

@@ -20,7 +20,7 @@ const LEVELS: usize = 6;
 /// Values that threads may share, and that fresh memory consists of.
 ///
 /// # Safety
-/// A value whose bytes are all zero must be valid.
+/// A value of zero bytes must be valid.
 pub(crate) unsafe trait Zeroed: Sync {}
 
 /// A key and its value.
@@ -100,7 +100,7 @@ impl<V: Zeroed> Levels<V> {
     #[inline]
     fn level(&self, level: usize) -> Option<&[Slot<V>]> {
         let first = self.first[level].load(Ordering::Acquire);
-        // SAFETY: a level is published with all its slots, whose bytes are zero at first, which are valid
+        // SAFETY: a level is published with all its slots, in which all bytes are zero at first: valid
         // keys and values; it is never freed. Keys change as atomics, and values are `Sync`.
         (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, slots_of(level)) })
     }

@@ -1,9 +1,9 @@
 //! The MPI library: the differences between implementations, and the functions that the recorder itself
 //! calls.
 //!
-//! There are two families of binary interfaces: Open MPI's (handles are pointers) and MPICH's (handles are `int`; also
-//! Intel MPI, MVAPICH and Cray MPI). The constants are those of their `mpi.h`; Fortran programs arrive here through the
-//! MPI library's own conversion, with the constants of C.
+//! There are two families of binary interfaces: Open MPI's (handles are pointers) and MPICH's (handles are
+//! `int`; also Intel MPI, MVAPICH and Cray MPI). The constants are those of their `mpi.h`; Fortran programs
+//! arrive here through the MPI library's own conversion, with the constants of C.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,7 +148,8 @@ macro_rules! functions {
             pub(crate) myself: usize,
             /// `MPI_COMM_NULL`.
             pub(crate) comm_null: usize,
-            /// Open MPI's request of all operations that are complete as soon as they have been started; 0 in MPICH.
+            /// Open MPI's request of all operations that are complete as soon as they have been started; 0 in
+            /// MPICH.
             request_empty: usize,
             /// `MPI_MESSAGE_NO_PROC`.
             pub(crate) message_no_proc: usize,
@@ -169,7 +170,8 @@ macro_rules! functions {
                 IS_OPEN_MPI.store(world.is_some(), Ordering::Relaxed);
                 let object = |name: &CStr, mpich: usize| if world.is_some() { variable(name) } else { Some(mpich) };
                 Some(Mpi {
-                    // SAFETY: the symbol is the function of that name, whose parameters the MPI standard fixes.
+                    // SAFETY: the symbol is the function of that name, with parameters that the MPI standard
+                    // fixes.
                     $($field: unsafe { std::mem::transmute::<usize, unsafe extern "C" fn($($parameter),*) -> c_int>(symbol($name)?) },)*
                     world: object(c"ompi_mpi_comm_world", 0x4400_0000)?,
                     myself: object(c"ompi_mpi_comm_self", 0x4400_0001)?,

@@ -71,8 +71,8 @@ fn look_up(from: *mut c_void, name: &CStr) -> Option<usize> {
     // Not in the callback: the loader's locks are taken in another order there than by a thread that loads
     // something at the same time.
     libraries.paths.iter().take(libraries.count).find_map(|&path| {
-        // SAFETY: the path is a string of a loaded object, whose reference count is raised for good, so that
-        // the symbol stays.
+        // SAFETY: the path is a string of a loaded object; the reference count of that is raised for good, so
+        // that the symbol stays.
         let found = unsafe {
             let object = libc::dlopen(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
             if object.is_null() { object } else { libc::dlsym(object, name.as_ptr()) }

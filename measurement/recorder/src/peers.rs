@@ -58,7 +58,7 @@ impl Host<'_> {
         processes.filter_map(|process: u32| Some((process, self.parent(process)?))).collect()
     }
 
-    /// Whether a process has a file mapped whose path contains this.
+    /// Whether a process has a file mapped with a path that contains this.
     fn maps(&self, process: u32, part: &str) -> bool {
         let maps = self.file(process, "maps");
         maps.windows(part.len()).any(|window| window == part.as_bytes())

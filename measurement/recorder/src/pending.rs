@@ -16,7 +16,7 @@ const RUNS: u32 = 1 << 20;
 /// How far a call completes accesses (MPI 4.0, 12.5).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// At the origin, whose buffers may be reused; not yet at the target.
+    /// At the origin, where buffers may be reused; not yet at the target.
     Origin,
     /// The epoch ends, by a fence or `MPI_Win_complete`: at the origin only, and nothing is left to complete.
     Epoch,

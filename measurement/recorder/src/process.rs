@@ -33,7 +33,7 @@ pub(crate) struct Process {
     pub(crate) settings: Settings,
     /// The recorder's own communicator.
     pub(crate) communicator: usize,
-    /// The process whose clock is used, see `synchronize`.
+    /// The clock that is used, see `synchronize`.
     pub(crate) clocks: Clocks,
     pub(crate) communicators: Communicators,
     pub(crate) requests: Requests,
@@ -61,7 +61,8 @@ pub(crate) fn current() -> Option<&'static Process> {
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether this process was forked from the one that is recorded, while the calling thread was being recorded.
+/// Whether this process was forked from the one that is recorded, while the calling thread was being
+/// recorded.
 #[inline]
 pub(crate) fn is_forked() -> bool {
     PROCESS.load(Ordering::Relaxed).is_null()
@@ -135,8 +136,8 @@ pub(crate) fn begin(
         has_stopped: AtomicBool::new(false),
         end_of_thread,
     }));
-    // SAFETY: the handler takes no argument, is never unloaded, and does in the child only what it may: it allocates
-    // nothing and takes no lock.
+    // SAFETY: the handler takes no argument, is never unloaded, and does in the child only what it may: it
+    // allocates nothing and takes no lock.
     unsafe { libc::pthread_atfork(None, None, Some(forget_after_fork)) };
     PROCESS.store(std::ptr::from_mut(process), Ordering::Release);
     process
@@ -144,9 +145,10 @@ pub(crate) fn begin(
 
 /// Ends recording in the child of a fork, which shares buffers and files with its parent.
 ///
-/// A call that was open stays so in the child, and its data are left alone here: what this has interrupted may be using
-/// them. When the call ends it finds that the process is a child ([`is_forked`]), and records nothing. A handler of a signal
-/// that forks while the recorder is at work in the same thread is not detected before that work is done.
+/// A call that was open stays so in the child, and its data are left alone here: what this has interrupted
+/// may be using them. When the call ends it finds that the process is a child ([`is_forked`]), and records
+/// nothing. A handler of a signal that forks while the recorder is at work in the same thread is not detected
+/// before that work is done.
 unsafe extern "C" fn forget_after_fork() {
     if let Some(process) = current() {
         // The end of the thread must not write out its events either.

@@ -21,7 +21,7 @@ const TAG: i32 = 1;
 /// Number of the collective call at which rank 0 is first asked whether a measurement is due.
 const FIRST_ASKED: u64 = 256;
 
-/// The process whose clock is read, and when clocks are compared next.
+/// The process with the same clock, and when clocks are compared next.
 pub(crate) struct Clocks {
     /// The first process that reads the same clock.
     leader: u32,

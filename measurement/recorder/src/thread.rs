@@ -86,9 +86,9 @@ pub(crate) struct OpenCall {
     pub(crate) path: u32,
     /// Whether it is a collective operation of all processes, which ends a round.
     pub(crate) ends_round: bool,
-    /// When it was entered.
+    /// Time of the enter.
     pub(crate) begin: u64,
-    /// When the MPI library returned; 0 until then.
+    /// Time at which the MPI library returned; 0 until then.
     pub(crate) end: u64,
     /// The position of the enter and the path before it, if the call is recorded only if it has an effect.
     pub(crate) mark: Option<(Mark, u32)>,

@@ -1,9 +1,9 @@
 //! The exported functions: for every MPI function of the table one `MPI_` and one `PMPI_` symbol.
 //!
 //! A wrapper knows the classes of its parameters only; integers and pointers travel in the same registers and
-//! stack slots, so one library serves every MPI whose handles are `int` or pointers (x86-64 and AArch64 on
-//! Linux). `MPI_X` passes on to the next `MPI_X`, `PMPI_X` to the next `PMPI_X`, so that other tools stacked
-//! on this one see their calls.
+//! stack slots, so one library serves every MPI with handles that are `int` or pointers (x86-64 and AArch64
+//! on Linux). `MPI_X` passes on to the next `MPI_X`, `PMPI_X` to the next `PMPI_X`, so that other tools
+//! stacked on this one see their calls.
 //!
 //! C++ programs may throw exceptions through a call (from an error handler, from a reduction operation), so
 //! wrappers let them propagate ("C-unwind"), and a call is left when it is dropped.
@@ -20,7 +20,8 @@ use crate::next::{Layer, next};
 /// The arguments of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments<const N: usize> {
-    /// In a normal form: `int` sign-extended, handles without what lies above an `int` handle in the register.
+    /// In a normal form: `int` sign-extended, handles without what lies above an `int` handle in the
+    /// register.
     pub(crate) values: [usize; N],
     /// Whether counts in arrays are `MPI_Count` (functions `*_c`), not `int`.
     pub(crate) wide: bool,

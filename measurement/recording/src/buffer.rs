@@ -2,7 +2,7 @@
 //!
 //! The file is a [`BufferHeader`], padded to [`HEADER_BYTES`], followed by one chunk of an OTF2 event file
 //! under construction. All numbers are in the machine's byte order. The chunk starts with its OTF2 chunk
-//! header, whose last event number is filled in when the chunk is written out.
+//! header; the last event number in it is filled in when the chunk is written out.
 //!
 //! **Invariant:** the first [`BufferHeader::filled`] bytes of the chunk are complete records at any moment;
 //! the position moves after the bytes of a record. The event file holds exactly [`BufferHeader::chunks`] full

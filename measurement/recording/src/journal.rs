@@ -29,7 +29,7 @@ pub enum JournalRecord {
         program: String,
         /// The arguments of the program, without its name.
         arguments: Vec<String>,
-        /// What `MPI_Get_library_version` returns.
+        /// The result of `MPI_Get_library_version`.
         mpi: String,
         /// Size of a chunk of the event files, in bytes.
         chunk_size: u64,

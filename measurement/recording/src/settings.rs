@@ -11,7 +11,7 @@ pub struct Variable {
     pub name: &'static str,
     /// Its value if it is not set.
     pub default: &'static str,
-    /// What it does, with its unit.
+    /// Its meaning, with its unit.
     pub meaning: &'static str,
 }
 

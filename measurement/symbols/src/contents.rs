@@ -7,7 +7,7 @@ use files::{FileBytes, Io};
 use object::Object;
 use std::path::{Path, PathBuf};
 
-/// Where systems install separate debug information.
+/// Folder in which systems install separate debug information.
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
 
 /// The bytes of a file with code and of those with its debug information.

@@ -43,8 +43,8 @@ pub(crate) fn get<const N: usize>(
     access(call, arguments, (3, 7), real, |process, a| Access::Get(process.mpi.bytes(a[1] as i64, a[2])))
 }
 
-/// `MPI_Accumulate`, `MPI_Raccumulate`: (buffer, count, type, target, displacement, count, type, operation, window), and a
-/// request.
+/// `MPI_Accumulate`, `MPI_Raccumulate`: (buffer, count, type, target, displacement, count, type, operation,
+/// window), and a request.
 pub(crate) fn accumulate<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -55,8 +55,8 @@ pub(crate) fn accumulate<const N: usize>(
     })
 }
 
-/// `MPI_Get_accumulate`, `MPI_Rget_accumulate`: (buffer, count, type, result, count, type, target, displacement, count,
-/// type, operation, window), and a request.
+/// `MPI_Get_accumulate`, `MPI_Rget_accumulate`: (buffer, count, type, result, count, type, target,
+/// displacement, count, type, operation, window), and a request.
 pub(crate) fn get_accumulate<const N: usize>(
     call: &mut Call,
     arguments: Arguments<N>,
@@ -93,7 +93,7 @@ pub(crate) fn compare_and_swap(
     })
 }
 
-/// Makes a call that accesses a target on a window, whose positions among the arguments are given; a request
+/// Makes a call that accesses a target on a window, with their positions among the arguments; a request
 /// follows the window.
 #[inline]
 fn access<const N: usize>(

@@ -37,7 +37,8 @@ pub(crate) fn receive(
     result
 }
 
-/// `MPI_Sendrecv`: (buffer, count, type, destination, tag, buffer, count, type, source, tag, communicator, status).
+/// `MPI_Sendrecv`: (buffer, count, type, destination, tag, buffer, count, type, source, tag, communicator,
+/// status).
 #[inline]
 pub(crate) fn send_receive(
     call: &mut Call,

@@ -314,8 +314,8 @@ impl TakenRequests {
             return TakenRequests { first, count: 0 };
         }
         for at in 0..count {
-            // SAFETY: the program passes so many handles, of requests that no other thread completes, and there is room for so
-            // many entries.
+            // SAFETY: the program passes so many handles, of requests that no other thread completes, and
+            // there is room for so many entries.
             unsafe {
                 let handle = handle_at(handles, at);
                 let entry = first.add(at);

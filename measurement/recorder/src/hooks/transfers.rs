@@ -33,7 +33,8 @@ pub(crate) const UNKNOWN: u64 = u64::MAX;
 /// Parameters of blocking and non-blocking functions without an offset: (file, buffer, count, type, status or
 /// request).
 const WHOLE: usize = 5;
-/// Parameters of the first half of a split collective operation without an offset: (file, buffer, count, type).
+/// Parameters of the first half of a split collective operation without an offset: (file, buffer, count,
+/// type).
 const HALF: usize = 4;
 
 macro_rules! transfers {

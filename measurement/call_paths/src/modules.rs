@@ -25,8 +25,7 @@ pub struct Module {
     /// Path of the file; for code of the kernel, which has none, the loader's name for it.
     pub path: String,
     pub(crate) role: Role,
-    /// Whether it is part of the interpreter or of mpi4py: their functions a Python program's paths leave
-    /// out.
+    /// Whether it is part of the interpreter or of mpi4py, which the paths of Python programs leave out.
     pub(crate) is_python: bool,
     /// The table of `PT_GNU_EH_FRAME`, and the section `.eh_frame` that it points into.
     pub(crate) table: Option<Section<'static>>,

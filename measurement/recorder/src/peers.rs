@@ -115,9 +115,9 @@ mod tests {
     use super::*;
 
     /// A process: its number, its parent, its variables, its mapped files.
-    type Process<'a> = (u32, u32, &'a [&'a str], &'a [&'a str]);
+    type ProcessFields<'a> = (u32, u32, &'a [&'a str], &'a [&'a str]);
 
-    fn seen(name: &str, own: u32, processes: &[Process<'_>]) -> Option<Unrecorded> {
+    fn seen(name: &str, own: u32, processes: &[ProcessFields<'_>]) -> Option<Unrecorded> {
         let proc = std::env::temp_dir().join(format!("replay_peers_{}_{name}", std::process::id()));
         for (process, parent, variables, maps) in processes {
             let folder = proc.join(process.to_string());
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn rank_with_an_mpi_library_and_no_recorder_is_named() {
         let note = "REPLAY_NOTE=/n";
-        let processes: [Process<'_>; 6] = [
+        let processes: [ProcessFields<'_>; 6] = [
             (1, 0, &[], &[]),
             (10, 1, &["PATH=/bin"], &[MPI]),
             // A launcher, its program, another program without a launcher, and a rank of another job.
@@ -158,8 +158,9 @@ mod tests {
     #[test]
     fn ranks_that_all_have_a_recorder_or_may_have_one_are_fine() {
         let note = "REPLAY_NOTE=/n";
-        let with = |last: Process<'_>, own: &[&str]| {
-            let processes: [Process<'_>; 3] = [(10, 1, &[], &[]), (12, 10, own, &[MPI, RECORDER]), last];
+        let with = |last: ProcessFields<'_>, own: &[&str]| {
+            let processes: [ProcessFields<'_>; 3] =
+                [(10, 1, &[], &[]), (12, 10, own, &[MPI, RECORDER]), last];
             seen("fine", 12, &processes)
         };
         let own = ["PMI_RANK=0", note];
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn below_a_launcher_in_front_of_mpirun_no_process_is_checked() {
-        let processes: [Process<'_>; 3] = [
+        let processes: [ProcessFields<'_>; 3] = [
             (10, 1, &["REPLAY_NOTE=/n"], &[]),
             (12, 10, &["PMI_RANK=0", "REPLAY_NOTE=/n"], &[MPI, RECORDER]),
             (13, 10, &["PMI_RANK=1"], &[MPI]),

@@ -50,7 +50,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: "REPLAY_FILTER",
         default: "",
-        meaning: "a filter file (Score-P's format) for regions that the program names and functions that tell of themselves",
+        meaning: "a filter file (Score-P's format) for regions that the program names and for instrumented functions (-finstrument-functions)",
     },
     Variable {
         name: "REPLAY_SAMPLE",

@@ -279,7 +279,7 @@ impl Graph {
             position: cause.delay.causing.position,
             waiting_path: cause.waiting_path,
             waiting_location: cause.delay.waiting.location,
-            wait: cause.awaits_costs().then(NodeId::default),
+            wait: cause.awaits_costs.then(NodeId::default),
             class: cause.delay.class,
             reach: match cause.reach {
                 None => Extent::Nothing,

@@ -5,15 +5,16 @@
 //! members of an operation may wait for one that has called thousands of functions: the rest is requested
 //! again.
 
+use std::collections::BTreeMap;
+
 use model::Ticks;
 
 use super::delay::{Class, Costs};
 use super::lines::Lines;
-use super::sides::{Causes, LongTerm, Waits};
-use super::work::{self, Excess, Told};
+use super::sides::{Causes, Waits};
+use super::work;
 use crate::error::Error;
-use crate::exchange::{Batch, Exchange};
-use crate::int::to_usize;
+use crate::exchange::Exchange;
 use crate::metrics::Metrics;
 use crate::severity::Row;
 
@@ -47,42 +48,25 @@ pub(super) fn settle(
     costs: impl Iterator<Item = (u32, Costs)>,
     exchange: &mut dyn Exchange,
 ) -> Result<(), Error> {
-    let workers = exchange.workers();
-    let mut of_worker: Vec<Vec<(u32, Costs)>> = vec![Vec::new(); workers];
-    let mut questions = vec![Batch::new(); workers];
+    let mut again: BTreeMap<u32, Costs> = BTreeMap::new();
     for (number, costs) in costs {
-        let cause = &causes.list[number as usize];
-        match cause.long_term {
-            LongTerm::Nothing => {}
-            LongTerm::Kept(first, count) => {
-                let line = lines.at(cause.delay.causing.location);
-                charge(metrics, lines, line, &costs, &causes.shares[first as usize..][..count as usize]);
-            }
-            LongTerm::Again if costs.iter().any(|&cost| cost > 0.0) => {
-                let (worker, of_worker_number) = causes.told(number);
-                questions[worker].push(of_worker_number.into());
-                of_worker[worker].push((number, costs));
-            }
-            LongTerm::Again => {}
+        let line = lines.at(causes.list[number as usize].delay.causing.location);
+        match causes.excess(number) {
+            Some(excess) => charge(metrics, lines, line, &costs, excess),
+            None if costs.iter().any(|&cost| cost > 0.0) => _ = again.insert(number, costs),
+            None => {}
         }
     }
-    let asked = exchange.exchange(questions)?;
-    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
-    let wait =
-        |worker: usize, number: usize| waits.list[waits.firsts[worker] + to_usize(asked[worker][number])];
-    let mut excess = Excess::default();
-    work::bring(
+    let numbers = again.keys().copied();
+    work::compare_again(
         lines,
-        &counts,
-        wait,
+        (waits, causes),
+        numbers,
         |_, _| true,
         exchange,
-        |lines, Told { worker, number, .. }| {
-            let (cause, costs) = &of_worker[worker][number];
-            let cause = &causes.list[*cause as usize];
-            let line = lines.at(cause.delay.causing.location);
-            let excess = excess.of(lines, cause);
-            charge(metrics, lines, line, costs, excess);
+        |lines, number, excess| {
+            let line = lines.at(causes.list[number as usize].delay.causing.location);
+            charge(metrics, lines, line, &again[&number], excess);
         },
     )
 }

@@ -13,7 +13,7 @@ use super::delay::{Class, Delay};
 use super::lines::Lines;
 use super::previous::{Members, Partner, Query};
 use super::reach::Span;
-use super::sides::{Cause, Causes, LongTerm, Wait, Waits};
+use super::sides::{Cause, Causes, Wait, Waits};
 use super::work::{self, Excess};
 use super::{previous, reach};
 use crate::error::Error;
@@ -174,19 +174,14 @@ fn charge(
         // A message is never charged more than the delay explains; collective operations are (Q14).
         cause.scale = if class.is_of_messages() { scale.min(1.0) } else { scale };
         cause.denominator = denominator;
+        let first = causes.kept.len();
+        if first + excess.len() <= most.min(u32::MAX as usize) {
+            cause.kept = Some((to_u32(first), to_u32(excess.len())));
+            causes.kept.extend(excess);
+        }
         lines.charge(line, metrics.delay_costs[class as usize][0], cause.scale, excess);
     }
-    if has_costs {
-        let first = causes.shares.len();
-        let is_kept = first + excess.len() <= most.min(u32::MAX as usize);
-        cause.long_term = match is_kept {
-            true => LongTerm::Kept(to_u32(first), to_u32(excess.len())),
-            false => LongTerm::Again,
-        };
-        if is_kept {
-            causes.shares.extend(excess);
-        }
-    }
+    cause.awaits_costs = has_costs;
     cause.scale * waiting
 }
 

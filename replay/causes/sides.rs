@@ -58,17 +58,6 @@ impl Waits {
     }
 }
 
-/// What is known of the long-term costs of a cause.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum LongTerm {
-    /// There are none.
-    Nothing,
-    /// They will come, and be charged to the excess work by row that begins here in [`Causes::shares`], so many rows.
-    Kept(u32, u32),
-    /// They will come; the excess work was too much to keep.
-    Again,
-}
-
 /// A delay at the location that causes it.
 #[derive(Clone, Debug)]
 pub(super) struct Cause {
@@ -84,8 +73,11 @@ pub(super) struct Cause {
     pub(super) denominator: f64,
     /// The waiting in the short term, per tick of both.
     pub(super) scale: f64,
-    /// What the waiting costs in turn.
-    pub(super) long_term: LongTerm,
+    /// Whether the waiting has costs of its own, which will come.
+    pub(super) awaits_costs: bool,
+    /// Where the excess work begins in [`Causes::kept`], and how many rows it has; `None` if it was too much to keep, or nothing
+    /// is charged.
+    pub(super) kept: Option<(u32, u32)>,
 }
 
 impl Cause {
@@ -98,13 +90,9 @@ impl Cause {
             reach: None,
             denominator: 0.0,
             scale: 0.0,
-            long_term: LongTerm::Nothing,
+            awaits_costs: false,
+            kept: None,
         }
-    }
-
-    /// Whether the waiting has costs of its own, which will come.
-    pub(super) fn awaits_costs(&self) -> bool {
-        self.long_term != LongTerm::Nothing
     }
 }
 
@@ -119,11 +107,17 @@ pub(super) struct Causes {
     pub(super) alone_since: Vec<Option<JournalPosition>>,
     /// Their numbers in the list, by causing location.
     pub(super) of_line: Groups,
-    /// Excess work by row.
-    pub(super) shares: Vec<(Row, Ticks)>,
+    /// Excess work by row, of one cause after the other.
+    pub(super) kept: Vec<(Row, Ticks)>,
 }
 
 impl Causes {
+    /// The excess work of a cause by row, if it was kept.
+    pub(super) fn excess(&self, cause: u32) -> Option<&[(Row, Ticks)]> {
+        let (first, count) = self.list[cause as usize].kept?;
+        Some(&self.kept[first as usize..][..count as usize])
+    }
+
     /// The worker that told of a cause, and the number there.
     pub(super) fn told(&self, cause: u32) -> (usize, u32) {
         told(&self.firsts, cause)

@@ -5,10 +5,11 @@ use model::Ticks;
 
 use super::lines::Lines;
 use super::previous::Past;
-use super::sides::{Cause, Wait};
+use super::sides::{Cause, Causes, Wait, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
+use crate::int::to_usize;
 use crate::journal::JournalSpot;
 use crate::severity::Row;
 
@@ -108,31 +109,76 @@ fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut
     Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
 }
 
-/// Excess of a causing location over the waiting ones. Many locations may wait for one event, one after the
-/// other.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Excess {
-    of: Option<(JournalSpot, Past)>,
-    work: Vec<(Row, Ticks)>,
-    more: Vec<(Row, Ticks)>,
+/// Asks those that waited for some causes for their work once more, as far as it matters (see [`bring`]), and compares it: with
+/// each of these causes and its excess work by row `with` is called.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn compare_again(
+    lines: &mut Lines,
+    (waits, causes): (&Waits, &Causes),
+    numbers: impl Iterator<Item = u32>,
+    is_asked: impl Fn(&Wait, u32) -> bool,
+    exchange: &mut dyn Exchange,
+    mut with: impl FnMut(&mut Lines, u32, &[(Row, Ticks)]),
+) -> Result<(), Error> {
+    let workers = exchange.workers();
+    let mut of_worker: Vec<Vec<u32>> = vec![Vec::new(); workers];
+    let mut questions = vec![Batch::new(); workers];
+    for number in numbers {
+        let (worker, of_worker_number) = causes.told(number);
+        questions[worker].push(of_worker_number.into());
+        of_worker[worker].push(number);
+    }
+    let asked = exchange.exchange(questions)?;
+    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
+    let wait =
+        |worker: usize, number: usize| waits.list[waits.firsts[worker] + to_usize(asked[worker][number])];
+    let mut excess = Excess::default();
+    bring(lines, &counts, wait, is_asked, exchange, |lines, Told { worker, number, .. }| {
+        let number = of_worker[worker][number];
+        let excess = excess.of(lines, &causes.list[number as usize]);
+        with(lines, number, excess);
+    })
 }
 
-impl Excess {
-    /// The excess of the location of a cause over the noted time map, by row.
+/// What a location that makes others wait did. Many may wait for one event, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnWork {
+    of: Option<(JournalSpot, Past)>,
+    work: Vec<(Row, Ticks)>,
+}
+
+impl OwnWork {
+    /// What the location of a cause did, by row.
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
             lines.pruned(spot, cause.past, &mut self.work);
             self.of = Some((spot, cause.past));
         }
-        let line = lines.at(spot.location);
-        let paths = lines.paths(line);
+        &self.work
+    }
+}
+
+/// What a location that makes others wait did more than they.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Excess {
+    own: OwnWork,
+    more: Vec<(Row, Ticks)>,
+}
+
+impl Excess {
+    /// What the location of a cause did more than was noted, by row in the order of [`OwnWork`].
+    pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
+        let work = self.own.of(lines, cause);
+        let paths = lines.paths(lines.at(cause.delay.causing.location));
         let more = |&(row, ticks): &(Row, Ticks)| {
             let more = ticks.saturating_sub(lines.noted(paths[row as usize]));
             (more > 0).then_some((row, more))
         };
         self.more.clear();
-        self.more.extend(self.work.iter().filter_map(more));
+        self.more.extend(work.iter().filter_map(more));
         &self.more
     }
 }

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use model::Ticks;
 
 use super::{Excess, Places};
+use crate::causes::delay::Class;
 use crate::causes::lines::Lines;
 use crate::causes::sides::Causes;
+use crate::causes::work::OwnWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
 use crate::fraction::fixed;
@@ -54,7 +56,7 @@ type ByPath = BTreeMap<u32, (i128, Ticks)>;
 pub(super) fn find(
     tools: &Tools<'_>,
     places: &Places<'_>,
-    lines: &Lines,
+    lines: &mut Lines,
     causes: &Causes,
     per_tick: &[f64],
     excess: &Excess,
@@ -80,7 +82,7 @@ pub(super) fn find(
                 let path = lines.paths(line)[work.row as usize];
                 if !calls_mpi[path as usize] {
                     let costs = fixed(per_tick[cause as usize] * work.more as f64);
-                    add(stretches.entry((work.culprit, [None; 2])).or_default(), path, costs, 0);
+                    add(stretches.entry((work.culprit as usize, [None; 2])).or_default(), path, costs, 0);
                 }
             }
         }
@@ -147,7 +149,7 @@ type Change = (JournalPosition, Row, i128);
 
 /// The changes of the costs of a tick in the rows of culprits, in the order of positions.
 fn changes(
-    lines: &Lines,
+    lines: &mut Lines,
     line: usize,
     rows: &[RowKind],
     causes: &Causes,
@@ -155,11 +157,21 @@ fn changes(
     excess: &Excess,
 ) -> Vec<Change> {
     let (mut changes, mut ends) = (Vec::new(), Vec::new());
+    let mut own = OwnWork::default();
     for &cause in causes.of_line.of(line) {
-        for work in excess.of(cause) {
-            let cause = cause as usize;
-            let of_tick = fixed(per_tick[cause] * work.more as f64 / work.all as f64);
-            if of_tick > 0 && rows[work.row as usize].culprit.is_some() {
+        let excess = excess.of(cause).iter().filter(|work| rows[work.row as usize].culprit.is_some());
+        let mut excess = excess.peekable();
+        if excess.peek().is_none() {
+            continue;
+        }
+        let cause = cause as usize;
+        let is_idle = causes.list[cause].delay.class == Class::IdleThreads;
+        let mut own = if is_idle { &[] } else { own.of(lines, &causes.list[cause]) }.iter();
+        for work in excess {
+            // Both have the same order. What a thread does alone exceeds nothing: all of it counts.
+            let all = own.find(|(row, _)| *row == work.row).map_or(work.more, |&(_, ticks)| ticks);
+            let of_tick = fixed(per_tick[cause] * work.more as f64 / all as f64);
+            if of_tick > 0 {
                 let since = causes.since(cause, lines.line(line));
                 changes.push((
                     since.map_or(JournalPosition::default(), JournalPosition::next),

@@ -132,18 +132,26 @@ impl Journal {
 
     /// Adds the time of pieces of another journal.
     pub fn spend_all(&mut self, other: &Journal, pieces: Range<JournalPosition>) {
-        for (row, ticks) in other.pieces(pieces).filter(|(_, ticks)| *ticks != 0) {
-            self.spend(row, ticks);
+        for &piece in &other.pieces[pieces.start.index()..pieces.end.index()] {
+            if piece >= WIDE || !self.spend_short(piece >> TICK_BITS, piece & MOST_TICKS) {
+                let (row, ticks) = other.read(piece);
+                self.add(row, ticks);
+            }
         }
     }
 
-    /// Adds time as nearly always: the row is known, and its piece is a word. Answers whether that is so.
+    /// Adds time as nearly always: the row is known, its piece is a word, and there is room for it. Answers whether that is so.
+    /// Whoever calls nothing has no registers to save.
     #[inline(always)]
     fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
         let Some(end) = self.ends.get_mut(row as usize) else { return false };
         if *end <= self.open {
-            let is_short = row < ROWS && ticks <= MOST_TICKS;
-            if is_short && ticks > 0 {
+            if ticks == 0 {
+                return true;
+            }
+            let has_room = self.pieces.len() < self.pieces.capacity();
+            let is_short = row < ROWS && ticks <= MOST_TICKS && has_room;
+            if is_short {
                 self.pieces.push(row << TICK_BITS | ticks);
                 *end = to_u32(self.pieces.len());
             }

@@ -83,7 +83,7 @@ pub struct Calls {
 impl Calls {
     /// Adds a call entered by a thread with this path, which is that of one of its rows. `describe` is called
     /// once per site.
-    #[inline]
+    #[inline(always)]
     pub fn enter(
         &mut self,
         thread: usize,

@@ -320,7 +320,7 @@ impl<'t> ProcessWalk<'t> {
     }
 
     /// Whether the innermost region of a thread is an MPI call.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_in_mpi(&self, thread: usize) -> bool {
         self.threads[thread]
             .stack

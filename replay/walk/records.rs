@@ -283,7 +283,7 @@ impl ProcessWalk<'_> {
         position.map(|position| to_u32(position))
     }
 
-    #[inline]
+    #[inline(always)]
     fn communicator(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Comm, local));
         let position = self.trace.definitions.communicators.position(reference);

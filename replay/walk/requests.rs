@@ -214,7 +214,10 @@ impl ProcessWalk<'_> {
         let order = posting.map_or_else(|| self.requests.next_posted(), |posting| posting.order);
         let envelope = self.envelope(thread, message, |operations| &mut operations.sources);
         let call_while_off = self.operations.pause.and_then(|_| self.call_while_off(thread));
-        let call = call_while_off.or_else(|| self.mpi_call(thread));
+        let call = match call_while_off {
+            None => self.mpi_call(thread),
+            call => call,
+        };
         let (Some(envelope), Some(call)) = (envelope, call) else { return };
         let posting = posting.filter(|posting| posting.call != NO_CALL);
         let event = self.mark_operation(thread);
@@ -305,7 +308,7 @@ impl ProcessWalk<'_> {
     }
 
     /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.
-    #[inline]
+    #[inline(always)]
     fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
         if !self.is_in_mpi(thread) {
             self.find(Finding::OutsideMpi, thread, || "message");

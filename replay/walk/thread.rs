@@ -157,7 +157,7 @@ impl Thread {
     }
 
     /// Marks an event in the innermost region.
-    #[inline]
+    #[inline(always)]
     pub(super) fn mark_innermost(&mut self) -> EventNumber {
         match (&self.numbering, self.stack.last()) {
             (Numbering::Nothing, _) | (_, None) => EventNumber::NONE,

@@ -224,7 +224,7 @@ fn events(
             // Events without a journal refer to unknown objects.
             None => events::clear(directory, place.reference)?,
         };
-        let (location, Events { count, bytes, .. }) = (place.reference, &events);
+        let (location, EventFileSummary { count, bytes, .. }) = (place.reference, &events);
         debug!(location, events = count, bytes, "event file complete");
         notices.losses_of(location, &events.losses);
         all.push(events);

@@ -116,6 +116,11 @@ fn program_that_starts_others_ends_as_it_does_bare() {
 }
 
 #[test]
+fn child_that_leaves_a_call_of_its_parent_records_nothing() {
+    expect_same_end("fork_in_call", "fork_in_call", &[], 60, LauncherQuirk::Nothing);
+}
+
+#[test]
 fn abort_leaves_all_messages() {
     expect_same_end("abort", "abort", &[MESSAGES], 20000, LauncherQuirk::Output);
 }

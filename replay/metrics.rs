@@ -19,7 +19,7 @@ pub struct NumberedPattern {
     /// The metric that it adds to.
     pub metric: MetricId,
     /// Whether its time is waiting that no other pattern contains.
-    pub is_waiting: bool,
+    pub is_outermost_waiting: bool,
     /// Its place in the statistics, if it has one.
     pub subject: Option<SubjectId>,
     /// The metrics that count its instances: on messages without data, with data.
@@ -146,7 +146,7 @@ impl Metrics {
             let numbered = NumberedPattern {
                 pattern,
                 metric: id(pattern.metric.id),
-                is_waiting: pattern.is_waiting && !pattern.metric.parent.is_some_and(is_waiting),
+                is_outermost_waiting: pattern.is_waiting && !pattern.metric.parent.is_some_and(is_waiting),
                 subject: pattern.statistics.map(|statistics| statistics.place),
                 instances: pattern.instances.map(|both| both.map(|metric| id(metric.id))),
             };

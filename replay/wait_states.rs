@@ -108,7 +108,7 @@ impl Finder<'_> {
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
             self.instances.doubtful.consider(pattern.metric, ticks);
         }
-        if pattern.is_waiting {
+        if pattern.is_outermost_waiting {
             self.long.add(self.operations, call, ticks);
         }
         if let Some(instances) = pattern.instances_of(bytes) {
@@ -260,8 +260,7 @@ impl Finder<'_> {
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
-                    self.waiting.receives.push((to_u32(at), idle));
-                    remembered.remember(send.time, idle, to_u32(at));
+                    self.remember_late(pattern, at, idle, send.time, &mut remembered);
                     continue;
                 }
                 let candidate = Longest { call: receive.call, rule: number, idle, message: at };
@@ -270,7 +269,7 @@ impl Finder<'_> {
                     Some(known) => *known = candidate,
                     None => longest.push(candidate),
                 }
-                if calls_with_late_sender.last() != Some(&receive.call) {
+                if pattern.is_outermost_waiting && calls_with_late_sender.last() != Some(&receive.call) {
                     calls_with_late_sender.push(receive.call);
                 }
             }
@@ -336,11 +335,26 @@ impl Finder<'_> {
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
                 self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
-                self.waiting.receives.push((to_u32(known.message), known.idle));
-                remembered.remember(send.time, known.idle, to_u32(known.message));
+                self.remember_late(pattern, known.message, known.idle, send.time, remembered);
             }
             false
         });
+    }
+
+    /// Leaves a wait to root causes, and its message to those that may overtake it; unless another pattern has the same
+    /// time, which does so.
+    fn remember_late(
+        &mut self,
+        pattern: &NumberedPattern,
+        receive: usize,
+        idle: Ticks,
+        sent: Ticks,
+        remembered: &mut LateMessages,
+    ) {
+        if pattern.is_outermost_waiting {
+            self.waiting.receives.push((to_u32(receive), idle));
+            remembered.remember(sent, idle, to_u32(receive));
+        }
     }
 
     fn count_receive(&mut self, receive: &Receive, bytes: u64) {
@@ -393,7 +407,9 @@ impl Finder<'_> {
                     let interval = Interval::new(message.send.enter, exit_of(first));
                     let (call, bytes) = (send.completion, send.bytes);
                     self.report_message(pattern, call, idle, bytes, interval, posting.place);
-                    self.waiting.sends.push((to_u32(at), idle));
+                    if pattern.is_outermost_waiting {
+                        self.waiting.sends.push((to_u32(at), idle));
+                    }
                 } else if calls_with_late_sender.binary_search(&send.completion).is_err() {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
@@ -409,7 +425,9 @@ impl Finder<'_> {
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;
             self.report_message(pattern, known.call, known.idle, bytes, interval, posting.place);
-            self.waiting.sends.push((to_u32(known.message), known.idle));
+            if pattern.is_outermost_waiting {
+                self.waiting.sends.push((to_u32(known.message), known.idle));
+            }
         }
     }
 

@@ -1,7 +1,7 @@
-//! Delay costs in the short term, and whose waiting was caused by earlier waiting (specification 9.1 to 9.3 and 10).
+//! Short-term delay costs, and waiting caused by earlier waiting (specification 9.1 to 9.3 and 10).
 //!
-//! The location that waits tells what it did since both sides last synchronised; the location that made it wait compares
-//! that with what it did itself. What it did more is the delay: the waiting is charged to it, in proportion.
+//! The waiting location sends its time map since the last common synchronisation; the causing location
+//! compares it with its own. Its excess work is the delay: the waiting is charged to that, in proportion.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -27,12 +27,12 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 
-/// Rows of excess work that are kept for each cause, on average: a program may have any number of them. What is not kept is
-/// asked for again.
+/// Average number of rows of excess work that are kept for each cause: a program may have any number of rows.
+/// The rest is requested again.
 const ROWS_KEPT: usize = 16;
 
-/// Evaluates all delays, and charges short-term costs. `waits` are those of this worker's locations, `causes` those that they
-/// cause; both come back with all that is known of them.
+/// Evaluates all delays, and charges short-term costs. `waits` are the delays at which this worker's
+/// locations wait, `causes` those that they cause; both are returned with all their data.
 ///
 /// # Errors
 /// If a worker failed.
@@ -64,8 +64,8 @@ pub(super) fn evaluate(
     Ok((waits, causes))
 }
 
-/// Finds the points at which both sides of each delay at a location had synchronised before, how far causes reach, and which
-/// waiting has caused more.
+/// Finds the last common synchronisation of each delay at a location, the propagation range of its causes,
+/// and the waiting that has caused more.
 fn find_previous(
     trace: &Trace,
     lines: &Lines,
@@ -119,8 +119,8 @@ fn find_previous(
     }
 }
 
-/// Compares what waiting locations did with what those did that made them wait, and charges these. Answers for each worker
-/// how much of the waiting for messages that it told of was caused by waiting, in ticks.
+/// Compares the work of causing and waiting locations, and charges the excess. Returns for each worker, of
+/// each of its announced waits for messages, the ticks that were caused by earlier waiting.
 fn compare(
     metrics: &Metrics,
     lines: &mut Lines,
@@ -151,7 +151,8 @@ fn compare(
     Ok(passed_on)
 }
 
-/// Charges the short-term costs of a delay to the excess work by row. Answers how much of it was caused by waiting.
+/// Charges the short-term costs of a delay to the excess work by row. Returns the ticks that were caused by
+/// earlier waiting.
 fn charge(
     metrics: &Metrics,
     lines: &mut Lines,
@@ -185,7 +186,8 @@ fn charge(
     cause.scale * waiting
 }
 
-/// Charges idle threads to what the main thread does alone (specification 9.6). What made it wait meanwhile is charged for them, too.
+/// Charges idle threads to the work of the main thread alone (specification 9.6). Waiting of the main thread
+/// in that time is charged for them, too.
 fn idle_threads(
     metrics: &Metrics,
     lines: &mut Lines,
@@ -205,7 +207,7 @@ fn idle_threads(
             None => None,
             Some(since) => match idle.joins.get(idle.joins.partition_point(|&join| join < since)) {
                 Some(&joined) => Some(joined),
-                // The trace ends within the team: the main thread has not been alone since.
+                // The trace ends within the team: the main thread has not worked alone since.
                 None => continue,
             },
         };
@@ -225,7 +227,7 @@ fn idle_threads(
     }
 }
 
-/// Tells waiting locations how much of their waiting was caused by waiting.
+/// Sends to waiting locations the part of their waiting that was caused by earlier waiting.
 fn indirect(
     metrics: &Metrics,
     lines: &mut Lines,
@@ -245,12 +247,13 @@ fn indirect(
     Ok(())
 }
 
-/// Waiting for messages at a location that made others wait for messages: for each wait the largest share that was passed on.
+/// Adds the propagating waits of a location that made others wait for messages: each with the largest share
+/// that was passed on.
 fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits, causes: &Causes) {
     let of_causes = causes.of_line.of(line).iter().map(|&at| &causes.list[at as usize]);
     let of_messages = of_causes.filter(|cause| cause.scale > 0.0 && cause.delay.class.is_of_messages());
     let spans = of_messages.map(|cause| Span::new(cause.past, cause.scale));
-    // Those without a point in between have caused no waiting.
+    // Spans without a point have caused no waiting.
     let spans: Vec<Span> = spans.filter(|span| span.first < span.end).collect();
     if spans.is_empty() {
         return;

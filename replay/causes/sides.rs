@@ -1,4 +1,4 @@
-//! A delay at its two sides, as far as it is known there.
+//! Waits and causes: a delay with the data of its waiting and of its causing location.
 
 use model::Ticks;
 
@@ -18,34 +18,36 @@ use crate::tools::Tools;
 pub(super) struct Wait {
     /// The delay.
     pub(super) delay: Delay,
-    /// What its location did since both sides had synchronised.
+    /// The past of its location since the last common synchronisation of both sides.
     pub(super) past: Past,
-    /// How long its location waits there, if that has caused more waiting, so that it may have costs of its own; else 0.
+    /// The waiting time of its location there, if that has caused more waiting, so that it may have costs of
+    /// its own; else 0.
     pub(super) costly: Ticks,
     /// The row of the event that waits.
     pub(super) row: Row,
 }
 
 impl Wait {
-    /// A delay of which nothing is known yet.
+    /// Returns a wait without any data yet.
     pub(super) fn new(delay: Delay) -> Wait {
         Wait { delay, past: Past::default(), costly: 0, row: 0 }
     }
 }
 
-/// The delays of this worker's locations, in the order of their causes.
+/// The delays of waiting locations of this worker, in the order of their causes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waits {
     /// All of them.
     pub(super) list: Vec<Wait>,
-    /// Where those begin that are caused at each worker, and the end of all. There they have numbers from 0.
+    /// Start of the delays caused at each worker, and the end of all. At that worker they have numbers from
+    /// 0.
     pub(super) firsts: Vec<usize>,
     /// Their numbers in the list, by waiting location.
     pub(super) of_line: Groups,
 }
 
 impl Waits {
-    /// The delays of which this worker has told others, in the order of their causes.
+    /// Lists the delays that this worker has announced to others, in the order of their causes.
     pub(super) fn new(
         tools: &Tools<'_>,
         delays: impl ExactSizeIterator<Item = Delay>,
@@ -63,25 +65,25 @@ impl Waits {
 pub(super) struct Cause {
     /// The delay.
     pub(super) delay: Delay,
-    /// What its location did since both sides had synchronised.
+    /// The past of its location since the last common synchronisation of both sides.
     pub(super) past: Past,
-    /// The report's call path of the event that waits; none of idle threads.
+    /// The report's call path of the event that waits; none for idle threads.
     pub(super) waiting_path: u32,
-    /// The wait states that it is passed on to.
+    /// The wait states to which it propagates.
     pub(super) reach: Reach,
     /// Excess work and waiting on this side, together, in ticks.
     pub(super) denominator: f64,
-    /// The waiting in the short term, per tick of both.
+    /// Short-term waiting per tick of both.
     pub(super) scale: f64,
-    /// Whether the waiting has costs of its own, which will come.
+    /// Whether the waiting has costs of its own, which are still to be received.
     pub(super) awaits_costs: bool,
-    /// Where the excess work begins in [`Causes::kept`], and how many rows it has; `None` if it was too much to keep, or nothing
-    /// is charged.
+    /// Start of the excess work in [`Causes::kept`] and its number of rows; `None` if it was too much to
+    /// keep, or nothing is charged.
     pub(super) kept: Option<(u32, u32)>,
 }
 
 impl Cause {
-    /// A delay of which nothing is known yet.
+    /// Returns a cause without any data yet.
     pub(super) fn new(delay: Delay) -> Cause {
         Cause {
             delay,
@@ -96,34 +98,34 @@ impl Cause {
     }
 }
 
-/// The delays that this worker's locations cause, by the worker that told.
+/// The delays that this worker's locations cause, by the worker that announced them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causes {
     /// All of them.
     pub(super) list: Vec<Cause>,
-    /// Where those of each worker begin; and the end of all that were told: idle threads follow.
+    /// Start of the delays announced by each worker, and the end of all of these: idle threads follow.
     pub(super) firsts: Vec<usize>,
-    /// Since when the main thread worked alone, for each of these.
+    /// For each of the idle threads: the position since which the main thread worked alone.
     pub(super) alone_since: Vec<Option<JournalPosition>>,
     /// Their numbers in the list, by causing location.
     pub(super) of_line: Groups,
-    /// Excess work by row, of one cause after the other.
+    /// Excess work by row, one cause after the other.
     pub(super) kept: Vec<(Row, Ticks)>,
 }
 
 impl Causes {
-    /// The excess work of a cause by row, if it was kept.
+    /// Returns the excess work of a cause by row, if it was kept.
     pub(super) fn excess(&self, cause: u32) -> Option<&[(Row, Ticks)]> {
         let (first, count) = self.list[cause as usize].kept?;
         Some(&self.kept[first as usize..][..count as usize])
     }
 
-    /// The worker that told of a cause, and the number there.
+    /// Returns the worker that announced a cause, and the number of the cause there.
     pub(super) fn told(&self, cause: u32) -> (usize, u32) {
         told(&self.firsts, cause)
     }
 
-    /// The event behind which the work of a cause begins that is charged; the begin of the trace without one.
+    /// Returns the event behind which the charged work of a cause starts; `None` is the start of the trace.
     pub(super) fn since(&self, cause: usize, line: &TimeLine) -> Option<JournalPosition> {
         let count = self.firsts.last().copied().unwrap_or(0);
         match cause.checked_sub(count) {
@@ -133,7 +135,7 @@ impl Causes {
     }
 }
 
-/// The worker to whose numbers one in a list belongs, and the number there.
+/// Returns the worker to which a number in a list belongs, and the number there.
 fn told(firsts: &[usize], number: u32) -> (usize, u32) {
     let worker = firsts.partition_point(|&first| first <= number as usize) - 1;
     (worker, number - to_u32(firsts[worker]))

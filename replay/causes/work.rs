@@ -109,8 +109,8 @@ fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut
     Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
 }
 
-/// Asks those that waited for some causes for their work once more, as far as it matters (see [`bring`]), and compares it: with
-/// each of these causes and its excess work by row `with` is called.
+/// Requests the time maps of some causes' waiting locations once more, as far as they matter (see [`bring`]),
+/// and compares them: `with` is called with each of these causes and its excess work by row.
 ///
 /// # Errors
 /// If a worker failed.
@@ -142,7 +142,7 @@ pub(super) fn compare_again(
     })
 }
 
-/// What a location that makes others wait did. Many may wait for one event, one after the other.
+/// Work of a location that makes others wait. Many delays in sequence may have the same causing event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnWork {
     of: Option<(JournalSpot, Past)>,
@@ -150,7 +150,7 @@ pub(super) struct OwnWork {
 }
 
 impl OwnWork {
-    /// What the location of a cause did, by row.
+    /// Returns the work of the causing location, by row.
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let spot = cause.delay.causing;
         if self.of != Some((spot, cause.past)) {
@@ -161,7 +161,7 @@ impl OwnWork {
     }
 }
 
-/// What a location that makes others wait did more than they.
+/// Excess work of a location that makes others wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Excess {
     own: OwnWork,
@@ -169,7 +169,7 @@ pub(super) struct Excess {
 }
 
 impl Excess {
-    /// What the location of a cause did more than was noted, by row in the order of [`OwnWork`].
+    /// Returns the causing location's work beyond the noted ticks, by row in the order of [`OwnWork`].
     pub(super) fn of(&mut self, lines: &mut Lines, cause: &Cause) -> &[(Row, Ticks)] {
         let work = self.own.of(lines, cause);
         let paths = lines.paths(lines.at(cause.delay.causing.location));

@@ -1,8 +1,9 @@
-//! Which places are culprits: functions, each on one location or on several that are alike.
+//! Choice of the culprits: functions, each on one location or on several that are alike.
 //!
-//! With many ranks each of them may cost little and all together much. So the locations of a function are grouped by their
-//! costs: those of a group cost less than half and at least a quarter (an eighth, …) of what the costliest one does. Groups
-//! of a few locations are taken apart again, as they can be named one by one.
+//! With many ranks each of them may cost little and all together much. So the locations of a function are
+//! grouped by their costs: those of a group cost less than a half and at least a quarter (an eighth, …) of
+//! the costs of the costliest one. Groups of a few locations are split again, as these can be named one by
+//! one.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,16 +24,16 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::wire::{self, Halves, Wire, batch_of, wire};
 
-/// Functions whose locations are grouped: those with the largest sums of costs.
+/// Number of functions whose locations are grouped: those with the largest sums of costs.
 const FUNCTIONS: usize = 16;
 
-/// Groups of a function: the last one has all that costs less than those before.
+/// Number of groups of a function: the last one has all locations that cost less than those of the others.
 const GROUPS: usize = 16;
 
-/// A place whose costs are less than such a part of the run does not stand out.
+/// Divisor of the run: a place with lower costs than this quotient does not stand out.
 const STANDS_OUT: i128 = 100;
 
-/// Groups of no more locations are taken apart.
+/// Maximum number of locations of a group that is split.
 const FEW: u64 = 4;
 
 /// Costs by class, in ticks as fixed-point numbers.
@@ -58,13 +59,13 @@ impl Members {
         self.culprits.get(location as usize).is_some_and(|&bits| bits != 0)
     }
 
-    /// The locations of a culprit, rising.
+    /// Returns the locations of a culprit in ascending order.
     pub fn of(&self, culprit: usize) -> impl Iterator<Item = u32> {
         (0..to_u32(self.culprits.len())).filter(move |&location| self.has(culprit, location))
     }
 }
 
-/// Costs of one location in a function.
+/// Delay costs of one location in a function.
 #[derive(Clone, Copy)]
 struct Account {
     line: usize,
@@ -82,7 +83,7 @@ fn total(costs: &ByClass) -> i128 {
     costs.iter().fold(0, |sum: i128, &costs| sum.saturating_add(costs))
 }
 
-/// The class with the largest costs; of equals the first.
+/// Returns the class with the largest costs; the first of equals.
 fn largest(costs: &ByClass) -> Class {
     let largest = Class::ALL.into_iter().rev().max_by_key(|&class| costs[class as usize]);
     largest.unwrap_or(Class::LateSender)
@@ -93,7 +94,7 @@ fn add(sums: &mut ByClass, costs: &ByClass) {
     sums.iter_mut().zip(costs).for_each(|(sum, &costs)| *sum = sum.saturating_add(costs));
 }
 
-/// A group of locations that are alike, on all workers together.
+/// A group of locations that are alike, on all workers.
 #[derive(Clone, Copy, Default)]
 struct Group {
     locations: u64,
@@ -102,7 +103,8 @@ struct Group {
 
 wire!(Group { locations, costs });
 
-/// A place of a small group: the function, by its number among the costliest, the group, and what the location costs there.
+/// A location of a small group: the function, by its number among the costliest, the group, and the costs of
+/// the location there.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     at: usize,
@@ -114,10 +116,11 @@ struct Alone {
 
 wire!(Alone { at, group, [location, class], costs });
 
-/// The culprits with the largest costs, the largest first, and their locations. A place stands out if it costs a hundredth of the
-/// run of all locations, or more; `run` is that of this worker's. Time in MPI that is not explained counts half: often it
-/// is waiting for one of the others. Of equals the first function comes first, then the first location. Starting up and
-/// shutting down is none: nobody can do much about that; nor is what the recorder does.
+/// Returns the culprits with the largest costs, in descending order, and their locations. A place stands out
+/// if it costs a hundredth of the run of all locations, or more; `run` is that of this worker's. Unexplained
+/// time in MPI counts half: often it is waiting for one of the other places. Of equals the first function
+/// comes first, then the first location. Start-up and shutdown are excluded, because little can be done about
+/// them; so is the work of the recorder.
 ///
 /// # Errors
 /// If a worker failed.
@@ -183,7 +186,8 @@ pub(super) fn choose(
     Ok((found.into_iter().map(|(culprit, ..)| culprit).collect(), members))
 }
 
-/// The costs of this worker's locations by function: locations rising, functions in no order.
+/// Returns the costs of this worker's locations by function: locations in ascending order, functions in no
+/// order.
 fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Account> {
     let trace = tools.trace;
     let is_excluded = |path: u32| {
@@ -217,7 +221,8 @@ fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Accoun
     accounts
 }
 
-/// The functions with the largest costs over all locations, each with the most that one location costs there.
+/// Returns the functions with the largest costs over all locations, each with the maximum costs of one
+/// location there.
 fn costliest_functions(
     accounts: &[Account],
     exchange: &mut dyn Exchange,
@@ -246,7 +251,7 @@ fn costliest_functions(
     Ok(all.into_iter().map(|(function, [_, largest])| (function, largest)).collect())
 }
 
-/// The groups of all workers' locations, on every worker.
+/// Returns the groups of all workers' locations, on every worker.
 fn groups(
     own: impl Iterator<Item = ((usize, usize), ByClass)>,
     exchange: &mut dyn Exchange,
@@ -270,7 +275,7 @@ fn groups(
     Ok(wire::one(&words))
 }
 
-/// Tells all workers which locations belong to each culprit; `own` are this worker's, rising.
+/// Sends the locations of each culprit to all workers; `own` are this worker's, in ascending order.
 fn members(locations: usize, own: &[Vec<u32>], exchange: &mut dyn Exchange) -> Result<Members, Error> {
     let mut words = Batch::new();
     for (which, own) in own.iter().enumerate() {

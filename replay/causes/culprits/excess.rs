@@ -1,7 +1,7 @@
-//! The work that the culprits did beyond that of the locations that they made wait, delay by delay.
+//! Excess work of the culprits over the locations that they made wait, delay by delay.
 //!
-//! [`short_term`](super::super::short_term) has kept most of it; what was too much to keep is compared once more, as far as it
-//! is of the culprits.
+//! [`short_term`](super::super::short_term) has kept most of it; the part that was too much to keep is
+//! compared once more, as far as it belongs to culprits.
 
 use model::Ticks;
 
@@ -16,17 +16,17 @@ use crate::int::to_u32;
 use crate::severity::Row;
 use crate::wire::{Halves, Wire};
 
-/// The work of a culprit in a row of its location that exceeds the other side's, since both last synchronised.
+/// Excess work of a culprit in a row of its location, since the last common synchronisation of both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     /// The culprit.
     pub(super) culprit: u32,
     pub(super) row: Row,
-    /// More than no ticks.
+    /// The excess, more than 0 ticks.
     pub(super) more: Ticks,
 }
 
-/// Work of the culprits at this worker's locations that exceeds that of the other side.
+/// Excess work of the culprits at this worker's locations.
 #[derive(Debug)]
 pub(super) struct Excess {
     /// By cause: its part of the list.
@@ -35,13 +35,13 @@ pub(super) struct Excess {
 }
 
 impl Excess {
-    /// The excess work before a cause.
+    /// Returns the excess work before a cause.
     pub(super) fn of(&self, cause: u32) -> &[Work] {
         let (first, end) = self.parts[cause as usize];
         &self.list[first as usize..end as usize]
     }
 
-    /// Adds what is of the culprits in a cause's excess work by row.
+    /// Adds the culprits' part of a cause's excess work by row.
     fn add(
         &mut self,
         places: &Places<'_>,
@@ -60,7 +60,7 @@ impl Excess {
         self.parts[cause as usize] = (first, to_u32(self.list.len()));
     }
 
-    /// The ticks that exceed the other side's, by cause and culprit, for [`forward`](super::forward).
+    /// Encodes the excess ticks by cause and culprit, for [`forward`](super::forward).
     pub(super) fn encode(&self) -> Batch {
         let mut batch = Batch::with_capacity(2 * self.list.len());
         for cause in 0..to_u32(self.parts.len()) {
@@ -71,7 +71,7 @@ impl Excess {
         batch
     }
 
-    /// Finds the culprits' work among that before all causes.
+    /// Returns the culprits' part of the excess work of all causes.
     ///
     /// # Errors
     /// If a worker failed.

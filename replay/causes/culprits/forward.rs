@@ -1,9 +1,11 @@
-//! Whose waiting a culprit has caused: the way that costs came back, once more and forwards.
+//! Forward propagation of culprits' shares of waiting: the backward replay of costs in the opposite
+//! direction.
 //!
-//! A wait state is charged to what its cause did more, and to the waiting of the cause before, tick by tick alike. So a
-//! culprit's share of it is what it did more in there, and its shares of that waiting. Every location goes through what it
-//! had to do backwards in the opposite order; where costs were told by whoever waited, shares are told to it. The order in
-//! which all went back, turned round, is one in which nobody is held, so nothing is ever released.
+//! A wait state is charged to the excess work of its cause and to the waiting before that cause, in
+//! proportion to their ticks. So a culprit's share of a wait state consists of its excess work there and of
+//! its shares of that earlier waiting. Every location processes its items of the backward replay in the
+//! opposite order; where the waiting location sent costs, it receives shares. The backward replay in reverse
+//! is an order in which no location is blocked, so nothing is ever released.
 
 use model::Ticks;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,13 +21,13 @@ use crate::relay::{Blocked, Recurrence};
 use crate::solvers::Group;
 use crate::wire::{self, Halves, wire};
 
-/// Where someone waits: the report's call path and the location.
+/// Call path of the report and location of a wait state.
 pub(super) type Place = (u32, u32);
 
-/// Waiting by place, and by culprit, in ticks as fixed-point numbers.
+/// Waiting by place and culprit, in ticks as fixed-point numbers.
 pub(super) type Waiting = FxHashMap<Place, [i128; NAMED]>;
 
-/// Ticks, or parts of them, by culprit.
+/// Ticks, or fractions of them, by culprit.
 type Shares = [f64; NAMED];
 
 /// The culprits' shares of a wait state of another worker.
@@ -37,44 +39,46 @@ pub(super) struct Message {
 
 wire!(Message { wait, shares });
 
-/// A location on its way.
+/// Progress of a location.
 #[derive(Debug)]
 struct Way {
-    /// The graph that it is in.
+    /// Index of its graph.
     graph: usize,
-    /// What is left to do is from here on.
+    /// Start of its items that are left.
     first: usize,
-    /// And before here: the last of that is next.
+    /// End of its items that are left: the last one is next.
     left: usize,
     /// The culprits' shares of all waiting up to here, in ticks.
     waited: Shares,
 }
 
-/// The locations of a group of workers on their way.
+/// Forward replay of the locations of a group of workers.
 pub(super) struct Forward<'a> {
     group: &'a Group<Graph>,
     numbers: Numbers,
     culprits: &'a [Culprit],
-    /// The culprits' work that exceeds that of the other side, in ticks; by cause its place in there, from 1, or 0.
+    /// The culprits' excess work, in ticks, and by cause its index there from 1, or 0.
     excess: Vec<Shares>,
     excess_of: Vec<u32>,
-    /// Causes that did not get their costs on the way back.
+    /// Causes that did not get their costs in the backward replay.
     released: FxHashSet<u32>,
     ways: Vec<Way>,
-    /// Locations that can go on.
+    /// Locations that can continue.
     ready: Vec<usize>,
-    /// Causes that pass nothing on, whose wait states wait to hear that: the graph, and the number there.
+    /// Causes that pass nothing on, of which their wait states still have to be informed: the graph, and the
+    /// number there.
     without: Vec<(usize, u32)>,
-    /// By cause that reaches until the current position: the shares of all waiting where it begins to reach.
+    /// By cause that propagates up to the current position: the shares of all waiting where its range starts.
     before: Kept<Shares>,
-    /// The culprits' shares by wait, from when they have come until they are needed.
+    /// The culprits' shares by wait, from when they are received until they are used.
     shares: Kept<Shares>,
-    /// Waiting in each culprit's class.
+    /// Waiting in the class of each culprit.
     waiting: Waiting,
 }
 
 impl<'a> Forward<'a> {
-    /// All locations at their begin; `more` is what each worker of the group has [encoded](super::Excess::encode).
+    /// Starts with all locations at their first event; `more` is the [encoded](super::Excess::encode) excess
+    /// work of each worker of the group.
     pub(super) fn new(
         group: &'a Group<Graph>,
         culprits: &'a [Culprit],
@@ -99,7 +103,8 @@ impl<'a> Forward<'a> {
                 }
                 excess[*place as usize - 1][culprit as usize] += ticks as f64;
             }
-            // Where the way back went on without costs, nobody may wait for shares: they would be a circle again.
+            // Where the backward replay continued without costs, nothing may wait for shares: that would be a
+            // cycle again.
             let causes = (0..).zip(&group.parts[graph].causes);
             let causes = causes.filter(|(number, cause)| {
                 let is_released =
@@ -125,13 +130,13 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Who waits where for which culprit.
+    /// Returns the waiting for each culprit by place.
     pub(super) fn into_waiting(self) -> Waiting {
         debug_assert!(self.ways.iter().all(|way| way.left == way.first), "a location is held");
         self.waiting
     }
 
-    /// A cause passes on what it did more itself, and the waiting since it began to reach back.
+    /// Passes on the excess work of a cause, and the waiting in its range.
     fn cause(&mut self, at: usize, number: u32, tell: &mut impl FnMut(usize, Message)) {
         let graph = self.ways[at].graph;
         let (place, cause) =
@@ -158,7 +163,8 @@ impl<'a> Forward<'a> {
         if cause.wait.is_some() && !self.released.contains(&place) {
             let mut shares = [0.0; NAMED];
             for ((share, &passed), culprit) in shares.iter_mut().zip(&passed).zip(self.culprits) {
-                // What waiting at barriers of threads costs through further ones is not charged to anyone (Q16).
+                // The costs of waiting at barriers of threads through further such barriers are charged to
+                // nobody (Q16).
                 let is_known = (culprit.class, class) != (Class::ThreadBarrier, Class::ThreadBarrier);
                 if passed > 0.0 && is_known {
                     *share = passed / cause.denominator;
@@ -168,7 +174,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Tells whoever waits for a cause which shares of its waiting the culprits have.
+    /// Sends the culprits' shares of a wait state to the owner of the waiting location.
     fn tell(&mut self, graph: usize, number: u32, shares: Shares, tell: &mut impl FnMut(usize, Message)) {
         let Some(wait) = self.group.parts[graph].causes[number as usize].wait else { return };
         match self.group.has(wait.worker as usize) {
@@ -177,7 +183,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// The shares of a wait have come.
+    /// Receives the shares of a wait.
     fn arrive(&mut self, graph: usize, number: u32, shares: Shares) {
         let wait = self.numbers.wait(graph, number);
         self.shares.insert(wait, shares);
@@ -187,13 +193,13 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// What a location has to do next.
+    /// Returns the next item of a location.
     fn next(&self, at: usize) -> Option<Item> {
         let Way { graph, first, left, .. } = self.ways[at];
         (first < left).then(|| self.group.parts[graph].items.list[left - 1])
     }
 
-    /// The culprits' shares of a wait state are known.
+    /// Adds the culprits' shares of a wait state.
     fn wait(&mut self, at: usize, number: u32, shares: Shares) {
         let way = &mut self.ways[at];
         let ticks = self.group.parts[way.graph].waits[number as usize].ticks as f64;

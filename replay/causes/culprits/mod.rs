@@ -1,7 +1,8 @@
-//! Culprits: the places with the largest costs, who waits for them, and between which calls they were slow.
+//! Culprits: the places with the largest delay costs, their victims, and the MPI calls between which they
+//! were slow.
 //!
-//! They are known once all costs are, and on every worker. What else is said of them takes a second look at their delays
-//! alone: nothing of it is kept for all places.
+//! The culprits are chosen on all workers once all costs are known. The details take a second look at their
+//! delays alone: none of them is kept for all places.
 
 mod choose;
 mod excess;
@@ -34,7 +35,7 @@ use crate::walk::WalkedLocation;
 use excess::Excess;
 use forward::Forward;
 
-/// How many there are, at most.
+/// Maximum number of culprits.
 pub(super) const NAMED: usize = 5;
 
 /// A place that made others wait: a function, on one location or on several that are alike.
@@ -42,20 +43,20 @@ pub(super) const NAMED: usize = 5;
 pub struct Culprit {
     /// The function.
     pub function: Function,
-    /// What the others' waiting costs, in ticks as a fixed-point number.
+    /// The delay costs of its waiting, in ticks as a fixed-point number.
     pub costs: i128,
     /// The class with the largest part of the costs.
     pub class: Class,
 }
 
-/// What is said of a culprit.
+/// A culprit with its details.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named {
     /// The place.
     pub culprit: Culprit,
-    /// Who waits for it, and where.
+    /// The locations that wait for it, and the region.
     pub victims: Option<Victims>,
-    /// Where in the function it was slow.
+    /// The site in the function where it was slow.
     pub site: Option<Site>,
     /// The samples of its locations; `None` if there are none.
     pub samples: Option<SampleCounts>,
@@ -64,7 +65,7 @@ pub struct Named {
 /// The culprits, the largest costs first, and their locations.
 #[derive(Clone, Debug, Default)]
 pub struct Culprits {
-    /// The culprits; on worker 0 with all that is said of them.
+    /// The culprits; on worker 0 with all details.
     pub named: Vec<Named>,
     /// Their locations; on every worker.
     pub members: Members,
@@ -104,20 +105,20 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What the way back has left.
+/// Results of the backward replay.
 #[derive(Debug)]
 pub(super) struct Way<'a> {
     pub(super) waits: &'a Waits,
     pub(super) causes: &'a Causes,
-    /// What a tick of excess work costs, by cause of this worker.
+    /// Costs of a tick of excess work, by cause of this worker.
     pub(super) per_tick: Vec<f64>,
-    /// What this worker goes back for, and forwards.
+    /// The graphs that this worker replays backwards, and forwards.
     pub(super) group: Group<Graph>,
     /// Causes of the group that did not get their costs.
     pub(super) released: FxHashSet<u32>,
 }
 
-/// Finds the culprits, and what is said of them: that on worker 0 only. `locations` are those of the lines.
+/// Returns the culprits, with their details on worker 0 only. `locations` are those of the lines.
 ///
 /// # Errors
 /// If a worker failed.

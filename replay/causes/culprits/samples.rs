@@ -1,5 +1,5 @@
-//! How often samples have met culprits. Samples are taken while a thread computes: a place that is slow and was never met has
-//! given the processor away, to sleep or to wait for something outside of MPI.
+//! Samples of the culprits. Samples are taken while a thread computes: a place that is slow and has no
+//! samples has given the processor away, to sleep or to wait for something outside of MPI.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,24 @@ use crate::tools::Tools;
 use crate::walk::WalkedLocation;
 use crate::wire::{self, batch_of, wire};
 
-/// The samples of a culprit's locations.
+/// Numbers of samples of a culprit's locations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SampleCounts {
-    /// Those in the culprit's function.
+    /// Samples in the culprit's function.
     pub here: u64,
-    /// Those of them in the line where it was slow.
+    /// Samples of these in the line where it was slow.
     pub at_site: u64,
-    /// All of them.
+    /// All samples.
     pub all: u64,
     /// The time in the function, in ticks.
     pub time: Ticks,
-    /// The part of it in which no processor was at work there, in ticks.
+    /// The part of this time without a processor, in ticks.
     pub away: Ticks,
 }
 
 wire!(SampleCounts { here, at_site, all, time, away });
 
-/// Counts the samples of each culprit, on worker 0, which knows the sites; `None` where no sample was taken.
+/// Returns the sample counts of each culprit, on worker 0, which knows the sites; `None` without any sample.
 ///
 /// # Errors
 /// If a worker failed.

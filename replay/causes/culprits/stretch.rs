@@ -1,7 +1,8 @@
-//! Where exactly a culprit was slow: on which of its function's call paths, and between which calls of MPI.
+//! Site of a culprit: the call path in its function, and the MPI calls between which it was slow.
 //!
-//! A function that calls MPI, such as `main` where no other one is recorded, comes by many times between different calls. Its
-//! costs are divided among the stretches between them: each delay by the time in the stretches that it compares.
+//! A function that calls MPI, such as `main` if no other one is recorded, has many stretches between
+//! different calls. Its costs are divided among these: those of each delay in proportion to the time in the
+//! stretches that it compares.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,20 +22,20 @@ use crate::severity::Row;
 use crate::tools::Tools;
 use crate::wire::{self, batch_of};
 
-/// The time between two calls of MPI, wherever these calls follow each other.
+/// The time between two MPI calls, wherever these follow each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
-    /// The region of the call before; `None` at the begin.
+    /// The region of the call before; `None` at the start.
     pub before: Option<u32>,
     /// The region of the call after; `None` at the end.
     pub after: Option<u32>,
-    /// Its costs, in ticks as a fixed-point number.
+    /// Its delay costs, in ticks as a fixed-point number.
     pub costs: i128,
-    /// The time of the culprit in its function there, whether it costs anything or not, in ticks.
+    /// The time of the culprit in its function there, with or without costs, in ticks.
     pub time: Ticks,
 }
 
-/// Where a culprit was slow.
+/// The place in a function where a culprit was slow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Site {
     /// The call path of the report with the largest costs there.
@@ -49,7 +50,7 @@ type Sides = [Option<u32>; 2];
 /// Costs and time, by call path of a culprit's function.
 type ByPath = BTreeMap<u32, (i128, Ticks)>;
 
-/// Finds the site of each culprit; on worker 0.
+/// Returns the site of each culprit; on worker 0.
 ///
 /// # Errors
 /// If a worker failed.
@@ -76,7 +77,7 @@ pub(super) fn find(
             call: Some(paths.region(path)).filter(|&region| tools.trace.is_mpi(region)),
         };
         let rows: Vec<RowKind> = lines.paths(line).iter().map(of_row).collect();
-        // Time in other functions lies between no calls.
+        // Time in other functions is between no calls.
         for &cause in causes.of_line.of(line) {
             for work in excess.of(cause) {
                 let path = lines.paths(line)[work.row as usize];
@@ -110,7 +111,7 @@ pub(super) fn find(
     Ok(sites)
 }
 
-/// The site with the largest costs, of those of one culprit. Of equals the first.
+/// Returns the site with the largest costs, of those of one culprit; the first of equals.
 fn costliest<'s>(stretches: impl Iterator<Item = (Sides, &'s ByPath)>) -> Option<Site> {
     let sum = |by_path: &ByPath| {
         let add = |(costs, time): (i128, Ticks), more: &(i128, Ticks)| {
@@ -133,21 +134,21 @@ fn add(by_path: &mut ByPath, path: u32, costs: i128, time: Ticks) {
     *sums = (sums.0.saturating_add(costs), sums.1.saturating_add(time));
 }
 
-/// A row of a location where a culprit is.
+/// Kind of a row at a location of a culprit.
 #[derive(Clone, Copy, Debug)]
 struct RowKind {
     /// The call path of the report.
     path: u32,
-    /// The culprit that the row belongs to, if its function calls MPI, so that its time lies between calls.
+    /// The culprit that the row belongs to, if its function calls MPI, so that its time is between calls.
     culprit: Option<usize>,
-    /// The region of MPI that it is a call of.
+    /// The region, if the row is an MPI call.
     call: Option<u32>,
 }
 
-/// From a position on, a tick in a row costs so much more, or less.
+/// Change of the costs of a tick in a row, from a position on.
 type Change = (JournalPosition, Row, i128);
 
-/// The changes of the costs of a tick in the rows of culprits, in the order of positions.
+/// Returns the changes of the costs of a tick in the rows of culprits, ordered by position.
 fn changes(
     lines: &mut Lines,
     line: usize,
@@ -168,7 +169,7 @@ fn changes(
         let is_idle = causes.list[cause].delay.class == Class::IdleThreads;
         let mut own = if is_idle { &[] } else { own.of(lines, &causes.list[cause]) }.iter();
         for work in excess {
-            // Both have the same order. What a thread does alone exceeds nothing: all of it counts.
+            // Both have the same order. The work of a thread alone is not compared: all of it counts.
             let all = own.find(|(row, _)| *row == work.row).map_or(work.more, |&(_, ticks)| ticks);
             let of_tick = fixed(per_tick[cause] * work.more as f64 / all as f64);
             if of_tick > 0 {
@@ -183,7 +184,7 @@ fn changes(
         }
     }
     changes.append(&mut ends);
-    // They come nearly in order, which this sort makes use of.
+    // Nearly sorted already, which makes this sort fast.
     changes.sort_by_key(|change| change.0);
     changes
 }
@@ -197,7 +198,7 @@ fn sum_up(
 ) {
     let mut changes = changes.into_iter().peekable();
     let mut of_tick: Vec<i128> = vec![0; rows.len()];
-    // Of the stretch that is under way: costs and time by row.
+    // Costs and time by row in the current stretch.
     let mut current: Vec<(Row, i128, Ticks)> = Vec::new();
     let mut before = None;
     let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: Sides| {

@@ -1,4 +1,4 @@
-//! Who waits for each culprit, most of all: in which region, and how long at which locations.
+//! Victims: for each culprit, the region with most of the waiting for it, and the waiting time by location.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::exchange::{Batch, Exchange, gather, share};
 use crate::report_paths::ReportPaths;
 use crate::wire::{self, Halves, Wire, batch_of};
 
-/// Who waits for a culprit in the region with most of this waiting.
+/// The victims of a culprit, in the region with most of this waiting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Victims {
     /// Position among the regions of the [`Trace`](crate::trace::Trace); `None` of idle threads.
     pub region: Option<u32>,
-    /// How long they wait for it, in ticks as a fixed-point number, by location; on worker 0 only.
+    /// Their waiting time for the culprit, in ticks as a fixed-point number, by location; on worker 0 only.
     pub waiting: BTreeMap<u32, i128>,
 }
 
 /// Stands for "no region".
 const NO_REGION: u32 = u32::MAX;
 
-/// Finds the victims of each culprit, from who waits for it at this worker.
+/// Returns the victims of each culprit, from the waiting at this worker.
 ///
 /// # Errors
 /// If a worker failed.
@@ -32,7 +32,7 @@ pub(super) fn find(
     waiting: Waiting,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Option<Victims>>, Error> {
-    // In order: what is sent follows from it.
+    // Ordered maps, because the order of messages follows from them.
     let mut by_region: BTreeMap<(u32, u32), i128> = BTreeMap::new();
     let mut by_location: BTreeMap<(u32, u32, u32), i128> = BTreeMap::new();
     for ((path, location), sums) in waiting {
@@ -53,7 +53,7 @@ pub(super) fn find(
     let mut regions = [None; NAMED];
     for (&(which, region), &ticks) in &all {
         let largest = &mut regions[which as usize];
-        // Of equals the first.
+        // The first of equals.
         if largest.is_none_or(|(_, most)| ticks > most) {
             *largest = Some((region, ticks));
         }

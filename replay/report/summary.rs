@@ -1,4 +1,4 @@
-//! The summary that a person can act on, about the time between the end of MPI_Init and the start of MPI_Finalize.
+//! The summary for users, about the time between the end of MPI_Init and the start of MPI_Finalize.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
 use crate::trace::Trace;
 
-/// How many of a kind the summary names.
+/// Maximum number of entries that the summary names of each kind.
 pub(super) const NAMED: usize = 5;
 
-/// Characters of a line; longer statements go on in the next one.
+/// Characters of a line; longer statements continue in the next one.
 const WIDTH: usize = 110;
 
-/// Characters in front of what is said of a share and its seconds.
+/// Characters in front of the text, which follows the percentage and the seconds.
 const INDENT: usize = 26;
 
-/// A share of the run from which on the time that the recorder took for itself is told.
+/// Minimum share of the run for which the recorder's own time is reported.
 const LARGE: f64 = 0.01;
 
-/// For each finding that occurred, where first.
+/// Returns the first occurrence of each finding that occurred.
 pub(super) fn examples(trace: &Trace, findings: &Findings) -> Vec<String> {
     let example = |finding| {
         findings.first(finding).map_or(String::new(), |first| {
@@ -42,65 +42,65 @@ pub struct WaitState {
     pub seconds: f64,
 }
 
-/// Waiting that may not have happened at all, but is an error of clocks.
+/// Waiting time that may be an artifact of clock errors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Doubt {
     /// The name of the pattern.
     pub title: &'static str,
-    /// How much there is of it, in seconds.
+    /// The doubtful waiting time, in seconds.
     pub seconds: f64,
-    /// How much waiting of this kind there is, in seconds.
+    /// All waiting time of this kind, in seconds.
     pub of: f64,
 }
 
-/// A part of what a culprit costs.
+/// A part of the costs of a culprit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Part {
-    /// Which part.
+    /// The name of the part.
     pub text: String,
-    /// How much of all that it is, 1 being everything.
+    /// Its share of the costs, from 0 to 1.
     pub share: f64,
 }
 
 impl fmt::Display for Part {
-    /// Says how much it is only if there is much else.
+    /// Writes the share only if there is much else.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", printable(&self.text))?;
         if self.share < 0.95 { write!(f, " ({:.0} %)", 100.0 * self.share) } else { Ok(()) }
     }
 }
 
-/// A place that made others wait.
+/// A call path and location that made others wait.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Culprit {
     /// The name of the location, or of several that are alike.
     pub location: String,
     /// The names of the functions from the root, with slashes between them.
     pub call_path: String,
-    /// Its time is a call of MPI, and no wait state: nobody knows what it was.
+    /// Whether its time is in an MPI call and no wait state, so that the trace cannot explain it.
     pub is_unexplained: bool,
     /// The line in the function: of the call before, or of the place itself.
     pub site: Option<String>,
-    /// The calls of MPI before and after, if the function calls MPI itself or through others.
+    /// The MPI calls before and after, if the function calls MPI itself or through others.
     pub between: Option<Part>,
     /// The time in the function between such calls, in seconds.
     pub between_seconds: Option<f64>,
-    /// The costs of the others' waiting, in seconds, through others' waiting included.
+    /// The delay costs, in seconds: waiting of others, with that through further waiting.
     pub seconds: f64,
     /// The kind of waiting that costs most.
     pub kind: &'static str,
-    /// Who waits in this way, and where, most of all.
+    /// The region with most of this waiting, and its locations.
     pub victims: Option<Part>,
-    /// Whether the length of the run depends on it.
+    /// Whether it is on the critical path, so that the length of the run depends on it.
     pub is_critical: bool,
-    /// By which part of the mean its computation exceeds the mean of all.
+    /// The excess of its computation over the mean of all, as a fraction of the mean.
     pub more_work: Option<f64>,
-    /// How often samples have met it.
+    /// The number of samples taken there, in words.
     pub samples: Option<String>,
 }
 
 impl Culprit {
-    /// The place in words.
+    /// Returns the place in words.
     fn place(&self) -> String {
         let mut place = format!("{} in {}", printable(&self.location), printable(&self.call_path));
         if let Some(site) = &self.site {
@@ -116,7 +116,7 @@ impl Culprit {
         place
     }
 
-    /// The consequences, one after the other.
+    /// Returns the consequences, one after the other.
     fn consequences(&self) -> Vec<String> {
         let victims = self.victims.as_ref().map_or(String::new(), |victims| format!(" {victims}"));
         let critical = self.is_critical.then(|| "on the critical path".to_owned());
@@ -133,19 +133,19 @@ impl fmt::Display for Culprit {
     }
 }
 
-/// The causes of waiting.
+/// The root causes of waiting.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Causes {
-    /// The costs of waiting for all places, in seconds.
+    /// The delay costs of all places, in seconds.
     pub costs: f64,
-    /// Those of waiting for the recorder, which had to write out events or to compare clocks.
+    /// The delay costs of the recorder, which had to write out events or to compare clocks.
     pub recorder: f64,
-    /// The places that stand out, the worst first.
+    /// The places that stand out, the largest costs first.
     pub culprits: Vec<Culprit>,
 }
 
 impl Causes {
-    /// Writes them; `run` is the time of all, in seconds.
+    /// Writes the causes; `run` is the time of all locations, in seconds.
     fn write(&self, f: &mut fmt::Formatter<'_>, run: f64) -> fmt::Result {
         let (costs, share) = (self.costs, percent(self.costs, run));
         if costs > 0.0 && self.culprits.is_empty() {
@@ -174,7 +174,7 @@ impl Causes {
     }
 }
 
-/// Writes a place and what follows from it behind an indentation: in one line, if that is not too long.
+/// Writes a place and its consequences behind an indentation: in one line, if that is not too long.
 fn write_wrapped(f: &mut fmt::Formatter<'_>, place: &str, consequences: &[String]) -> fmt::Result {
     let length = |text: &str| text.chars().count();
     let all = consequences.join("; ");
@@ -196,42 +196,43 @@ fn write_wrapped(f: &mut fmt::Formatter<'_>, place: &str, consequences: &[String
     writeln!(f)
 }
 
-/// What an analysis found, in short. Times are in seconds, between the end of MPI_Init and the start of MPI_Finalize.
+/// The results of an analysis, in short. Times are in seconds, between the end of MPI_Init and the start of
+/// MPI_Finalize.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The time of all CPU locations that was recorded.
+    /// The recorded time of all CPU locations.
     pub run: f64,
-    /// Their time that was not recorded.
+    /// The time of these that was not recorded.
     pub not_recorded: f64,
     /// Their time in MPI calls.
     pub mpi: f64,
-    /// Their time waiting for others.
+    /// Their waiting time.
     pub waiting: f64,
     /// The number of CPU locations that have events.
     pub locations: usize,
     /// The largest wait states, the largest first.
     pub wait_states: Vec<WaitState>,
-    /// The ranks that wait most: name, waiting, time.
+    /// The ranks with the longest waiting time: name, waiting time, time.
     pub ranks: Vec<(String, f64, f64)>,
-    /// How wrong clocks are known to be, at least.
+    /// Lower bound of the clock error.
     pub clock_error: f64,
-    /// With corrected clocks: how many events were too early, and by how much at most.
+    /// With corrected clocks: the number of events that were too early, and the largest correction.
     pub corrected: Option<(u64, f64)>,
-    /// Waiting that is no longer than that.
+    /// Wait states no longer than the clock error.
     pub doubts: Vec<Doubt>,
     /// The causes of waiting.
     pub causes: Causes,
-    /// Which share of the MPI time was analysed.
+    /// The share of the MPI time that was analysed.
     pub coverage: Coverage,
-    /// What was odd in the trace.
+    /// The findings about the trace.
     pub findings: Findings,
-    /// For each finding that occurred, where first.
+    /// The first occurrence of each finding that occurred.
     pub examples: Vec<String>,
-    /// Where the report is.
+    /// The path of the report.
     pub report: PathBuf,
 }
 
-/// A sum of ticks, which absurd times in a trace must not make overflow.
+/// Returns a saturating sum of ticks: absurd times in a trace must not make it overflow.
 pub(super) fn total(ticks: impl Iterator<Item = i64>) -> i64 {
     ticks.fold(0, i64::saturating_add)
 }
@@ -240,7 +241,7 @@ fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
-/// A text from a trace for a terminal: without control characters.
+/// Returns a text from a trace without control characters, for a terminal.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }

@@ -1,12 +1,14 @@
-//! Tasks of OpenMP: each has a call stack of its own (specification 11.1).
+//! OpenMP tasks: each has a call stack of its own (specification 11.1).
 //!
-//! A thread that switches to a task suspends what it was at. When the task is complete it goes on with what it suspended
-//! last, whether the trace says so or not: recorders tell it only when the thread leaves the place where it runs tasks,
-//! and until then it waits there.
+//! A thread that switches to a task suspends its current call stack. When the task is complete, the thread
+//! resumes the call stack that it suspended last, even if the trace has no event for that: recorders write
+//! the switch only when the thread leaves the region where it runs tasks, and until then the thread waits
+//! there.
 //!
-//! What a task does hangs below the place where its first thread was outside of tasks, such as a barrier; not below other
-//! tasks, for recursive tasks would make more call paths than anyone can read. In the reference it hangs below the
-//! artificial root `TASKS`, and its time counts once more in a stub where it ran.
+//! The call paths of a task hang below the call path outside of tasks where its first thread was, such as a
+//! barrier; not below other tasks, as recursive tasks would make more call paths than anyone can read. In the
+//! reference they hang below the artificial root `TASKS`, and the time counts once more in a stub where the
+//! task ran.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
@@ -17,17 +19,18 @@ use crate::call_tree::{NO_SITE, PathId};
 use crate::findings::Finding;
 use crate::trace::Artificial;
 
-/// What a task is called: its team, the thread that created it, its number among the tasks of that thread.
+/// The identification of a task: its team, the thread that created it, its number among the tasks of that
+/// thread.
 pub(super) type TaskName = (u32, u32, u32);
 
-/// The number of implicit tasks: what a thread does by itself.
+/// The number of implicit tasks: the work of a thread outside of explicit tasks.
 const IMPLICIT: u32 = 0;
 
 /// The tasks of a process that are not complete.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     known: FxHashMap<TaskName, Task>,
-    /// How often a thread suspended something.
+    /// The number of suspensions so far.
     suspensions: u64,
 }
 
@@ -35,51 +38,51 @@ pub(super) struct Tasks {
 #[derive(Debug)]
 struct Task {
     is_created: bool,
-    /// Where and when it was heard of first.
+    /// Thread and time of the first event that names the task.
     thread: usize,
     heard: Ticks,
-    /// What it did, once it has started. Many more may be created than run at once.
+    /// The execution, once it has started. Many more tasks may be created than run at once.
     run: Option<Box<Run>>,
 }
 
 /// A task that has started.
 #[derive(Debug)]
 struct Run {
-    /// The thread that runs it, or did last.
+    /// The thread that runs it, or ran it last.
     thread: usize,
-    /// Where the thread was outside of tasks when it started.
+    /// The call path outside of tasks where the thread was when the task started.
     place: PathId,
-    /// The region that it entered first.
+    /// The first region that it entered.
     region: u32,
-    /// How long it ran before it was resumed the last time, and when that was.
+    /// The time that it ran before it was resumed last, and the time of that.
     ran: Ticks,
     since: Ticks,
-    /// What it was at, while it does not run.
+    /// Its call stack while it does not run.
     suspended: Option<Suspended>,
 }
 
-/// A call stack that does not go on at the moment.
+/// A suspended call stack.
 #[derive(Debug)]
 pub(super) struct Suspended {
     stack: Stack,
     since: Ticks,
-    /// Which suspension of the process it was.
+    /// The number of the suspension within the process.
     number: u64,
 }
 
-/// Which tasks a thread is at; [`None`] stands for what it does by itself.
+/// The task schedule of a thread; [`None`] as a task stands for the thread's implicit task.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     /// The task that it runs.
     task: Option<TaskName>,
-    /// What it does by itself, while it runs a task.
+    /// The call stack of the implicit task, while the thread runs an explicit one.
     own: Option<Suspended>,
-    /// What it suspended, by the numbers of the suspensions; some of it may have been resumed since.
+    /// The suspended tasks and the numbers of the suspensions; some may have been resumed since.
     order: Vec<(Option<TaskName>, u64)>,
 }
 
 impl ProcessWalk<'_> {
-    /// A thread creates a task.
+    /// Adds a task that a thread creates.
     pub(super) fn create_task(&mut self, thread: usize, name: TaskName, time: Ticks) {
         let task = Task { is_created: false, thread, heard: time, run: None };
         let task = self.tasks.known.entry(name).or_insert(task);
@@ -88,7 +91,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A thread goes on with a task.
+    /// Switches a thread to a task.
     pub(super) fn switch_task(&mut self, thread: usize, name: TaskName, time: Ticks) {
         let wanted = Some(name).filter(|&(.., number)| number != IMPLICIT);
         if wanted == self.threads[thread].schedule.task {
@@ -113,14 +116,14 @@ impl ProcessWalk<'_> {
         self.resume(thread, wanted, time);
     }
 
-    /// A task is complete.
+    /// Completes a task.
     pub(super) fn complete_task(&mut self, thread: usize, name: TaskName, time: Ticks) {
         let Some(task) = self.tasks.known.get(&name) else {
             self.contradiction(thread, "completes", name, "which is not created, or is complete");
             return;
         };
         let Some(run) = &task.run else {
-            // It was cancelled.
+            // The task was cancelled.
             self.tasks.known.remove(&name);
             return;
         };
@@ -142,7 +145,7 @@ impl ProcessWalk<'_> {
         self.end_task(thread, time);
     }
 
-    /// The task that a thread runs is over; the thread goes on with what it suspended last.
+    /// Ends the task that a thread runs; the thread resumes the task that it suspended last.
     fn end_task(&mut self, thread: usize, time: Ticks) {
         let name = self.threads[thread].schedule.task;
         let task = name.and_then(|name| self.tasks.known.remove(&name));
@@ -158,7 +161,7 @@ impl ProcessWalk<'_> {
         self.resume(thread, next, time);
     }
 
-    /// What a thread suspended last, of what is still suspended.
+    /// Returns the task that a thread suspended last, of those that are still suspended.
     fn suspended_last(&mut self, thread: usize) -> Option<Option<TaskName>> {
         let (schedule, known) = (&mut self.threads[thread].schedule, &self.tasks.known);
         while let Some((task, number)) = schedule.order.pop() {
@@ -192,7 +195,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A thread that suspended what it was at, or is done with it, goes on with a task or starts it.
+    /// Resumes or starts a task on a thread which has suspended or ended the previous one.
     fn resume(&mut self, thread: usize, task: Option<TaskName>, time: Ticks) {
         let suspended = match task {
             None => self.threads[thread].schedule.own.take(),
@@ -211,7 +214,7 @@ impl ProcessWalk<'_> {
         state.skip(time);
     }
 
-    /// The stack of a task that a thread will go on with; at its first time a new one.
+    /// Returns the stack of a task that a thread resumes; a new one if the task starts.
     fn suspended_task(&mut self, thread: usize, name: TaskName, time: Ticks) -> Option<Suspended> {
         let place = match &self.threads[thread].schedule.own {
             Some(own) => own.stack.path(),
@@ -236,7 +239,8 @@ impl ProcessWalk<'_> {
         Some(Suspended { stack, since: time, number: 0 })
     }
 
-    /// A thread that is in no region enters one: if it runs a task, this may be the first one of the task.
+    /// Notes the region that a thread enters outside of any region: if it runs a task, it may be the task's
+    /// first.
     pub(super) fn enter_task(&mut self, thread: usize, region: u32) {
         let is_defined = (region as usize) < self.trace.kinds.len();
         let Some(name) = self.threads[thread].schedule.task.filter(|_| is_defined) else { return };
@@ -247,8 +251,8 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Goes on with something that a thread has suspended, at its end; answers whether there was anything. The task that
-    /// it was at never completes.
+    /// Resumes a suspended task of a thread at the end of its events; returns whether there was any. The
+    /// current task never completes.
     pub(super) fn go_on_at_end(&mut self, thread: usize) -> bool {
         let now = self.threads[thread].now;
         if let Some(name) = self.threads[thread].schedule.task {
@@ -260,7 +264,7 @@ impl ProcessWalk<'_> {
         true
     }
 
-    /// Counts the tasks that were created and never started.
+    /// Adds a finding for each task that was never completed.
     pub(super) fn drop_tasks(&mut self) {
         let names: Vec<TaskName> = self.tasks.known.keys().copied().collect();
         names.into_iter().for_each(|name| self.incomplete(name));

@@ -1,7 +1,7 @@
-//! Barriers of threads: which visits are to one barrier, and who came last (specification 11.2).
+//! Barriers of threads: matching of the visits to each barrier, and the last arrival (specification 11.2).
 //!
-//! All threads of a team go through the same barriers in the same order: the k-th visit of each member is to the k-th
-//! barrier. Who the members are is known when the team is joined.
+//! All threads of a team go through the same barriers in the same order: the k-th visit of each member is to
+//! the k-th barrier. The members are known when the team is joined.
 
 use std::cmp::Reverse;
 
@@ -25,7 +25,7 @@ pub(super) struct TeamBarriers {
 }
 
 impl TeamBarriers {
-    /// A thread becomes a member.
+    /// Adds a member.
     pub(super) fn begin(&mut self, thread: usize) {
         self.visits.entry(thread).or_default();
     }
@@ -43,7 +43,8 @@ impl TeamBarriers {
 }
 
 impl ProcessWalk<'_> {
-    /// A thread enters a barrier; answers the position of its visit in the operations. Outside of teams nobody waits.
+    /// Adds a thread's visit to a barrier; returns its position in the operations. Outside of teams nothing
+    /// waits.
     pub(super) fn enter_barrier(&mut self, thread: usize, frame: &Frame, class: BarrierClass) -> u32 {
         let position = to_u32(self.operations.barriers.len());
         let Some((team, barriers)) = self.barriers(thread) else { return NONE };
@@ -63,7 +64,7 @@ impl ProcessWalk<'_> {
         position
     }
 
-    /// Finds for each barrier of a team who came last. Without a member nobody knows.
+    /// Finds the last arrival at each barrier of a team. If a member is missing, it is unknown.
     pub(super) fn match_barriers(&mut self, mut team: TeamBarriers) {
         let is_absent = |thread: &usize| self.threads[*thread].is_lost && !team.visits.contains_key(thread);
         let members = team.visits.len() + (0..self.threads.len()).filter(is_absent).count();
@@ -80,7 +81,7 @@ impl ProcessWalk<'_> {
                 });
                 continue;
             }
-            // Of several at once it is the lowest thread.
+            // The lowest thread of several at once.
             let lateness = |it: &&(u32, u32)| (visit(it).visit.enter, Reverse(visit(it).location));
             let last = visits.iter().max_by_key(lateness).map(|&(_, position)| position);
             for &(_, position) in visits {

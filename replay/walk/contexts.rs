@@ -1,14 +1,15 @@
 //! Calling contexts: events that carry a whole call path instead of one region.
 //!
-//! A record names the innermost node of the path and the number of nodes that were entered since the last record; any other
-//! region that was open and is not on the path has been left. All of it counts as happening at the record's time.
+//! A record names the innermost node of the path and the number of nodes that were entered since the last
+//! record; all other open regions that are not on the path have been left. All of this counts as happening at
+//! the record's time.
 //!
-//! **Time between two records.** Some regions are entered and left by records of their own: they are *certain* to be active
-//! in between. All others are known from the stack at a record only: they were active then, and nobody knows when they
-//! returned. So the time between two records belongs to the innermost region that is certain, or on the paths of both
-//! records: their common ancestor. Samples say more, for as long as they may be apart: the time before one belongs to its
-//! path, and so does the time behind the last one ([`sampling`](super::sampling)). The reference gives all time to the path
-//! of the earlier record.
+//! **Time between two records.** Some regions are entered and left by records of their own: they are
+//! *certain* to be active in between. All others are known only from the stack at a record: they were active
+//! then, and their return is unknown. So the time between two records belongs to the innermost region that is
+//! certain, or on the paths of both records: their common ancestor. Samples say more, up to their maximum
+//! distance: the time before a sample belongs to its path, and so does the time behind the last one
+//! ([`sampling`](super::sampling)). The reference attributes all time to the path of the earlier record.
 
 use model::Ticks;
 
@@ -29,10 +30,10 @@ struct Change {
 }
 
 impl ProcessWalk<'_> {
-    /// A region is entered on the path `context`, whose innermost `distance - 1` nodes are new.
+    /// Enters a region on the path `context`, whose innermost `distance - 1` nodes are new.
     pub(super) fn enter_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
         let change = self.change(thread, context, distance.max(2));
-        // Nobody asks for it where there are no samples.
+        // Without samples the row is not needed.
         let has_samples = self.longest_gap != Ticks::MAX;
         let row = if has_samples { self.row_behind(thread, &change) } else { None };
         let record = row.map(|row| (row, false));
@@ -41,7 +42,7 @@ impl ProcessWalk<'_> {
         self.end_interval(thread, record);
     }
 
-    /// A sample finds a thread on the path `context`, whose innermost `distance - 1` nodes are new.
+    /// Adds a sample of a thread on the path `context`, whose innermost `distance - 1` nodes are new.
     pub(super) fn sample_context(&mut self, thread: usize, context: usize, distance: u32, time: Ticks) {
         let change = self.change(thread, context, distance);
         let is_known = self.is_within_sampling(thread, time) && self.trace.semantics.attributes_samples();
@@ -56,7 +57,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The region of `context` is left.
+    /// Leaves the region of `context`.
     pub(super) fn leave_context(&mut self, thread: usize, context: usize, time: Ticks) {
         if !self.holds(thread, context) {
             let region = self.trace.definitions.calling_contexts[context].region;
@@ -76,9 +77,10 @@ impl ProcessWalk<'_> {
         self.end_interval(thread, record);
     }
 
-    /// Gives the time since the last record to the innermost region that is certain, or among the `kept` outermost ones; or to
-    /// what samples have found between the last record and this one. If that is the innermost region of all, it gets its time
-    /// when it is left or another one is entered, as without calling contexts.
+    /// Accounts the time since the last record to the innermost region that is certain, or among the `kept`
+    /// outermost ones; or as samples between the last record and this one suggest. If that is the innermost
+    /// region of all, its time is accounted when it is left or another one is entered, as without calling
+    /// contexts.
     pub(super) fn account_common(&mut self, thread: usize, kept: usize, record: Option<Record>, time: Ticks) {
         let is_short = self.is_within_sampling(thread, time);
         let state = &mut self.threads[thread];
@@ -90,7 +92,7 @@ impl ProcessWalk<'_> {
             return state.account_sampled(sampled, time);
         }
         let above = frames.iter().skip(kept).rposition(|frame| frame.is_certain);
-        // Where nothing is common, a thread is still in the function that it began with.
+        // Where nothing is common, a thread is still in its first function.
         let common = above.map_or(kept, |above| kept + above + 1).max(1);
         let row = frames[common - 1].row;
         if state.accounted == Ticks::MIN {
@@ -106,8 +108,8 @@ impl ProcessWalk<'_> {
         state.account(shared.unwrap_or(row), time);
     }
 
-    /// The same before a path changes. A function that goes on behind another call of it is the same one: the node of the
-    /// earlier call gets the time, which is behind that call.
+    /// Accounts the time before a path changes, in the same way. A function that continues behind another
+    /// call of it is the same one: the node of the earlier call gets the time, which is behind that call.
     fn account_before(&mut self, thread: usize, change: &Change, record: Option<Record>, time: Ticks) {
         let contexts = &self.trace.definitions.calling_contexts;
         let next = self.threads[thread].stack.frames().get(change.kept);
@@ -119,14 +121,14 @@ impl ProcessWalk<'_> {
         self.account_common(thread, change.kept + usize::from(goes_on), record, time);
     }
 
-    /// A record has entered or left a region.
+    /// Ends an interval between records that enter or leave regions.
     fn end_interval(&mut self, thread: usize, record: Option<Record>) {
         if let Some(samples) = &mut self.threads[thread].samples {
             samples.end(record);
         }
     }
 
-    /// The row that a thread will be in behind a change; `None` if no region stays.
+    /// Returns the row of a thread behind a change; `None` if no region stays.
     fn row_behind(&mut self, thread: usize, change: &Change) -> Option<Row> {
         let kept = self.threads[thread].stack.frames()[change.kept.checked_sub(1)?];
         if change.entered.is_empty() {
@@ -141,13 +143,14 @@ impl ProcessWalk<'_> {
         Some(self.threads[thread].severities.row(path))
     }
 
-    /// Whether the time since the last record is no longer than samples may be apart.
+    /// Whether the time since the last record is within the maximum distance of samples.
     fn is_within_sampling(&self, thread: usize, time: Ticks) -> bool {
         let since = self.threads[thread].accounted;
         since != Ticks::MIN && time.saturating_sub(since) <= self.longest_gap
     }
 
-    /// The difference between the path of a thread and `context`, whose innermost `distance - 1` nodes are new.
+    /// Returns the difference between the path of a thread and `context`, whose innermost `distance - 1`
+    /// nodes are new.
     fn change(&self, thread: usize, context: usize, distance: u32) -> Change {
         let contexts = &self.trace.definitions.calling_contexts;
         let mut entered = Vec::new();
@@ -157,7 +160,7 @@ impl ProcessWalk<'_> {
             entered.push(at);
             node = contexts[at].parent;
         }
-        // Whatever is open above the last old node was left meanwhile.
+        // All open regions above the last old node were left meanwhile.
         while let Some(at) = node {
             if self.holds(thread, at) {
                 break;
@@ -171,7 +174,8 @@ impl ProcessWalk<'_> {
         Change { entered, kept }
     }
 
-    /// Leaves and enters regions as a path changes; the innermost one `is_certain` if it was entered by itself.
+    /// Leaves and enters regions as a path changes; the innermost one `is_certain` if it was entered by
+    /// itself.
     fn apply(&mut self, thread: usize, change: &Change, is_certain: bool, time: Ticks) {
         while self.threads[thread].stack.len() > change.kept {
             self.leave_innermost(thread, time);

@@ -1,5 +1,5 @@
-//! Gaps: stretches in which the recorder was switched off, and what the trace says of messages and collective operations
-//! that are missing because of them ([`model::attributes`]).
+//! Gaps: stretches in which recording was off, and the counts of messages and collective operations in them
+//! that are missing in the trace ([`model::attributes`]).
 
 use model::{Definitions, MeasurementMode, Ticks, attributes};
 use otf2::{Attributes, MappingType, Mappings};
@@ -12,10 +12,10 @@ use crate::ids::EventNumber;
 use crate::operations::CallId;
 use crate::trace::Artificial;
 
-/// Nobody sends more messages on a channel than that.
+/// Maximum number of messages on a channel; larger counts are impossible.
 const MOST: u64 = 1 << 48;
 
-/// The references of the attributes that tell of what is missing.
+/// References of the attributes on missing operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GapAttributes {
     unrecorded: Option<u64>,
@@ -25,7 +25,7 @@ pub struct GapAttributes {
 }
 
 impl GapAttributes {
-    /// Those that a trace defines; `None` if it does not tell of what is missing.
+    /// Returns those that a trace defines; `None` if it has no counts of missing operations.
     pub fn find(definitions: &Definitions) -> Option<GapAttributes> {
         let names = &definitions.attributes;
         let find = |name: &str| Some(names.reference(names.iter().position(|known| known == name)?));
@@ -37,7 +37,7 @@ impl GapAttributes {
         })
     }
 
-    /// What the attributes of an event say.
+    /// Reads the attributes of an event.
     #[cold]
     pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
         let mut told = Told::default();
@@ -58,12 +58,12 @@ impl GapAttributes {
     }
 }
 
-/// What an event says of what is missing.
+/// Attributes of an event on missing operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Told {
-    /// Operations before this one.
+    /// Number of missing operations before this one.
     pub(super) unrecorded: Option<u64>,
-    /// When a receive was posted, in ticks of the location.
+    /// The time at which a receive was posted, in ticks of the location.
     posted: Option<u64>,
     /// The same in ticks of the analysis.
     pub(super) posted_at: Option<Ticks>,
@@ -78,8 +78,8 @@ impl Told {
     }
 }
 
-/// What numbers of missing operations are about: messages sent or received, by the position of their envelope, or collective
-/// operations, by that of their communicator.
+/// Subject of a count of missing operations: messages sent or received, by the position of their envelope, or
+/// collective operations, by that of their communicator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Counted {
     Sends(u32),
@@ -87,21 +87,21 @@ pub(super) enum Counted {
     Collectives(u32),
 }
 
-/// What was told last of each.
+/// The last count of each subject.
 #[derive(Debug, Default)]
 pub(super) struct Counts(FxHashMap<Counted, u64>);
 
-/// Where recording has gone on.
+/// A point at which recording was resumed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Resumed {
     time: Ticks,
-    /// The stretch before, in which it was off, as a call.
+    /// The stretch before, in which recording was off, as a call.
     off: CallId,
     position: EventNumber,
 }
 
 impl ProcessWalk<'_> {
-    /// The recorder was switched on or off.
+    /// Switches recording on or off.
     pub(super) fn switch(&mut self, thread: usize, mode: MeasurementMode, time: Ticks) {
         let region = self.trace.artificial(Artificial::MeasurementOff);
         let mut frames = self.threads[thread].stack.frames().iter();
@@ -109,7 +109,7 @@ impl ProcessWalk<'_> {
         let is_counted = self.told.is_counted;
         if !is_counted && self.operations.pause.is_some() {
             self.operations.lose_count();
-            // Whoever has lost count says so without switching.
+            // A recorder that has lost count says so without switching.
             if off_since.is_some() == (mode == MeasurementMode::OFF) {
                 return;
             }
@@ -135,16 +135,16 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Where the posting of a receive stands that happened while recording was off: the stretch as a call, and where
-    /// recording went on then.
+    /// Returns the position of a receive's posting while recording was off: the stretch as a call, and the
+    /// point at which recording was resumed.
     pub(super) fn missing_posting(&self, thread: usize, posted: Ticks) -> Option<(CallId, EventNumber)> {
         let all = self.resumed.get(&thread)?;
         let next = all.get(all.partition_point(|resumed| resumed.time < posted))?;
         Some((next.off, next.position))
     }
 
-    /// The stretch in which recording is off and counted, as a call, if a thread is in one: what began before it may end
-    /// there.
+    /// Returns the stretch in which recording is off and counted, as a call, if a thread is in one:
+    /// operations that started before it may end there.
     pub(super) fn call_while_off(&mut self, thread: usize) -> Option<CallId> {
         let region = self.trace.artificial(Artificial::MeasurementOff);
         let innermost = self.threads[thread].stack.last()?.region;
@@ -154,7 +154,7 @@ impl ProcessWalk<'_> {
         self.call(thread)
     }
 
-    /// So many operations are missing before this one. Answers whether that can be.
+    /// Notes the number of operations missing before this one. Returns whether it is possible.
     pub(super) fn count_missing(&mut self, what: Counted, missing: u64) -> bool {
         let before = self.counts.0.insert(what, missing).unwrap_or(0);
         let most = if matches!(what, Counted::Collectives(_)) { u64::from(u32::MAX) / 2 } else { MOST };

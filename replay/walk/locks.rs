@@ -1,7 +1,8 @@
-//! Locks: who had a lock before (specification 11.3).
+//! Locks: the previous holder of each lock (specification 11.3).
 //!
-//! The trace numbers the acquisitions of each lock. Whoever gets it as the n-th waits for the last release of the one
-//! before, whatever the clocks say. A lock that is taken several times by one thread keeps its number until it is free.
+//! The trace numbers the acquisitions of each lock. The n-th acquisition waits for the last release of the
+//! previous one, whatever the clocks say. A lock that one thread acquires several times keeps its number
+//! until it is free.
 
 use model::{Paradigm, Ticks};
 use patterns::matched::Interval;
@@ -11,19 +12,19 @@ use crate::findings::Finding;
 use crate::int::to_u32;
 use crate::operations::{Lock, Place, Release};
 
-/// A turn in the order of a lock: paradigm and number of the lock, number of the turn.
+/// An acquisition in the order of a lock: paradigm and number of the lock, number of the acquisition.
 type Turn = (u8, u32, u32);
 
-/// What was recorded of a process's locks.
+/// The recorded lock events of a process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Locks {
-    /// Each with the location, and the position in the operations; `None` where the call is not one that locks.
+    /// Each with the location, and the position in the operations; `None` if the call is not one that locks.
     acquired: Vec<(Turn, u32, Option<u32>)>,
     released: Vec<(Turn, Release)>,
 }
 
 impl ProcessWalk<'_> {
-    /// A thread got a lock. Without a number its place in the order is unknown.
+    /// Adds the acquisition of a lock. Without a number its place in the order is unknown.
     pub(super) fn acquire(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
         if order == 0 {
             self.threads[thread].ignore();
@@ -40,30 +41,30 @@ impl ProcessWalk<'_> {
         self.locks.acquired.push(((model.0, lock, order), location, position));
     }
 
-    /// A thread released a lock.
+    /// Adds the release of a lock.
     pub(super) fn release(&mut self, thread: usize, model: Paradigm, lock: u32, order: u32, time: Ticks) {
         if order == 0 {
             self.threads[thread].ignore();
             return;
         }
         let thread = &self.threads[thread];
-        // Outside of any call it is in the root.
+        // Outside of any call the path is the root.
         let path = thread.stack.last().map_or(0, |frame| frame.path);
         let release = Release { time, place: Place { location: thread.location, path } };
         self.locks.released.push(((model.0, lock, order), release));
     }
 
-    /// Finds for each lock that a thread got when the one before released it.
+    /// Finds for each acquisition of a lock the release before.
     pub(super) fn match_locks(&mut self) {
         let Locks { mut acquired, mut released } = std::mem::take(&mut self.locks);
-        // Both sorts keep the order of time.
+        // Both sorts are stable: they keep the order of time.
         acquired.sort_by_key(|&(turn, ..)| turn);
         released.sort_by_key(|&(turn, _)| turn);
         for claims in acquired.chunk_by(|a, b| a.0 == b.0) {
             let ((model, lock, order), first, _) = claims[0];
             let is_claimed_twice = claims.iter().any(|&(_, location, _)| location != first);
             let before = (model, lock, order - 1);
-            // The last release of several: the lock was not free before.
+            // The last of several releases: before it the lock was not free.
             let end = released.partition_point(|&(turn, _)| turn <= before);
             let release = end.checked_sub(1).map(|at| released[at]).filter(|&(turn, _)| turn == before);
             for (_, location, position) in claims {

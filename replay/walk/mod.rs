@@ -1,8 +1,9 @@
 //! One pass over the events of a process: call paths, exclusive times, visits, and its operations.
 //!
-//! A process's locations are walked together, in the order of time: request numbers, the order of messages and the order
-//! of collective operations belong to the process, and a worker thread's call paths hang below its team's fork. Enter and
-//! leave events are not kept. Nothing that a trace contains stops the walk: it ends as a counted finding.
+//! A process's locations are walked together, in the order of time: request numbers, the order of messages
+//! and the order of collective operations belong to the process, and a worker thread's call paths hang below
+//! its team's fork. Enter and leave events are not kept. No defect of a trace stops the walk: each is counted
+//! as a finding.
 
 mod barriers;
 mod contexts;
@@ -44,25 +45,25 @@ pub use gaps::GapAttributes;
 pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
 
-/// Events between two looks at the memory that is left: few enough that nothing but a list can outgrow it, many enough to
-/// cost nothing.
+/// Events between two checks of the free memory: few enough that nothing but a list can outgrow it, many
+/// enough to cost nothing.
 const STEPS_BETWEEN_CHECKS: u64 = 1 << 14;
 
-/// Bytes of a location's events from which on the system is told that they will be needed.
+/// Minimum size of a location's events, in bytes, for a readahead hint to the system.
 const WORTH_EXPECTING: u64 = 4 << 20;
 
 /// Kinds of positions that the walk gives to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Positions {
-    /// Nobody asks.
+    /// No positions are needed.
     Nothing,
-    /// Places in the journal: root causes ask for them.
+    /// Positions in the journal, for root causes.
     Journal,
-    /// Numbers of records in the file, from 0: clock correction asks for them.
+    /// Numbers of records in the file, from 0, for clock correction.
     Records,
 }
 
-/// A location as the walk leaves it. Nothing of it changes afterwards.
+/// A location after the walk. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedLocation {
     /// Position of the location in the report.
@@ -73,22 +74,22 @@ pub struct WalkedLocation {
     pub run_mpi: Ticks,
     /// The time in between in which recording was off, in ticks.
     pub run_off: Ticks,
-    /// A thread beside the main one that was in a team.
+    /// Whether it is a thread other than the main one that was in a team.
     pub is_worker: bool,
     /// Its samples by row of the severities; empty without any, and rows behind the end have none.
     pub sampled: Vec<Sampled>,
-    /// The time of its last event; [`Ticks::MIN`] if nothing is known of it.
+    /// The time of its last event; [`Ticks::MIN`] if no event is known.
     pub end: Ticks,
 }
 
 impl WalkedLocation {
-    /// The time between MPI_Init and MPI_Finalize as far as it was recorded, in ticks.
+    /// Returns the recorded time between MPI_Init and MPI_Finalize, in ticks.
     pub fn recorded_run(&self) -> Ticks {
         self.run.saturating_sub(self.run_off)
     }
 
-    /// Whether an event of it is known. A thread of which there is none has not run, or its events are lost: nothing is
-    /// compared with it, and it counts in no mean.
+    /// Whether at least one event of it is known. A thread without events has not run, or its events are
+    /// lost: nothing is compared with it, and it counts in no mean.
     pub fn has_events(&self) -> bool {
         self.end > Ticks::MIN
     }
@@ -99,11 +100,11 @@ impl WalkedLocation {
 pub struct Records {
     /// The time of each, in ticks.
     pub times: Vec<Ticks>,
-    /// The numbers of those that the analysis ignores (specification 2.1), in rising order.
+    /// The numbers of those that the analysis ignores (specification 2.1), in ascending order.
     pub ignored: Vec<RecordNumber>,
 }
 
-/// A process as the walk leaves it. Nothing of it changes afterwards.
+/// A process after the walk. Nothing of it changes afterwards.
 #[derive(Clone, Debug)]
 pub struct WalkedProcess {
     /// Position in [`Trace::processes`].
@@ -114,23 +115,24 @@ pub struct WalkedProcess {
     pub locations: Vec<WalkedLocation>,
 }
 
-/// Everything that the walk over the events of a process leaves. Each part goes to the steps that need it, and is dropped
-/// by the last one.
+/// All results of the walk over the events of a process. Each part goes to the steps that need it, and is
+/// dropped by the last one.
 #[derive(Clone, Debug)]
 pub struct Walked {
-    /// What stays as it is.
+    /// The immutable part.
     pub process: WalkedProcess,
-    /// What it communicated, until wait states are found.
+    /// Its communication, until wait states are found.
     pub operations: Arc<Operations>,
-    /// Where the time of each location went, in order; none unless positions are places in there.
+    /// The journal of each location's time, in order; none unless positions are places in there.
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<Records>,
-    /// What later steps add to.
+    /// The part that later steps add to.
     pub results: Results,
 }
 
-/// Says that the events of a process, so many bytes, will be walked soon. Small files are not worth it.
+/// Announces to the system that the events of a process, so many bytes, will be walked soon. Small files are
+/// not worth it.
 pub fn expect(archive: &Archive, trace: &Trace, process: usize, bytes: u64) {
     let locations = &trace.locations[trace.processes[process].locations.clone()];
     if bytes / (locations.len().max(1) as u64) < WORTH_EXPECTING {
@@ -159,8 +161,8 @@ pub fn open(archive: &Archive, trace: &Trace, process: usize) -> Result<Files, E
     Ok(Files { process, of_locations: of_locations.collect::<Result<_, _>>()? })
 }
 
-/// Walks the events of a process. `times` are those of the records of each of its locations, where they are not the
-/// recorded ones; empty otherwise.
+/// Walks the events of a process. `times` are those of the records of each of its locations, if they differ
+/// from the recorded ones; empty otherwise.
 ///
 /// # Errors
 /// If memory gets short. Damaged and missing files are findings.
@@ -196,9 +198,9 @@ pub fn walk(
         stream.expect();
     }
     streams.iter().for_each(|stream| stream.announce(&mut state));
-    // Always the stream with the earliest event goes on, until another one has an earlier event; joins come after all
-    // else at their time; other ties go to the lower thread. A stream that waits for a fork comes last, whatever its clock
-    // says; so each fork changes the order.
+    // The stream with the earliest event always continues, until another one has an earlier event; joins come
+    // after all else at their time; other ties go to the lower thread. A stream that waits for a fork comes
+    // last, whatever its clock says; so each fork changes the order.
     let order = |streams: &[stream::Stream<'_>], state: &process::ProcessWalk<'_>| -> BinaryHeap<_> {
         let turns =
             streams.iter().enumerate().filter_map(|(at, stream)| Some(Reverse((stream.turn(state)?, at))));
@@ -213,7 +215,7 @@ pub fn walk(
             && next.is_none_or(|next| turn < next)
             && state.forks() == forks
         {
-            // At the time of another stream's turn more than the time decides whose it is.
+            // At the time of another stream's turn the order depends on more than the time.
             let before = next.map_or(Ticks::MAX, |(waits, time, _)| if waits { Ticks::MAX } else { time });
             steps += streams[at].step(&mut state, before, STEPS_BETWEEN_CHECKS);
             if steps >= STEPS_BETWEEN_CHECKS {

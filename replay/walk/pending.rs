@@ -1,17 +1,17 @@
-//! What is under way, by the numbers that the trace gives it.
+//! Sparse map from the trace's numbers to active operations.
 
 use rustc_hash::FxHashMap;
 
-/// Places that are looked at first: far more than most programs have under way at a time.
+/// Number of slots that are searched first: far more than most programs have active operations at a time.
 const PLACES: usize = 256;
 
-/// Values by number. Few are there at a time, and numbers that follow one another have places of their own, so that hardly
-/// any is searched for.
+/// Values by number. Few are active at a time, and consecutive numbers have slots of their own, so that
+/// hardly any needs a search.
 #[derive(Debug)]
 pub(super) struct Pending<T> {
-    /// By what the number's hash says; empty before the first value.
+    /// Slots by the hash of the number; empty before the first value.
     places: Vec<Option<(u64, T)>>,
-    /// Those whose place another one needs.
+    /// Values with a slot that another one has taken.
     others: FxHashMap<u64, T>,
 }
 
@@ -22,7 +22,7 @@ impl<T> Default for Pending<T> {
 }
 
 impl<T> Pending<T> {
-    /// Adds a value; answers the one that had its number before.
+    /// Adds a value; returns the previous one with this number.
     #[inline(always)]
     pub(super) fn insert(&mut self, number: u64, value: T) -> Option<T> {
         if self.places.is_empty() {
@@ -37,13 +37,13 @@ impl<T> Pending<T> {
         before
     }
 
-    /// Finds another place for a value.
+    /// Moves a value out of a slot.
     #[cold]
     fn clear(&mut self, at: usize) {
         self.others.extend(self.places[at].take());
     }
 
-    /// Removes a value.
+    /// Removes a value, and returns it.
     #[inline(always)]
     pub(super) fn remove(&mut self, number: u64) -> Option<T> {
         let place = self.places.get_mut(place(number))?;
@@ -54,7 +54,7 @@ impl<T> Pending<T> {
         }
     }
 
-    /// All numbers and values, in no order.
+    /// Returns all numbers and values, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         let places = self.places.iter().flatten().map(|(number, value)| (*number, value));
         places.chain(self.others.iter().map(|(&number, value)| (number, value)))
@@ -67,7 +67,7 @@ impl<T> Pending<T> {
     }
 }
 
-/// Golden sections: numbers at equal distances are spread evenly.
+/// Fibonacci hashing (golden ratio): numbers at equal distances are spread evenly.
 #[inline]
 fn place(number: u64) -> usize {
     (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % PLACES

@@ -1,4 +1,4 @@
-//! The state of one process while its events are walked, whatever record they come from: regions entered and left.
+//! The state of one process during the walk, independent of record types: regions are entered and left.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::results::Results;
 use crate::severity::{MetricId, amount};
 use crate::trace::{Artificial, RegionKind, Trace};
 
-/// One process: its locations, and what they share.
+/// One process: its locations, and their shared state.
 pub(super) struct ProcessWalk<'t> {
     pub(super) trace: &'t Trace,
     pub(super) metrics: &'t Metrics,
@@ -44,14 +44,14 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) coverage: Coverage,
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
     pub(super) longest_gap: Ticks,
-    /// What the current event says of what is missing, and what was said last.
+    /// The gap attributes of the current event, and the last counts.
     pub(super) told: Told,
     pub(super) counts: Counts,
-    /// Where threads have gone on to be recorded after recording was off, and that was counted; in the order of time.
+    /// Points at which threads resumed recording after it was off and counted; in the order of time.
     pub(super) resumed: FxHashMap<usize, Vec<Resumed>>,
     /// Regions of programs by the string that names them.
     programs: FxHashMap<usize, u32>,
-    /// Whether MPI_Init was left, and MPI_Finalize was left, for the first time.
+    /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     was_initialized: bool,
     was_finalized: bool,
 }
@@ -87,12 +87,12 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// The position of a thread's location in the report.
+    /// Returns the position of a thread's location in the report.
     pub(super) fn location(&self, thread: usize) -> usize {
         self.threads[thread].location as usize
     }
 
-    /// Counts a finding at a thread's current time.
+    /// Adds a finding at a thread's current time.
     pub(super) fn find<T: std::fmt::Display>(
         &mut self,
         finding: Finding,
@@ -100,20 +100,20 @@ impl<'t> ProcessWalk<'t> {
         text: impl FnOnce() -> T,
     ) {
         let location = self.location(thread);
-        // Before its first event a location is at the begin of the trace.
+        // Before its first event a location is at the start of the trace.
         let time = Some(self.threads[thread].now).filter(|&now| now != Ticks::MIN).unwrap_or(0);
         self.findings.add(finding, time, location, text);
     }
 
-    /// What a thread did from here on is unknown.
+    /// Marks the events of a thread as unknown from here on.
     pub(super) fn lose(&mut self, thread: usize) {
         self.threads[thread].is_lost = true;
         self.operations.has_unknown_end = true;
         self.operations.interrupt();
     }
 
-    /// The path above everything that a thread does outside of its teams: nothing for the main thread, an artificial
-    /// root for others.
+    /// Returns the path above everything that a thread does outside of its teams: nothing for the main
+    /// thread, an artificial root for others.
     fn base(&mut self, thread: usize) -> PathId {
         if self.threads[thread].stack.base == NO_PATH && thread > 0 {
             let location = &self.trace.locations[self.location(thread)];
@@ -126,7 +126,7 @@ impl<'t> ProcessWalk<'t> {
         self.threads[thread].stack.base
     }
 
-    /// The root of what belongs to no call of the program; below the program if there is one.
+    /// Returns the root of regions that belong to no call of the program; below the program if there is one.
     pub(super) fn artificial_root(&mut self, region: Artificial) -> PathId {
         let is_program = self.tree.paths().first().is_some_and(|root| self.trace.is_program(root.region));
         let root = if is_program { 0 } else { NO_PATH };
@@ -153,14 +153,14 @@ impl<'t> ProcessWalk<'t> {
         self.threads[thread].push(Frame { barrier, ..frame });
     }
 
-    /// The path that a region is entered from outside of any.
+    /// Returns the path from which a region is entered outside of any other.
     #[cold]
     fn outside(&mut self, thread: usize, region: u32) -> PathId {
         self.enter_task(thread, region);
         self.base(thread)
     }
 
-    /// A region is entered that means more than time; answers the visit to the barrier that it is.
+    /// Enters a region that means more than time; returns the visit to the barrier that it is.
     #[cold]
     fn enter_special(&mut self, thread: usize, frame: Frame, kind: RegionKind) -> u32 {
         let time = frame.enter;
@@ -178,7 +178,7 @@ impl<'t> ProcessWalk<'t> {
         kind.barrier.map_or(NONE, |class| self.enter_barrier(thread, &frame, class))
     }
 
-    /// A thread leaves a region, and those inside that it has not left.
+    /// Leaves a region, and those inside that were not left.
     #[inline(always)]
     pub(super) fn leave(&mut self, thread: usize, region: u32, time: Ticks) {
         let is_innermost = self.threads[thread].stack.last().is_some_and(|frame| frame.region == region);
@@ -187,7 +187,7 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Leaves whatever a thread is in inside of a region; answers whether it is in the region.
+    /// Leaves all regions of a thread inside of a region; returns whether the thread is in the region.
     #[cold]
     fn leave_inner(&mut self, thread: usize, region: u32, time: Ticks) -> bool {
         let trace = self.trace;
@@ -222,7 +222,7 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Leaves the innermost region of a thread, which is of this kind, with all that this may mean.
+    /// Leaves the innermost region of a thread, which is of this kind, with all consequences.
     fn leave_call(&mut self, thread: usize, kind: RegionKind, time: Ticks) {
         let Some(&Frame { barrier, .. }) = self.threads[thread].stack.last() else { return };
         let is_first_init = kind.is_init && !self.was_initialized;
@@ -280,7 +280,7 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Marks an event in which a thread communicates.
+    /// Marks an event in which a thread communicates; returns its position.
     #[inline(always)]
     pub(super) fn mark_operation(&mut self, thread: usize) -> EventNumber {
         match &self.threads[thread].numbering {
@@ -290,7 +290,7 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// The same where records are numbered.
+    /// Marks such an event if records are numbered.
     #[inline(never)]
     fn number_operation(&mut self, thread: usize) -> EventNumber {
         let state = &mut self.threads[thread];
@@ -302,7 +302,7 @@ impl<'t> ProcessWalk<'t> {
         position
     }
 
-    /// The call of the innermost region of a thread in the operations; `None` outside of any region.
+    /// Returns the call of the innermost region of a thread in the operations; `None` outside of any region.
     #[inline(always)]
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
         match self.threads[thread].stack.last()?.call {
@@ -328,7 +328,7 @@ impl<'t> ProcessWalk<'t> {
             .is_some_and(|frame| self.trace.kinds.get(frame.region as usize).is_some_and(|kind| kind.is_mpi))
     }
 
-    /// Adds to metrics of MPI at a thread's current path; nothing outside of MPI.
+    /// Adds to MPI metrics at a thread's current path; nothing outside of MPI.
     #[inline(always)]
     pub(super) fn count<const N: usize>(&mut self, thread: usize, values: [(MetricId, u64); N]) {
         let is_in_mpi = self.is_in_mpi(thread);
@@ -340,14 +340,14 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Notes what becomes of the time of the MPI call that a thread is in.
+    /// Notes the fate of the time of a thread's current MPI call.
     pub(super) fn decide(&mut self, thread: usize, fate: Fate) {
         if let Some(frame) = self.threads[thread].stack.last_mut() {
             frame.fate = Some(fate);
         }
     }
 
-    /// The region of the program with this name.
+    /// Returns the region of the program with this name.
     pub(super) fn program(&mut self, name: u32, mappings: &Mappings) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::String, name));
         let name = self.trace.definitions.strings.position(reference)?;
@@ -355,14 +355,14 @@ impl<'t> ProcessWalk<'t> {
         Some(*self.programs.entry(name).or_insert_with(|| trace.program(name)))
     }
 
-    /// A program will begin: it is the root of everything.
+    /// Enters a program as the root of all call paths before it begins.
     pub(super) fn announce_program(&mut self, name: u32, mappings: &Mappings) {
         if let Some(region) = self.program(name, mappings) {
             self.tree.enter(NO_PATH, region, NO_SITE);
         }
     }
 
-    /// A program ends, and with it everything that is open. Sampled regions are never left otherwise.
+    /// Ends a program and all open regions in it. Sampled regions are never left otherwise.
     pub(super) fn end_program(&mut self, thread: usize, time: Ticks) {
         let frames = self.threads[thread].stack.frames();
         let Some(at) = frames.iter().position(|frame| self.trace.is_program(frame.region)) else { return };
@@ -374,7 +374,7 @@ impl<'t> ProcessWalk<'t> {
         self.leave(thread, program, time);
     }
 
-    /// Leaves at its last event whatever a thread is in.
+    /// Leaves all open regions of a thread at its last event.
     fn close_calls(&mut self, thread: usize) {
         while let Some(&frame) = self.threads[thread].stack.last() {
             let (region, now, trace) = (frame.region, self.threads[thread].now, self.trace);
@@ -387,8 +387,8 @@ impl<'t> ProcessWalk<'t> {
                 self.operations.has_unknown_end = true;
                 self.threads[thread].elapsed.add_off(now - frame.enter);
             }
-            // A sampled region is never left; it is gone with the next sample.
-            // Nor is what the recorder adds a call.
+            // A sampled region is never left; it ends with the next sample. Regions that the recorder adds
+            // are no calls either.
             let is_call = (region as usize) < trace.kinds.len() || trace.is_program(region);
             if is_call && (frame.context == NONE || self.is_in_mpi(thread)) {
                 self.find(Finding::OpenCall, thread, || {
@@ -399,7 +399,7 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Closes what is still open and hands over everything.
+    /// Closes all open regions, and returns the results.
     pub(super) fn finish(mut self) -> Walked {
         self.close_teams();
         for thread in 0..self.threads.len() {
@@ -456,7 +456,7 @@ impl<'t> ProcessWalk<'t> {
     }
 }
 
-/// The call of a frame in the operations.
+/// Returns the call of a frame in the operations.
 #[inline(always)]
 fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &mut Calls) -> CallId {
     let Frame { call, path, row, enter, region, .. } = *frame;
@@ -466,15 +466,16 @@ fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &m
     calls.enter(thread, (path, row), enter, || {
         let kind = trace.kinds.get(region as usize).copied().unwrap_or_default();
         let is_off = region == trace.artificial(Artificial::MeasurementOff);
-        // What completes while recording is off completes somewhere: nobody is known to wait for it.
+        // Operations that complete while recording is off have an unknown completion: no call is known to
+        // wait for them.
         let completion = if is_off { Completion::Test } else { kind.completion };
         let is_mpi = kind.is_mpi;
         CallSite { location, path, row, completion, is_mpi }
     })
 }
 
-/// A call was left: what becomes of its time, of what it communicated and of what it received. `is_outermost` says that it
-/// is a call of MPI and not inside another one.
+/// Closes a call that was left: accounts its time to its fate, and ends its communication and its receives.
+/// `is_outermost` says that it is an MPI call and not inside another one.
 #[inline(never)]
 pub(super) fn close_call(
     frame: &Frame,
@@ -486,7 +487,7 @@ pub(super) fn close_call(
 ) {
     let Some(kind) = trace.kinds.get(frame.region as usize) else { return };
     let mut is_analysed = false;
-    // Starting up and shutting down would hide what became of the rest.
+    // Start-up and shutdown would hide the fate of the rest.
     if is_outermost && !kind.is_init && !kind.is_finalize {
         let fate = frame.fate.unwrap_or(kind.fate);
         coverage.add(fate, time - frame.enter);

@@ -1,4 +1,4 @@
-//! What each OTF2 record means to the walk. Records that are not listed here do not matter to it.
+//! Handling of each OTF2 record by the walk. Records that are not listed here do not matter to it.
 
 use model::{CollectiveOp, Paradigm, Ticks};
 use otf2::{Event, MappingType, Mappings};
@@ -15,7 +15,7 @@ use crate::int::to_u32;
 use crate::operations::Collective;
 use crate::trace::Artificial;
 
-/// What a collective operation does with data; `None` for those that are counted only.
+/// Returns the class of a collective operation; `None` for those that are only counted.
 fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
     match operation {
         CollectiveOp::BARRIER => Some(CollectiveClass::Barrier),
@@ -37,7 +37,7 @@ fn class(operation: CollectiveOp) -> Option<CollectiveClass> {
 }
 
 impl ProcessWalk<'_> {
-    /// Takes note of an event's time; answers the time to use, which never goes backwards on a location.
+    /// Notes an event's time; returns the time to use, which never goes backwards on a location.
     #[inline(always)]
     pub(super) fn observe(&mut self, thread: usize, time: Ticks) -> Ticks {
         let now = self.threads[thread].now;
@@ -175,7 +175,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The recorder wrote out its buffer.
+    /// Adds a buffer flush of the recorder.
     pub(super) fn flush(&mut self, thread: usize, begin: Ticks, end: Ticks) {
         let begin = begin.max(self.threads[thread].now);
         let end = end.max(begin);
@@ -246,7 +246,8 @@ impl ProcessWalk<'_> {
         });
     }
 
-    /// A root has to be a rank of its communicator; without it nobody waits. Inter-communicators have other roots.
+    /// Adds a finding if the root of a rooted operation is not a rank of its communicator; without it nothing
+    /// waits. Inter-communicators have other roots.
     fn check_root(&mut self, thread: usize, class: Option<CollectiveClass>, communicator: u32, root: u32) {
         let participants = &self.trace.communicators[communicator as usize];
         let is_rooted = matches!(class, Some(CollectiveClass::OneToAll | CollectiveClass::AllToOne))
@@ -273,7 +274,7 @@ impl ProcessWalk<'_> {
         Some(Message { peer, communicator, tag, bytes })
     }
 
-    /// The position of a region that an event names.
+    /// Returns the position of a region that an event names.
     pub(super) fn region(&mut self, thread: usize, mappings: &Mappings, local: u32) -> Option<u32> {
         let reference = u64::from(mappings.global(MappingType::Region, local));
         let position = self.trace.definitions.regions.position(reference);

@@ -15,16 +15,16 @@ use crate::ids::EventNumber;
 use crate::int::to_u32;
 use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
 
-/// What a request that is under way will complete.
+/// The operation of an active request.
 #[derive(Clone, Copy, Debug)]
 enum Request {
     /// A send: its position, or [`NONE`] if it is not analysed.
     Send(u32),
-    /// A receive: the call that posted it, and when among the receives.
+    /// A receive: the call that posted it, and its number among the receives.
     Receive(Posting),
 }
 
-/// How a receive was posted.
+/// The posting of a receive.
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     call: CallId,
@@ -32,14 +32,14 @@ struct Posting {
     order: u32,
 }
 
-/// A message that a matched probe has found and that no receive has taken.
+/// A message that a matched probe has found and that was not received yet.
 #[derive(Clone, Copy, Debug)]
 struct Probed {
     message: Message,
     order: u32,
 }
 
-/// What an event tells of a message.
+/// The message data of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// The other side's rank in the communicator.
@@ -50,20 +50,20 @@ pub(super) struct Message {
     pub(super) bytes: u64,
 }
 
-/// The requests of a process that are under way.
+/// The active requests of a process.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pending: Pending<Request>,
     /// Messages that a matched probe has found, by their number.
     probed: FxHashMap<u64, Probed>,
-    /// Probed messages that a request is receiving: the completion tells no more than the length.
+    /// Probed messages that a request is receiving: the completion event has no more than the length.
     receiving: FxHashMap<u64, Message>,
-    /// Number of receives that were posted.
+    /// The number of posted receives.
     posted: u32,
 }
 
 impl Requests {
-    /// Whether a request has begun and not ended yet.
+    /// Whether a request was started and is not complete yet.
     pub(super) fn is_pending(&self, request: u64) -> bool {
         self.pending.contains(request)
     }
@@ -75,7 +75,7 @@ impl Requests {
 }
 
 impl ProcessWalk<'_> {
-    /// A message is sent, by a blocking call or by starting `request`.
+    /// Adds a send by a blocking call, or by the start of `request`.
     #[inline(always)]
     pub(super) fn send(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let with_data = usize::from(message.bytes > 0);
@@ -106,7 +106,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The send of a request is complete.
+    /// Completes the send of a request.
     pub(super) fn complete_send(&mut self, thread: usize, request: u64) {
         match self.requests.pending.remove(request) {
             Some(Request::Send(NONE)) => {}
@@ -122,14 +122,14 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A receive is posted.
+    /// Posts a receive.
     pub(super) fn post_receive(&mut self, thread: usize, request: u64) {
         let order = self.requests.next_posted();
         let posting = self.posting(thread, order);
         self.start(thread, request, Request::Receive(posting));
     }
 
-    /// A message is received: by a blocking call, or as the completion of `request`.
+    /// Adds a receive by a blocking call, or by the completion of `request`.
     #[inline(always)]
     pub(super) fn receive(&mut self, thread: usize, message: Message, request: Option<u64>, time: Ticks) {
         let mut posting = None;
@@ -144,13 +144,13 @@ impl ProcessWalk<'_> {
         self.received(thread, message, posting, time);
     }
 
-    /// A matched probe has taken a message from the queue; a receive will get it by `id`.
+    /// Adds a message that a matched probe has taken from the queue; a receive will get it by `id`.
     pub(super) fn probe(&mut self, message: Message, id: u64) {
         let order = self.requests.next_posted();
         self.requests.probed.insert(id, Probed { message, order });
     }
 
-    /// A message that a matched probe has found is received by a blocking call.
+    /// Adds the blocking receive of a message that a matched probe has found.
     pub(super) fn receive_probed(&mut self, thread: usize, id: u64, bytes: u64, time: Ticks) {
         let Some(Probed { message, order }) = self.requests.probed.remove(&id) else {
             self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
@@ -160,7 +160,7 @@ impl ProcessWalk<'_> {
         self.received(thread, Message { bytes, ..message }, Some(posting), time);
     }
 
-    /// The receive of a message that a matched probe has found is started.
+    /// Starts the receive of a message that a matched probe has found.
     pub(super) fn post_probed(&mut self, thread: usize, id: u64, request: u64) {
         let Some(probed) = self.requests.probed.remove(&id) else {
             self.find(Finding::UnknownRequest, thread, || format!("message {id} was not probed"));
@@ -171,7 +171,7 @@ impl ProcessWalk<'_> {
         self.requests.receiving.insert(request, probed.message);
     }
 
-    /// The receive of a probed message is complete.
+    /// Completes the receive of a probed message.
     pub(super) fn complete_probed(&mut self, thread: usize, request: u64, bytes: u64, time: Ticks) {
         match self.requests.receiving.remove(&request) {
             Some(message) => self.receive(thread, Message { bytes, ..message }, Some(request), time),
@@ -181,7 +181,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A request is cancelled.
+    /// Cancels a request.
     pub(super) fn cancel(&mut self, thread: usize, request: u64) {
         match self.requests.pending.remove(request) {
             Some(Request::Send(NONE) | Request::Receive(_)) => {}
@@ -190,7 +190,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Requests that are left over at the end.
+    /// Adds a finding for each request that was never completed.
     pub(super) fn drop_requests(&mut self) {
         // In the order of their numbers, so that the first example is always the same.
         self.operations.has_open_receives =
@@ -202,7 +202,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A receive is posted in the current call.
+    /// Returns the posting of a receive in the current call.
     #[inline(always)]
     fn posting(&mut self, thread: usize, order: u32) -> Posting {
         let call = self.call(thread).unwrap_or(NO_CALL);
@@ -246,7 +246,7 @@ impl ProcessWalk<'_> {
         self.operations.receives.push(receive.forgetting(forgets));
     }
 
-    /// What is told of a receive besides. Answers where it was posted, if that is missing.
+    /// Evaluates the gap attributes of a receive. Returns the position of its posting, if that is missing.
     #[cold]
     fn hear_receive(&mut self, thread: usize, position: u32, envelope: u32) -> Option<(CallId, EventNumber)> {
         let Told { unrecorded, posted_at, is_disordered, .. } = self.told;
@@ -278,7 +278,7 @@ impl ProcessWalk<'_> {
         });
     }
 
-    /// The envelope of a message, as a position among those of its direction.
+    /// Returns the envelope of a message, as a position among those of its direction.
     fn envelope(
         &mut self,
         thread: usize,
@@ -293,7 +293,7 @@ impl ProcessWalk<'_> {
         Some(envelopes(&mut self.operations).add(Envelope { communicator, peer, rank, tag }))
     }
 
-    /// The process at the other side of a message.
+    /// Returns the other process of a message.
     #[inline]
     fn partner(&mut self, thread: usize, message: Message) -> Option<u32> {
         let participants = &self.trace.communicators[message.communicator as usize];
@@ -307,7 +307,7 @@ impl ProcessWalk<'_> {
         partner.map(|process| to_u32(process))
     }
 
-    /// The current call, if it is one of MPI: operations elsewhere are counted, not analysed.
+    /// Returns the current call, if it is one of MPI: operations elsewhere are counted, not analysed.
     #[inline(always)]
     fn mpi_call(&mut self, thread: usize) -> Option<CallId> {
         if !self.is_in_mpi(thread) {

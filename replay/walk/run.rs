@@ -1,7 +1,8 @@
-//! Runs: events that enter and leave regions, one after the other, as most events of most traces do.
+//! Runs: sequences of events that only enter and leave regions, as most events of most traces do.
 //!
-//! Whatever is unusual ends a run before anything has happened, and the general way goes on: new call paths, regions that mean more than time in a call, regions that are
-//! not the innermost, the outermost one, times that go backwards.
+//! Any unusual event ends a run before it changes anything, and is handled in the general way: new call
+//! paths, regions that mean more than time in a call, regions that are not the innermost, the outermost one,
+//! times that go backwards.
 
 use model::Ticks;
 
@@ -14,7 +15,7 @@ use crate::operations::{NO_CALL, Operations};
 use crate::severity::Row;
 use crate::trace::{RegionKind, Trace};
 
-/// A region that a run may meet.
+/// A region that a run may contain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlainRegion {
     /// Its position in the definitions.
@@ -23,7 +24,7 @@ pub(super) struct PlainRegion {
 }
 
 impl PlainRegion {
-    /// The region at a position; `None` if it means more than time in a call.
+    /// Returns the region at a position; `None` if it means more than time in a call.
     pub(super) fn new(position: u32, kind: &RegionKind) -> Option<PlainRegion> {
         (!kind.is_special()).then_some(PlainRegion { position, is_mpi: kind.is_mpi })
     }
@@ -37,7 +38,7 @@ pub(super) struct Run<'r> {
     operations: &'r mut Operations,
     coverage: &'r mut Coverage,
     thread: &'r mut Thread,
-    /// The time up to which time was given away before.
+    /// The time up to which time was accounted before.
     begin: Ticks,
     /// Path and row of the innermost frame.
     path: PathId,
@@ -45,7 +46,7 @@ pub(super) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// Begins, if nothing is unusual about the thread.
+    /// Starts a run, if nothing is unusual about the thread.
     #[inline(always)]
     pub(super) fn new(state: &'r mut ProcessWalk<'_>, thread: usize) -> Option<Run<'r>> {
         let thread = state.threads.get_mut(thread)?;
@@ -59,7 +60,7 @@ impl<'r> Run<'r> {
         Some(Run { trace: state.trace, tree: &state.tree, operations, coverage, thread, begin, path, row })
     }
 
-    /// Enters a region; answers whether it has.
+    /// Enters a region; returns whether it has.
     #[inline(always)]
     pub(super) fn enter(&mut self, region: PlainRegion, time: Ticks) -> bool {
         let PlainRegion { position: region, is_mpi } = region;
@@ -74,7 +75,7 @@ impl<'r> Run<'r> {
         true
     }
 
-    /// Leaves a region; answers whether it has.
+    /// Leaves a region; returns whether it has.
     #[inline(always)]
     pub(super) fn leave(&mut self, region: PlainRegion, time: Ticks) -> bool {
         let PlainRegion { position: region, is_mpi } = region;
@@ -105,14 +106,14 @@ impl<'r> Run<'r> {
         true
     }
 
-    /// Ends.
+    /// Ends the run.
     #[inline(always)]
     pub(super) fn end(self) {
         let Thread { elapsed, accounted, .. } = self.thread;
         elapsed.time = elapsed.time.saturating_add(*accounted - self.begin);
     }
 
-    /// Gives the time that has passed to the innermost frame, and counts a visit to a row; answers whether it has.
+    /// Accounts the time so far to the innermost frame, and counts a visit to a row; returns whether it has.
     #[inline(always)]
     fn turn(&mut self, time: Ticks, visited: Option<Row>) -> bool {
         let Thread { accounts, numbering, now, accounted, .. } = &mut *self.thread;

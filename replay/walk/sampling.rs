@@ -1,22 +1,25 @@
-//! Time that samples account for.
+//! Accounting of time by samples.
 //!
-//! The time before a sample belongs to its path. Where records follow each other faster than samples, most times between two
-//! of them have none; what samples have met between the same two records at other times says how such times are shared.
+//! The time before a sample belongs to its path. Where records are denser than samples, most intervals
+//! between two of them have no sample; such time is shared in proportion to the samples between the same two
+//! records at other times.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use crate::severity::Row;
 
-/// Samples between two records that it takes to share time by them: a single one could have met anything.
+/// Minimum number of samples between two records for sharing time by them: the row of a single one is
+/// arbitrary.
 const ENOUGH: u64 = 2;
 
 /// The samples of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sampled {
-    /// Samples that were taken there.
+    /// Number of samples taken there.
     pub samples: u64,
-    /// Ticks without any sample that are too long for a thread that computes: it had given the processor away, or lost it.
+    /// Ticks without any sample that are too long for a thread that computes: it had given the processor
+    /// away, or lost it.
     pub away: Ticks,
 }
 
@@ -28,7 +31,7 @@ pub(super) type Record = (Row, bool);
 struct Share {
     row: Row,
     samples: u64,
-    /// The ticks that it was given.
+    /// Ticks accounted to it.
     given: Ticks,
 }
 
@@ -37,13 +40,13 @@ struct Share {
 pub(super) struct Samples {
     /// By row.
     pub(super) by_row: Vec<Sampled>,
-    /// The time of the last one, unless a region has been entered or left since.
+    /// The time of the last sample, unless a region has been entered or left since.
     pub(super) last: Ticks,
     /// The last record that entered or left a region.
     since: Option<Record>,
     /// The shares since then.
     current: Vec<Share>,
-    /// The shares between two records, whenever they followed each other.
+    /// The shares between two records, over all times that they followed each other.
     between: FxHashMap<(Record, Record), Vec<Share>>,
 }
 
@@ -62,20 +65,20 @@ impl Samples {
         share_of(&mut self.current, row).samples += 1;
     }
 
-    /// A row was given ticks because of a sample.
+    /// Adds ticks that are accounted to a row because of a sample.
     pub(super) fn give(&mut self, row: Row, ticks: Ticks) {
         let given = &mut share_of(&mut self.current, row).given;
         *given = given.saturating_add(ticks);
     }
 
-    /// A row was given ticks in which the thread did not compute.
+    /// Adds ticks in which the thread did not compute to a row.
     pub(super) fn add_away(&mut self, row: Row, ticks: Ticks) {
         let away = &mut self.of_row(row).away;
         *away = away.saturating_add(ticks);
     }
 
-    /// The row that ticks without a sample belong to, which have gone by until a record; `None` if too little is known. It is
-    /// the one that lacks most of its share.
+    /// Returns the row of the ticks without a sample before a record; `None` if too little is known. It is
+    /// the row that lacks most of its share.
     pub(super) fn row_between(&mut self, until: Record, ticks: Ticks) -> Option<Row> {
         if !self.current.is_empty() {
             return None;
@@ -89,14 +92,14 @@ impl Samples {
         let lacks = |share: &Share| {
             i128::from(share.samples) * i128::from(all) - i128::from(share.given) * i128::from(samples)
         };
-        // Of equals the first.
+        // The first of equals.
         let share = shares.iter_mut().rev().max_by_key(|share| lacks(share))?;
         share.given = share.given.saturating_add(ticks);
         Some(share.row)
     }
 
-    /// A region is entered or left, by a record if one is known: the samples before it lie between this one and the one
-    /// before.
+    /// Ends an interval, because a region is entered or left, by a record if one is known: the samples so far
+    /// are between this record and the previous one.
     pub(super) fn end(&mut self, record: Option<Record>) {
         self.last = Ticks::MIN;
         let Some(record) = record else { return };
@@ -138,7 +141,7 @@ mod tests {
     const A: Record = (1, true);
     const B: Record = (2, false);
 
-    /// Times between two records, of which some have a sample in a row.
+    /// Returns the samples of intervals between two records, some with a sample in a row.
     fn with_samples(rows: &[Row]) -> Samples {
         let mut samples = Samples::default();
         samples.end(Some(A));

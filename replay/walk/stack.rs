@@ -1,4 +1,4 @@
-//! A call stack: the regions that were entered and not yet left, by a thread or a task.
+//! Call stack of a thread or a task: the regions that were entered and not yet left.
 
 use std::collections::hash_map::Entry;
 
@@ -22,23 +22,24 @@ pub(super) struct Frame {
     pub(super) row: Row,
     pub(super) region: u32,
     pub(super) enter: Ticks,
-    /// The number of the record that it was entered by, where records are numbered.
+    /// The number of the record that entered it, if records are numbered.
     pub(super) entered: EventNumber,
     /// The call in the operations, once something was communicated in it.
     pub(super) call: CallId,
-    /// When a collective operation began that has not ended yet, and the number of that record.
+    /// The start of a collective operation that has not ended yet, and the number of that record.
     pub(super) collective_begin: Option<(Ticks, EventNumber)>,
-    /// What becomes of its time, where an operation decides that.
+    /// The fate of its time, if an operation decides that.
     pub(super) fate: Option<Fate>,
-    /// The calling context that it was entered by.
+    /// The calling context by which it was entered.
     pub(super) context: u32,
-    /// It was entered by a record of its own, and will be left by one. Otherwise it was found on the stack at a record.
+    /// Whether it was entered by a record of its own, and will be left by one. Otherwise it was found on the
+    /// stack at a record.
     pub(super) is_certain: bool,
     /// Its visit to a barrier of threads, in the operations.
     pub(super) barrier: u32,
     /// The last receive that it completed.
     pub(super) last_receive: u32,
-    /// A region inside was left since that receive.
+    /// Whether a region inside was left since that receive.
     pub(super) inner_leave: bool,
 }
 
@@ -63,7 +64,8 @@ impl Frame {
     }
 }
 
-/// Frames from this depth on are counted by region and context: in a recursion that is very deep a search would take long.
+/// Depth from which on frames are counted by region and context: in a very deep recursion a search would take
+/// long.
 const DEEP: usize = 64;
 
 /// The stack of a thread, or of a task.
@@ -73,15 +75,16 @@ pub(super) struct Stack {
     frames: Vec<Frame>,
     /// Number of open frames.
     depth: usize,
-    /// How many frames from [`DEEP`] on are of a region, by its position, or of a context, behind all regions.
+    /// Number of frames from [`DEEP`] on, by region position, or by context behind all regions.
     deep: FxHashMap<u64, u32>,
     /// The path above the lowest frame.
     pub(super) base: PathId,
-    /// The row that time outside of any region goes to; nobody's without one.
+    /// The row to which time outside of any region is accounted; `None` discards it.
     pub(super) outside: Option<Row>,
     /// Number of open frames that are MPI calls.
     pub(super) mpi_depth: u32,
-    /// So many of the lowest frames may have rows of another location: the task went on at another thread.
+    /// Number of the lowest frames that may have rows of another location: the task was resumed by another
+    /// thread.
     pub(super) foreign: usize,
 }
 
@@ -92,7 +95,7 @@ impl Default for Stack {
 }
 
 impl Stack {
-    /// An empty stack.
+    /// Returns an empty stack.
     pub(super) fn below(base: PathId, outside: Option<Row>) -> Stack {
         Stack {
             frames: Vec::new(),
@@ -105,24 +108,24 @@ impl Stack {
         }
     }
 
-    /// The innermost frame.
+    /// Returns the innermost frame.
     #[inline(always)]
     pub(super) fn last(&self) -> Option<&Frame> {
         self.frames.get(self.depth.wrapping_sub(1))
     }
 
-    /// The innermost frame.
+    /// Returns the innermost frame.
     #[inline(always)]
     pub(super) fn last_mut(&mut self) -> Option<&mut Frame> {
         self.frames.get_mut(self.depth.wrapping_sub(1))
     }
 
-    /// All frames, the outermost first.
+    /// Returns all frames, the outermost first.
     pub(super) fn frames(&self) -> &[Frame] {
         &self.frames[..self.depth]
     }
 
-    /// Number of frames.
+    /// Returns the number of frames.
     pub(super) fn len(&self) -> usize {
         self.depth
     }
@@ -132,7 +135,7 @@ impl Stack {
         self.depth == 0
     }
 
-    /// The path that is active.
+    /// Returns the active call path.
     pub(super) fn path(&self) -> PathId {
         self.last().map_or(self.base, |frame| frame.path)
     }
@@ -149,7 +152,7 @@ impl Stack {
         self.depth += 1;
     }
 
-    /// Pops the innermost frame, if there is one. The one around it knows that a region inside was left.
+    /// Pops the innermost frame, if there is one. Marks in the next one that a region inside was left.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<&Frame> {
         if self.depth > DEEP {
@@ -167,7 +170,7 @@ impl Stack {
         *self.deep.entry(region.into()).or_default() += 1;
     }
 
-    /// The innermost frame will be popped.
+    /// Removes the innermost frame from the counts, before it is popped.
     #[cold]
     fn forget_deep(&mut self) {
         let Some(&Frame { region, context, .. }) = self.last() else { return };
@@ -177,7 +180,8 @@ impl Stack {
         }
     }
 
-    /// The innermost frame was entered by a calling context, and `is_certain` if by a record of its own.
+    /// Sets the calling context by which the innermost frame was entered; `is_certain` means by a record of
+    /// its own.
     pub(super) fn set_context(&mut self, context: u32, is_certain: bool) {
         let is_deep = self.depth > DEEP;
         let Some(frame) = self.last_mut() else { return };
@@ -211,7 +215,7 @@ impl Stack {
     }
 }
 
-/// Regions take the numbers below.
+/// Returns the key of a context; the lower numbers are those of regions.
 fn key_of_context(context: u32) -> u64 {
     1 << 32 | u64::from(context)
 }

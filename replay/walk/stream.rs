@@ -1,4 +1,4 @@
-//! The events of one location, in the trace's clock, one ahead.
+//! Event stream of one location, in the trace's clock, with a lookahead of one event.
 
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
@@ -12,40 +12,40 @@ use crate::findings::Finding;
 use crate::int::to_usize;
 use crate::trace::{Location, Trace};
 
-/// Times are cut to this distance from the trace's begin, so that no difference of two overflows: 146 years in
-/// nanoseconds.
+/// Times are clamped to this distance from the start of the trace, so that no difference of two overflows:
+/// 146 years in nanoseconds.
 pub(crate) const FARTHEST: Ticks = (1 << 62) - 1;
 
-/// Orders the events of all locations: whether it waits for a fork, its time, and among those of one time what makes it the last,
-/// with the thread in the lower half.
+/// Order of the events of all locations: whether it waits for a fork, its time, and a tie-breaker, which has
+/// the kinds of events that come last at one time in its upper half and the thread in its lower half.
 pub(super) type Turn = (bool, Ticks, u64);
 
-/// What the event files of a location hold.
+/// Contents of a location's event and definition files.
 #[derive(Debug)]
 pub(super) struct LocationFile {
     events: FileBytes,
     local: LocalDefinitions,
 }
 
-/// The events of a location, as far as there are any.
+/// Content of a location's files.
 #[derive(Debug)]
 pub(super) enum Content {
     /// There are files to walk.
     Events(LocationFile),
     /// The location has no events, and no event file.
     Nothing,
-    /// The location has events, which cannot be walked: the finding, and its words.
+    /// The location has events that cannot be walked: the finding, and its text.
     Lost(Finding, String),
 }
 
-/// Opens the files of a location. What is wrong with the files is a finding.
+/// Opens the files of a location. Defects of the files are findings.
 ///
 /// # Errors
 /// If a file exists and cannot be read.
 pub(super) fn open(archive: &Archive, trace: &Trace, location: &Location) -> Result<Content, Error> {
     let events = match archive.event_file(location.reference) {
         Ok(events) => events,
-        // Nothing of a location without events is lost.
+        // Nothing is lost of a location without events.
         Err(error) if error.is_not_found() && trace.has_no_events(location) => return Ok(Content::Nothing),
         Err(error) if error.is_not_found() => {
             return Ok(Content::Lost(Finding::MissingEvents, within(archive, &error)));
@@ -59,7 +59,8 @@ pub(super) fn open(archive: &Archive, trace: &Trace, location: &Location) -> Res
     })
 }
 
-/// The events of a location are lost. What a thread communicated is unknown then, from the start.
+/// Adds the finding of lost events of a location. The communication of a thread is then unknown from the
+/// start.
 pub(super) fn miss(
     finding: Finding,
     text: &str,
@@ -73,8 +74,8 @@ pub(super) fn miss(
     }
 }
 
-/// What makes the references and times of a location global; nothing does if no location has such a file. In the first
-/// and the last location's place stand all others: to ask for more would take time for a case that is rare enough.
+/// Loads id mappings and clock offsets (local definitions); these are empty if no location has such a file.
+/// If the file is missing, only the first and last location are probed, to save a stat for each location.
 fn local_definitions(
     archive: &Archive,
     trace: &Trace,
@@ -92,7 +93,8 @@ fn local_definitions(
     }
 }
 
-/// An error in the archive's words, without the place of the archive: a report does not depend on where its trace lies.
+/// Returns the text of an error without the archive's directory: a report does not depend on where its trace
+/// is stored.
 fn within(archive: &Archive, error: &otf2::Error) -> String {
     let text = error.to_string();
     let place = archive.directory().display().to_string();
@@ -102,22 +104,22 @@ fn within(archive: &Archive, error: &otf2::Error) -> String {
     }
 }
 
-/// Bytes of an event file that the system is told of ahead.
+/// Bytes of an event file that are announced to the system ahead.
 pub(super) const AHEAD: usize = 8 << 20;
 
-/// Where global times begin, and how long their ticks are.
+/// Conversion of global times to ticks of the analysis.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
-    /// The trace's begin.
+    /// The start of the trace.
     origin: u64,
-    /// Ticks of the analysis in one of the archive's.
+    /// Ticks of the analysis in one tick of the archive.
     fineness: Ticks,
     /// [`FARTHEST`] in ticks of the archive.
     farthest: Ticks,
 }
 
 impl Scale {
-    /// Global time as ticks since the trace's begin; `None` if it is too far from there.
+    /// Returns a global time as ticks since the start of the trace; `None` if it is too far from there.
     #[inline(always)]
     fn near(self, time: u64) -> Option<Ticks> {
         let time = time.wrapping_sub(self.origin) as Ticks;
@@ -132,22 +134,22 @@ pub(super) struct Stream<'a> {
     archive: &'a Archive,
     thread: usize,
     file: &'a FileBytes,
-    /// Up to where the system has been told of it.
+    /// End of the part that was announced to the system.
     expected: usize,
     cursor: EventCursor<'a>,
     clock: ClockCorrection,
     mappings: &'a Mappings,
-    /// The regions that a run may meet, by the numbers that the location has given them, as far as they are known.
+    /// The regions that a run may contain, by the location's own numbers, as far as they are known.
     regions: Vec<Option<PlainRegion>>,
     scale: Scale,
-    /// The time of each event, if that is not the recorded one; empty otherwise.
+    /// The time of each event, if it differs from the recorded one; empty otherwise.
     times: &'a [Ticks],
-    /// Events that the definitions promise, and those that were read.
+    /// The number of events in the definitions, and of those read so far.
     promised: u64,
     read: u64,
-    /// The event to come, with its time; it is not decoded yet.
+    /// The next event, with its time; it is not decoded yet.
     next: Option<(Ticks, EventHead)>,
-    /// Buffer flushes that wait for events which are not later: begin and end.
+    /// Buffer flushes that wait for events which are not later: start and end.
     flushes: Vec<(Ticks, Ticks)>,
 }
 
@@ -182,7 +184,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Tells the system what will be needed next. To be called now and then.
+    /// Announces to the system the part of the file that is needed next. To be called now and then.
     pub(super) fn expect(&mut self) {
         let Some((_, head)) = self.next else { return };
         let at = to_usize(head.offset);
@@ -193,8 +195,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// When it is this stream's turn: the time of the event to come, after all that do not wait for a fork; `None` at the
-    /// end. At one time joins come last, and then who begins in the next team.
+    /// Returns this stream's turn: the time of the next event, after all that do not wait for a fork; `None`
+    /// at the end. At one time joins come last, and after them the begins in the next team.
     #[inline]
     pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<Turn> {
         self.next.map(|(time, head)| match head.begins_team() || head.joins() {
@@ -214,7 +216,8 @@ impl<'a> Stream<'a> {
         (begins && state.waits_for_fork(thread), time, u64::from(last) << 32 | thread as u64)
     }
 
-    /// Tells the program whose begin is the event to come: it is the root, also if another location has events earlier.
+    /// Announces a program that begins with the next event: it is the root even if another location has
+    /// earlier events.
     pub(super) fn announce(&self, state: &mut ProcessWalk<'_>) {
         if let Some((_, head)) = self.next
             && let Ok(Event::ProgramBegin { program_name, .. }) = self.cursor.clone().event(head)
@@ -223,7 +226,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Raw local time as ticks since the trace's begin.
+    /// Returns a raw local time as ticks since the start of the trace.
     #[inline(always)]
     fn ticks(&mut self, time: u64, state: &mut ProcessWalk<'_>) -> Ticks {
         let time = self.clock.correct(time);
@@ -237,12 +240,12 @@ impl<'a> Stream<'a> {
         time.saturating_mul(self.scale.fineness).clamp(-FARTHEST, FARTHEST)
     }
 
-    /// Steps to the first event.
+    /// Moves to the first event.
     pub(super) fn begin(&mut self, state: &mut ProcessWalk<'_>) {
         self.next = self.advance(state);
     }
 
-    /// Steps to the event to come, and answers it.
+    /// Moves to the next event, and returns it.
     #[inline(always)]
     fn advance(&mut self, state: &mut ProcessWalk<'_>) -> Option<(Ticks, EventHead)> {
         match self.cursor.head() {
@@ -262,7 +265,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// No event is to come: what had to wait for more.
+    /// Ends the stream: handles the flushes that waited for further events.
     #[cold]
     fn end(&mut self, state: &mut ProcessWalk<'_>) {
         if self.thread == 0 {
@@ -273,7 +276,7 @@ impl<'a> Stream<'a> {
 
     #[cold]
     fn check_count(&self, state: &mut ProcessWalk<'_>) {
-        // A writer that did not know has put 0.
+        // A writer that did not know the number has written 0.
         if self.promised != 0 && self.read != self.promised {
             let (read, promised) = (self.read, self.promised);
             state.find(Finding::EventCount, self.thread, || format!("{read} events, {promised} defined"));
@@ -283,13 +286,13 @@ impl<'a> Stream<'a> {
     #[cold]
     fn fail(&mut self, error: &otf2::Error, state: &mut ProcessWalk<'_>) {
         state.find(Finding::DamagedEvents, self.thread, || within(self.archive, error));
-        // Other threads go on.
+        // Other threads continue.
         state.lose(self.thread);
         self.end(state);
     }
 
-    /// Handles the event to come, and those behind it as long as they are before a time, at most so many; answers how many
-    /// there were. After a fork the order of all streams is another one.
+    /// Handles the next event, and those behind it as long as they are before a time, at most so many;
+    /// returns their number. After a fork the order of all streams changes.
     #[inline]
     pub(super) fn step(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) -> u64 {
         let (read, forks) = (self.read, state.forks());
@@ -315,10 +318,10 @@ impl<'a> Stream<'a> {
         self.read - read
     }
 
-    /// Handles the event that the cursor has stepped to; answers whether it can be decoded.
+    /// Handles the event at the cursor; returns whether it can be decoded.
     #[inline(always)]
     fn handle_next(&mut self, time: Ticks, head: EventHead, state: &mut ProcessWalk<'_>) -> bool {
-        // Their number need not go through memory as one of all kinds of events.
+        // Fast path: the region does not go through memory as an event of any kind.
         if head.enters() || head.leaves() {
             let Some(region) = self.cursor.region(head) else { return false };
             let time = self.observe(time, false, state);
@@ -332,8 +335,8 @@ impl<'a> Stream<'a> {
         true
     }
 
-    /// Handles the events that come next as long as they enter or leave regions before a time, at most so many, and nothing
-    /// about them is unusual.
+    /// Handles the next events as long as they enter or leave regions before a time, at most so many, and
+    /// nothing about them is unusual.
     #[inline(never)]
     fn run(&mut self, state: &mut ProcessWalk<'_>, before: Ticks, most: u64) {
         if !self.flushes.is_empty() || !self.times.is_empty() {
@@ -355,7 +358,7 @@ impl<'a> Stream<'a> {
         self.cursor.resume(events);
     }
 
-    /// Takes note of the time of an event; answers the time to use.
+    /// Notes the time of an event; returns the time to use.
     #[inline(always)]
     fn observe(&mut self, time: Ticks, is_end: bool, state: &mut ProcessWalk<'_>) -> Ticks {
         self.read += 1;
@@ -366,7 +369,7 @@ impl<'a> Stream<'a> {
         state.observe(self.thread, time)
     }
 
-    /// A region is entered or left.
+    /// Enters or leaves a region.
     #[inline]
     fn change_region(&mut self, enters: bool, local: u32, time: Ticks, state: &mut ProcessWalk<'_>) {
         let known = self.regions.get(local as usize).copied().flatten().map(|region| region.position);
@@ -397,7 +400,7 @@ impl<'a> Stream<'a> {
         if let Event::BufferFlush { stop_time } = *event {
             let mut end = self.ticks(stop_time.0, state);
             if !self.times.is_empty() {
-                // It takes as long in a corrected clock.
+                // The duration is the same in a corrected clock.
                 let moved = time - self.ticks(recorded, state);
                 end = end.saturating_add(moved).clamp(-FARTHEST, FARTHEST);
             }
@@ -409,7 +412,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Handles an event that may say what is missing.
+    /// Handles an event that may have gap attributes.
     #[cold]
     fn handle_with_attributes(
         &mut self,
@@ -420,7 +423,7 @@ impl<'a> Stream<'a> {
     ) {
         if let Some(gaps) = &state.trace.gaps {
             let told = gaps.read(self.cursor.attributes(), self.mappings);
-            // It is as long ago in a corrected clock.
+            // The distance is the same in a corrected clock.
             state.told = told.with_time(|posted| {
                 (time - self.ticks(recorded, state) + self.ticks(posted, state)).min(time)
             });
@@ -429,7 +432,7 @@ impl<'a> Stream<'a> {
         state.told = Told::default();
     }
 
-    /// Handles the flushes that wait, up to the time of the next event.
+    /// Handles the waiting flushes, up to the time of the next event.
     #[inline]
     fn flush(&mut self, state: &mut ProcessWalk<'_>, next: Ticks) {
         for (begin, end) in self.flushes.drain(..) {

@@ -1,7 +1,8 @@
-//! Fork and join: which time of a worker thread is a parallel region's, and below which call path it hangs.
+//! Fork and join: the time of worker threads in parallel regions, and the call paths above it.
 //!
-//! A worker runs between fork and join only. The time from the fork until a thread is in the parallel region, and from
-//! its leave until the join, is management; both belong to the parallel region, on the forking thread too.
+//! A worker runs only between fork and join. The time from the fork until a thread is in the parallel region,
+//! and from its leave until the join, is management; both belong to the parallel region, on the forking
+//! thread too.
 
 use model::Ticks;
 
@@ -16,13 +17,13 @@ use crate::severity::Row;
 /// A team of threads between fork and join.
 #[derive(Clone, Debug)]
 struct Team {
-    /// Which fork of the process made it, from 1.
+    /// Number of its fork in the process, from 1.
     number: u32,
-    /// The reference of its communicator, once a member has begun in it.
+    /// The reference of its communicator, once the first member has begun in it.
     communicator: Option<u32>,
     /// The thread that forked it.
     master: usize,
-    /// Where it was forked.
+    /// The call path of the fork.
     path: PathId,
     fork: Ticks,
     /// Parallel regions that were left: thread, row of its severities, time.
@@ -36,7 +37,7 @@ pub(super) struct Teams {
     open: Vec<Team>,
     /// Number of forks so far.
     forks: u32,
-    /// The main thread has no more events.
+    /// Whether the main thread has no more events.
     is_over: bool,
 }
 
@@ -47,7 +48,7 @@ impl Teams {
 }
 
 impl ProcessWalk<'_> {
-    /// A thread forks a team.
+    /// Forks a team.
     pub(super) fn fork(&mut self, thread: usize, time: Ticks) {
         let path = self.threads[thread].stack.path();
         self.threads[thread].account_innermost(time);
@@ -75,35 +76,37 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Number of forks so far, and whether the main thread will make no more.
+    /// Returns the number of forks so far, and whether the main thread has no more of them.
     pub(super) fn forks(&self) -> (u32, bool) {
         (self.teams.forks, self.teams.is_over)
     }
 
-    /// The main thread has no more events, or never had any: nobody waits for its forks.
+    /// Notes that the main thread has no more events, or never had any: no thread waits for its forks.
     pub(super) fn end_forks(&mut self) {
         self.teams.is_over = true;
     }
 
-    /// Whether a thread cannot begin in a team yet: each time it does, there was a fork before, whatever its clock says.
+    /// Whether a thread cannot begin in a team yet: each time it does, there was a fork before, whatever its
+    /// clock says.
     pub(super) fn waits_for_fork(&self, thread: usize) -> bool {
         self.threads[thread].teams >= self.teams.forks && !self.teams.is_over
     }
 
-    /// Of several joins at one time the innermost comes first, and all come after everything else.
+    /// Returns the order of joins at the same time: the innermost comes first, and all come after everything
+    /// else.
     pub(super) fn turn_of_join(&self, thread: usize) -> u32 {
         let team = self.teams.open.iter().rfind(|team| team.master == thread);
         u32::MAX - team.map_or(1, |team| team.number)
     }
 
-    /// Whether a thread has left a team that is not joined yet: it begins in one to come.
+    /// Whether a thread has left a team that is not joined yet: its next begin is in a later team.
     pub(super) fn has_left_team(&self, thread: usize) -> bool {
         let member_of = &self.threads[thread].member_of;
         self.teams.open.iter().any(|team| team.barriers.has(thread) && !member_of.contains(&team.number))
     }
 
-    /// A thread becomes a member of the innermost team with this communicator, or of the innermost one that nobody has begun
-    /// in; what it does hangs below the fork.
+    /// Makes a thread a member of the innermost team with this communicator, or of the innermost one without
+    /// a member yet; its call paths hang below the fork.
     pub(super) fn begin_team(&mut self, thread: usize, communicator: u32) {
         let state = &mut self.threads[thread];
         state.teams += 1;
@@ -124,7 +127,7 @@ impl ProcessWalk<'_> {
         self.note(thread, number, TeamEventKind::Begin);
     }
 
-    /// A thread leaves its innermost team; the one that forked it stays until the join.
+    /// Removes a thread from its innermost team; the thread that forked it stays until the join.
     pub(super) fn end_team(&mut self, thread: usize) {
         let innermost = self.threads[thread].member_of.last().copied();
         if let Some(number) = innermost {
@@ -135,7 +138,7 @@ impl ProcessWalk<'_> {
         if !is_master {
             let state = &mut self.threads[thread];
             state.member_of.pop();
-            // What comes next does not hang below the fork any more.
+            // The next regions do not hang below the fork any more.
             state.stack.base = NO_PATH;
         }
     }
@@ -163,13 +166,13 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// The number and the barriers of a thread's innermost team; `None` outside of any.
+    /// Returns the number and the barriers of a thread's innermost team; `None` outside of any.
     pub(super) fn barriers(&mut self, thread: usize) -> Option<(u32, &mut TeamBarriers)> {
         let &number = self.threads[thread].member_of.last()?;
         self.teams.find(number).map(|team| (number, &mut team.barriers))
     }
 
-    /// Remembers when a thread left its parallel region: until the join it waits in there.
+    /// Notes the time at which a thread left its parallel region: until the join it waits in there.
     pub(super) fn leave_parallel_region(&mut self, thread: usize, row: Row, time: Ticks) {
         let number = self.threads[thread].member_of.last();
         if let Some(team) = number.and_then(|&number| self.teams.find(number)) {
@@ -177,7 +180,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// A thread joins its innermost team.
+    /// Joins the innermost team of a thread.
     pub(super) fn join(&mut self, thread: usize, time: Ticks) {
         let Some(at) = self.teams.open.iter().rposition(|team| team.master == thread) else { return };
         let team = self.teams.open.remove(at);
@@ -200,7 +203,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// Forgets teams that were never joined.
+    /// Discards teams that were never joined.
     pub(super) fn close_teams(&mut self) {
         for team in std::mem::take(&mut self.teams.open) {
             self.match_barriers(team.barriers);

@@ -1,4 +1,4 @@
-//! The state of one location: which call path its time goes to.
+//! Thread: the state of one location, and the accounting of its time to call paths.
 
 use model::Ticks;
 
@@ -12,34 +12,34 @@ use crate::int::to_u32;
 use crate::journal::Journal;
 use crate::severity::{MetricId, Row, Severities};
 
-/// Ticks of a location that have elapsed.
+/// Elapsed ticks of a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Elapsed {
     pub(super) time: Ticks,
     pub(super) mpi: Ticks,
-    /// While recording was off.
+    /// Time while recording was off.
     pub(super) off: Ticks,
 }
 
 impl Elapsed {
-    /// Recording was off for so many ticks.
+    /// Adds ticks while recording was off.
     pub(super) fn add_off(&mut self, ticks: Ticks) {
         self.off = self.off.saturating_add(ticks);
     }
 }
 
-/// What the positions of a location's events are, and what comes with them.
+/// Numbering of a location's events, with its data.
 #[derive(Debug)]
 pub(super) enum Numbering {
-    /// Nobody asks.
+    /// No numbers are needed.
     Nothing,
-    /// Places in the journal.
+    /// Positions in the journal.
     Journal(Journal),
-    /// Numbers of records, with what is known of those so far.
+    /// Numbers of records, with the data of these so far.
     Records(Records),
 }
 
-/// What was counted of a row.
+/// Sums of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Account {
     /// Exclusive ticks.
@@ -63,18 +63,18 @@ impl Account {
 pub(super) struct Thread {
     /// Position of the location in the report.
     pub(super) location: u32,
-    /// What it is in, by itself or in the task that it runs.
+    /// The regions that it is in, by itself or in the task that it runs.
     pub(super) stack: Stack,
     pub(super) schedule: Schedule,
-    /// The teams that it is a member of, by the numbers of their forks; the last is the innermost.
+    /// The teams that it is a member of, by the numbers of their forks; the innermost last.
     pub(super) member_of: Vec<u32>,
-    /// Its events are missing from some moment on, or all of them.
+    /// Whether its events are missing from some time on, or all of them.
     pub(super) is_lost: bool,
-    /// How often it became a member of a team.
+    /// The number of times that it became a member of a team.
     pub(super) teams: u32,
-    /// The time up to which exclusive time was given to paths.
+    /// The time up to which exclusive time was accounted to paths.
     pub(super) accounted: Ticks,
-    /// The latest time that was seen.
+    /// The time of its latest event.
     pub(super) now: Ticks,
     /// Since the process left MPI_Init, if it has.
     pub(super) elapsed: Elapsed,
@@ -112,7 +112,7 @@ impl Thread {
         }
     }
 
-    /// Takes note of the time of the next record.
+    /// Notes the time of the next record.
     #[inline]
     pub(super) fn observe(&mut self, time: Ticks) {
         self.now = time;
@@ -121,20 +121,20 @@ impl Thread {
         }
     }
 
-    /// The current record does not matter.
+    /// Marks the current record as irrelevant.
     pub(super) fn ignore(&mut self) {
         let record = self.record();
         self.ignore_record(record.record());
     }
 
-    /// A record does not matter.
+    /// Marks a record as irrelevant.
     pub(super) fn ignore_record(&mut self, record: RecordNumber) {
         if let Numbering::Records(records) = &mut self.numbering {
             records.ignored.push(record);
         }
     }
 
-    /// The number of the current record, where records are numbered.
+    /// Returns the number of the current record, if records are numbered.
     #[inline]
     pub(super) fn record(&self) -> EventNumber {
         match &self.numbering {
@@ -146,7 +146,7 @@ impl Thread {
         }
     }
 
-    /// Marks an event in a row of the journal; answers its position.
+    /// Marks an event in a row of the journal; returns its position.
     #[inline]
     pub(super) fn mark(&mut self, row: Row) -> EventNumber {
         match &mut self.numbering {
@@ -165,8 +165,9 @@ impl Thread {
         }
     }
 
-    /// Marks the end of an MPI call that left no mark of its own, because nothing was communicated in it. Without it the
-    /// journal would join the time before the call with the time behind it, and no stretch between two calls would be known.
+    /// Marks the end of an MPI call that has no mark of its own, because nothing was communicated in it.
+    /// Without the mark the journal would merge the time before the call with the time after it, and no
+    /// stretch between two calls would be known.
     #[inline]
     pub(super) fn mark_silent_call(&mut self, row: Row) {
         if let Numbering::Journal(journal) = &mut self.numbering {
@@ -174,7 +175,7 @@ impl Thread {
         }
     }
 
-    /// Gives the time since the last account to a row.
+    /// Accounts the time since the last account to a row.
     #[inline(always)]
     pub(super) fn account(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
@@ -183,8 +184,8 @@ impl Thread {
         self.accounted = time;
     }
 
-    /// Gives the time since the last account to the innermost region; outside of any it belongs to nothing, in a task to
-    /// the place where it runs.
+    /// Accounts the time since the last account to the innermost region. Outside of any region it belongs to
+    /// nothing, or in a task to the call path where it runs.
     #[inline(always)]
     pub(super) fn account_innermost(&mut self, time: Ticks) {
         match self.stack.last().map(|frame| frame.row).or(self.stack.outside) {
@@ -193,7 +194,7 @@ impl Thread {
         }
     }
 
-    /// The same because of a sample.
+    /// Accounts the time since the last account to a row because of a sample.
     pub(super) fn account_sampled(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
             self.samples.get_or_insert_default().give(row, time - self.accounted);
@@ -201,7 +202,7 @@ impl Thread {
         self.account(row, time);
     }
 
-    /// Forgets the time since the last account: nothing ran.
+    /// Discards the time since the last account: nothing ran.
     pub(super) fn skip(&mut self, time: Ticks) {
         self.accounted = time;
     }
@@ -216,7 +217,7 @@ impl Thread {
         self.elapsed.time = self.elapsed.time.saturating_add(ticks);
     }
 
-    /// Pushes a frame at the current time; time so far goes to the frame above.
+    /// Pushes a frame at the current time; the time so far is accounted to the frame above.
     #[inline(always)]
     pub(super) fn push(&mut self, frame: Frame) {
         self.account_innermost(frame.enter);
@@ -238,7 +239,7 @@ impl Thread {
         &mut self.accounts[at]
     }
 
-    /// Pops the innermost frame; its time goes to it.
+    /// Pops the innermost frame; the time so far is accounted to it.
     #[inline(always)]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = *self.stack.pop()?;
@@ -249,19 +250,20 @@ impl Thread {
         Some(frame)
     }
 
-    /// An empty stack below a path.
+    /// Returns an empty stack below a path.
     pub(super) fn stack_below(&mut self, base: PathId) -> Stack {
         let outside = (base != NO_PATH).then(|| self.severities.row(base));
         Stack::below(base, outside)
     }
 
-    /// Will go on with a stack that was another thread's.
+    /// Prepares a stack of another thread for this one.
     pub(super) fn adopt(&mut self, stack: &mut Stack) {
         stack.outside = stack.outside.map(|_| self.severities.row(stack.base));
         stack.foreign = stack.len();
     }
 
-    /// Gives the innermost frame a row of this location, if it has one of another. The others' do not matter yet.
+    /// Sets the row of the innermost frame to one of this location, if it is one of another. The rows of the
+    /// outer frames do not matter yet.
     pub(super) fn settle(&mut self, time: Ticks) {
         if self.stack.foreign < self.stack.len() {
             return;
@@ -283,7 +285,7 @@ impl Thread {
         self.elapsed = elapsed;
     }
 
-    /// Hands over times and visits as severities.
+    /// Returns times and visits as severities.
     pub(super) fn finish(&mut self, time: MetricId, visits: MetricId) -> Severities {
         let accounts = std::mem::take(&mut self.accounts);
         self.severities.set_column(time, accounts.iter().map(|account| account.time).collect());

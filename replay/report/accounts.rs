@@ -1,4 +1,4 @@
-//! What processes account for besides severities: findings, coverage, waiting that wrong clocks may have made up, times.
+//! Accounts of processes besides severities: findings, coverage, doubtful wait states, run times.
 
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
@@ -12,19 +12,19 @@ use crate::trace::Trace;
 use crate::walk::WalkedProcess;
 use crate::wire::Wire;
 
-/// What all processes account for besides severities.
+/// The accounts of all processes.
 pub(super) struct Accounts {
     pub(super) findings: Findings,
     pub(super) coverage: Coverage,
     pub(super) doubtful: Doubtful,
-    /// What was wrong with clocks, if they were corrected.
+    /// Violations of the clock condition, if clocks were corrected.
     pub(super) violations: Option<Violations>,
     /// By location.
     pub(super) run_times: Vec<RunTimes>,
 }
 
 impl Accounts {
-    /// Those of all workers, at worker 0.
+    /// Returns those of all workers, at worker 0.
     ///
     /// # Errors
     /// If a worker failed.
@@ -63,15 +63,16 @@ impl Accounts {
 /// The time of a location between MPI_Init and MPI_Finalize, in ticks.
 #[derive(Clone, Copy, Default)]
 pub(super) struct RunTimes {
-    /// As far as it was recorded.
+    /// The recorded time.
     pub(super) run: i64,
-    /// Its part in MPI.
+    /// The part of it in MPI.
     pub(super) mpi: i64,
-    /// While recording was off.
+    /// The time while recording was off.
     pub(super) off: i64,
 }
 
-/// The times of each CPU location; at worker 0. Other locations have none: accelerators and metrics do not wait for ranks.
+/// Returns the times of each CPU location, at worker 0. Other locations have none: accelerators and metrics
+/// do not wait for ranks.
 fn run_times(
     trace: &Trace,
     processes: &[WalkedProcess],

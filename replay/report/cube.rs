@@ -1,4 +1,4 @@
-//! The description of the report: metric tree, call tree, system tree, topologies, attributes.
+//! Metadata of the report: metric tree, call tree, system tree, topologies, attributes.
 
 use cubex::{
     Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, LocationGroupId, LocationGroupKind,
@@ -17,10 +17,10 @@ use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
-/// Starts the value of the attribute `Creator`, by which we know our own reports.
+/// Start of the value of the attribute `Creator`, which identifies our own reports.
 pub(super) const CREATOR: &str = "Replay ";
 
-/// Describes the report.
+/// Returns the metadata of the report.
 pub(super) fn describe(trace: &Trace, metrics: &Metrics, paths: &ReportPaths, accounts: &Accounts) -> Cube {
     let attributes = attributes(trace, metrics, accounts);
     let mut cube = Cube { attributes, ..Cube::default() };
@@ -125,7 +125,7 @@ fn region(trace: &Trace, position: u32) -> cubex::Region {
 
 fn add_system(cube: &mut Cube, trace: &Trace) {
     let tree = &trace.definitions.system_tree;
-    // Readers want one root: a machine of our own above several or none.
+    // Viewers need one root: with several machines or none, one of our own is added above.
     let roots = tree.iter().filter(|node| node.parent.is_none()).count();
     let top = (roots != 1).then(|| {
         cube.add_system_tree_node(SystemTreeNode {
@@ -188,7 +188,7 @@ fn add_group(cube: &mut Cube, trace: &Trace, group: usize, process: usize, offse
     })
 }
 
-/// Topologies of MPI, with the main thread of each rank at its place.
+/// Adds the MPI topologies, with the main thread of each rank at its place.
 fn add_topologies(cube: &mut Cube, trace: &Trace) {
     for topology in &trace.definitions.topologies {
         let Some(Participants::Ranks(ranks)) = trace.communicators.get(topology.communicator) else {

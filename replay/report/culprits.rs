@@ -1,4 +1,4 @@
-//! The places that made others wait, in the words of the summary.
+//! Culprits in the words of the summary.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::trace::Trace;
 
-/// Who waits less than such a part of the one that waits most for a culprit is not named.
+/// Divisor of the longest waiting time for a culprit: locations with less than this quotient are not named.
 const NOTABLE: i128 = 100;
 
-/// The waiting of the others, by class.
+/// Returns the kind of waiting in words, by class.
 fn kind(class: Class) -> &'static str {
     match class {
         Class::LateSender => "late senders",
@@ -34,7 +34,7 @@ fn kind(class: Class) -> &'static str {
     }
 }
 
-/// Sums over the rows of the report that a culprit is in.
+/// Sums over a culprit's rows of the report.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Sums {
     /// Whether it is on the critical path.
@@ -44,7 +44,7 @@ struct Sums {
     below: i128,
 }
 
-/// Collects from the rows of the report what is said of culprits.
+/// Collector of culprits' details from the rows of the report.
 #[derive(Debug)]
 pub(super) struct Culprits<'c> {
     delay: MetricId,
@@ -55,7 +55,7 @@ pub(super) struct Culprits<'c> {
     paths: &'c ReportPaths,
     found: &'c causes::Culprits,
     sums: Vec<Sums>,
-    /// All costs, of all places; and those of the recorder.
+    /// Delay costs of all places, and those of the recorder.
     total: i128,
     recorder: i128,
 }
@@ -82,7 +82,7 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// Whether anything is collected of a metric.
+    /// Whether a metric is collected.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
         [self.delay, self.critical_path, self.above, self.below].contains(&metric)
     }
@@ -127,7 +127,7 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// Adds what another worker has collected, of other locations.
+    /// Adds the data that another worker has collected from its locations.
     pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
         self.total = self.total.saturating_add(reader.wide().cast_signed());
         self.recorder = self.recorder.saturating_add(reader.wide().cast_signed());
@@ -138,7 +138,7 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// The statements, once everything is collected.
+    /// Returns the causes in words, once everything is collected.
     pub(super) fn tell(&self, computed: &Totals, is_parallel: &[bool]) -> summary::Causes {
         let seconds = |shares: i128| self.trace.definitions.clock.seconds(shares) / fraction::ONE;
         let culprits = self.found.named.iter().enumerate();
@@ -179,8 +179,8 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// Where in its function a culprit was slow. The line of a function that is known from the stack at a call is the line of
-    /// that call, and the time is behind it; a sample has met its line itself.
+    /// Returns the site in its function where a culprit was slow. If the line of a function is known from the
+    /// stack at a call, it is the line of that call, and the time is behind it; a sample has its own line.
     fn site(&self, site: &Site, samples: Option<&SampleCounts>) -> Option<String> {
         let path = self.paths.own_path(self.trace, site.path);
         let own = self.paths.tree[self.paths.order[path as usize] as usize];
@@ -192,7 +192,8 @@ impl<'c> Culprits<'c> {
         }
     }
 
-    /// By which part of the mean its computation exceeds the mean; `None` if it does not, or nobody knows.
+    /// Returns the excess of its computation over the mean, as a fraction of the mean; `None` if there is
+    /// none, or it is unknown.
     fn more_work(
         &self,
         which: usize,
@@ -214,7 +215,7 @@ impl<'c> Culprits<'c> {
     }
 }
 
-/// The names of locations: a thread, or several of one rank, or ranks.
+/// Returns the names of locations: a thread, or several of one rank, or ranks.
 fn who(trace: &Trace, locations: &[u32]) -> String {
     if let [only] = locations {
         return trace.location_name(*only as usize);
@@ -222,7 +223,7 @@ fn who(trace: &Trace, locations: &[u32]) -> String {
     several(trace, locations)
 }
 
-/// The processes of locations, rising.
+/// Returns the processes of locations, in ascending order.
 fn processes(trace: &Trace, locations: &[u32]) -> Vec<usize> {
     let mut processes: Vec<usize> =
         locations.iter().map(|&at| trace.locations[at as usize].process).collect();
@@ -230,7 +231,7 @@ fn processes(trace: &Trace, locations: &[u32]) -> Vec<usize> {
     processes
 }
 
-/// Several locations in few words: threads of one process, or ranks.
+/// Returns several locations in words: threads of one process, or ranks.
 fn several(trace: &Trace, locations: &[u32]) -> String {
     let processes = processes(trace, locations);
     if let &[process] = &processes[..] {
@@ -245,7 +246,7 @@ fn several(trace: &Trace, locations: &[u32]) -> String {
     }
 }
 
-/// The calls before and after the place where a culprit was slow.
+/// Returns the MPI calls before and after a culprit's site, in words.
 fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
     let name = |region: Option<u32>| region.map(|region| trace.region_name(region));
     let text = match (name(stretch.before), name(stretch.after)) {
@@ -257,7 +258,7 @@ fn between(trace: &Trace, stretch: &Stretch, costs: i128) -> Part {
     Part { text, share: float(stretch.costs) / float(costs) }
 }
 
-/// How often samples met a culprit, and whether it was at work at all.
+/// Returns the sample counts of a culprit in words, and whether it had no processor.
 fn samples(counts: SampleCounts) -> String {
     let SampleCounts { here, all, time, away, .. } = counts;
     let share = 100.0 * away as f64 / time.max(1) as f64;
@@ -270,7 +271,7 @@ fn samples(counts: SampleCounts) -> String {
     format!("{here} of {all} samples{away}")
 }
 
-/// The region in which others wait for a culprit, and the ranks, or threads of one rank.
+/// Returns the region in which others wait for a culprit, and the ranks, or threads of one rank.
 fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     let locations = notable(&victims.waiting);
     let who = match &locations[..] {

@@ -1,22 +1,23 @@
-//! Which rows the report has. A row is a metric's severities at one call path; only those with a value exist.
+//! Index of the report's rows. A row is a metric's severities at one call path; only those with a value
+//! exist.
 
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::severity::MetricId;
 
-/// Which call paths have a row, by metric.
+/// The call paths that have a row, by metric.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     /// A bit for each call path.
     bits: Vec<u64>,
-    /// Words of a metric: one bit more than there are call paths at least.
+    /// Words of a metric: at least one bit more than the number of call paths.
     words: usize,
-    /// By word, how many rows of the metric come before; known once those of all workers are together.
+    /// By word, the number of rows of the metric before it; known once the rows of all workers are merged.
     before: Vec<u32>,
 }
 
 impl Index {
-    /// An index without rows.
+    /// Returns an index without rows.
     pub(super) fn new(metrics: usize, paths: usize) -> Index {
         let words = paths / 64 + 1;
         Index { bits: vec![0; metrics * words], words, before: Vec::new() }
@@ -26,7 +27,7 @@ impl Index {
         self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
     }
 
-    /// The rows of all workers together, on every worker.
+    /// Merges the rows of all workers, on every worker.
     ///
     /// # Errors
     /// If a worker failed.
@@ -53,19 +54,19 @@ impl Index {
         }
     }
 
-    /// The number of metrics.
+    /// Returns the number of metrics.
     pub(super) fn metrics(&self) -> usize {
         self.bits.len() / self.words
     }
 
-    /// How many rows of a metric come before the one of a call path, which may be the end of all.
+    /// Returns the number of rows of a metric before that of a call path, which may be the end of all.
     pub(super) fn position(&self, metric: MetricId, path: u32) -> u32 {
         let word = metric * self.words + path as usize / 64;
         let before = self.bits[word] & !(u64::MAX << (path % 64));
         self.before[word] + before.count_ones()
     }
 
-    /// The call paths that have a row, in rising order.
+    /// Returns the call paths that have a row, in ascending order.
     pub(super) fn paths(&self, metric: MetricId) -> impl Iterator<Item = u32> {
         let words = (0..).zip(&self.bits[metric * self.words..(metric + 1) * self.words]);
         words.flat_map(|(at, &word)| {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     impl Index {
-        /// The rows of all workers.
+        /// Returns the rows of all workers.
         pub(in super::super) fn with_rows(
             metrics: usize,
             paths: usize,

@@ -1,4 +1,4 @@
-//! The locations of a worker: their severities by call path of the report, and what else they have to report.
+//! Locations of a worker: their severities by call path of the report, and their idle times.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::severity::{MetricId, Row, Severities};
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 
-/// A location with the way from the call paths of its process to the report's.
+/// A location with the mapping from the call paths of its process to the report's.
 #[derive(Debug)]
 pub(super) struct Location<'a> {
     pub(super) severities: &'a Severities,
     /// The report's call path, by the process's.
     pub(super) numbers: &'a [u32],
-    /// When a worker thread was idle.
+    /// The idle time of a worker thread.
     pub(super) idle: Option<Box<IdleTime>>,
     /// Whether it takes part in comparisons of processes, and of threads.
     pub(super) participates: [bool; 2],
@@ -37,7 +37,7 @@ impl Location<'_> {
     }
 }
 
-/// The idle time of a worker thread: ticks by call path of the report, in rising order.
+/// The idle time of a worker thread: ticks by call path of the report, in ascending order.
 #[derive(Debug)]
 pub(super) struct IdleTime {
     /// Outside of parallel regions, which is the same for all workers of a process.
@@ -46,7 +46,7 @@ pub(super) struct IdleTime {
     pub(super) limited: Vec<(u32, i64)>,
 }
 
-/// Neighbours whose rows are of the same call paths, as those of most programs are.
+/// Neighbours with rows of the same call paths, as is common in most programs.
 #[derive(Debug)]
 struct Run {
     locations: Range<usize>,
@@ -54,18 +54,18 @@ struct Run {
     rows: Vec<Row>,
 }
 
-/// Locations of a run, and their rows that are still to come.
+/// Locations of a run, and their rows that are left.
 #[derive(Debug)]
 pub(super) struct RunRows<'a> {
     pub(super) locations: Range<usize>,
     pub(super) list: &'a [Location<'a>],
-    /// The metrics that most rows have: the numbers by row of each location, none if there are none.
+    /// The metrics of most rows: the numbers by row of each location; empty without any.
     pub(super) columns: Vec<(MetricId, Vec<&'a [i64]>)>,
     rows: &'a [Row],
 }
 
 impl RunRows<'_> {
-    /// The row of a call path, if there is one. Call paths are asked for in rising order.
+    /// Returns the row of a call path, if there is one. Call paths are requested in ascending order.
     pub(super) fn next_row(&mut self, path: u32) -> Option<Row> {
         while let Some((&row, rest)) =
             self.rows.split_first().filter(|(row, _)| self.list[0].path(**row) <= path)
@@ -79,16 +79,16 @@ impl RunRows<'_> {
     }
 }
 
-/// The locations of a worker, which follow each other in the report.
+/// The locations of a worker, which are consecutive in the report.
 #[derive(Debug)]
 pub(super) struct Locations<'a> {
     /// Position of the first one in the report. All other positions are those in the list.
     pub(super) first: usize,
     pub(super) list: Vec<Location<'a>>,
     runs: Vec<Run>,
-    /// The metrics that most rows have.
+    /// The metrics of most rows.
     dense: Vec<MetricId>,
-    /// Whether any of them is idle at times.
+    /// Whether any location has idle time.
     pub(super) has_idle: bool,
     pub(super) metrics: &'a Metrics,
     pub(super) formulas: &'a Formulas,
@@ -96,12 +96,12 @@ pub(super) struct Locations<'a> {
     pub(super) paths: &'a ReportPaths,
     /// Whether threads are compared, by call path of the report.
     pub(super) is_parallel: Vec<bool>,
-    /// What all locations computed, if they are compared with each other.
+    /// The computation of all locations, if they are compared with each other.
     pub(super) computed: Option<&'a Totals>,
 }
 
 impl<'a> Locations<'a> {
-    /// The locations of processes; `has_idle_threads` says whether idle threads are looked for.
+    /// Returns the locations of processes; `has_idle_threads` says whether idle threads are computed.
     pub(super) fn new(
         tools: &Tools<'a>,
         (processes, results): (&'a [WalkedProcess], &'a [Results]),
@@ -133,7 +133,7 @@ impl<'a> Locations<'a> {
         Locations { first: first.unwrap_or(0), is_parallel, ..Locations::of(list, metrics, formulas, paths) }
     }
 
-    /// The first locations of a report, of which no thread is in parallel regions.
+    /// Returns the first locations of a report, without threads in parallel regions.
     pub(super) fn of(
         list: Vec<Location<'a>>,
         metrics: &'a Metrics,
@@ -156,7 +156,7 @@ impl<'a> Locations<'a> {
         }
     }
 
-    /// The runs that some locations are in, with their rows from a call path on.
+    /// Returns the runs of some locations, with their rows from a call path on.
     pub(super) fn runs(&self, path: u32, locations: &Range<usize>) -> Vec<RunRows<'_>> {
         let first = self.runs.partition_point(|run| run.locations.end <= locations.start);
         let runs = self.runs[first..].iter().take_while(|run| run.locations.start < locations.end);
@@ -172,13 +172,13 @@ impl<'a> Locations<'a> {
         among.collect()
     }
 
-    /// Which of some locations of the report are the worker's, by position in the list.
+    /// Returns the worker's part of some locations of the report, by position in the list.
     pub(super) fn among(&self, locations: &Range<usize>) -> Range<usize> {
         let position = |at: usize| at.saturating_sub(self.first).min(self.list.len());
         position(locations.start)..position(locations.end)
     }
 
-    /// How many locations take part in comparisons of processes, and of threads.
+    /// Returns the number of locations in comparisons of processes, and of threads.
     pub(super) fn participants(&self) -> [u64; 2] {
         [0, 1].map(|at| self.list.iter().filter(|location| location.participates[at]).count() as u64)
     }
@@ -199,7 +199,7 @@ fn runs(list: &[Location<'_>]) -> Vec<Run> {
     runs
 }
 
-/// Times at call paths of a process by those of the report, in rising order.
+/// Returns times at call paths of a process by those of the report, in ascending order.
 fn numbered(times: &[(PathId, i64)], numbers: &[u32]) -> Vec<(u32, i64)> {
     let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path as usize], ticks)).collect();
     times.sort_unstable();

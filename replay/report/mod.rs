@@ -1,4 +1,4 @@
-//! From the severities of all workers to the report: the file for viewers, and the summary for whoever waits for it.
+//! The report: from the severities of all workers to the file for viewers, and the summary for users.
 
 mod accounts;
 mod cube;

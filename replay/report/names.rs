@@ -1,17 +1,17 @@
-//! Names of functions and call paths for a line on a terminal. The report has them in full.
+//! Names of functions and call paths, shortened to a line on a terminal. The report has them in full.
 
 use crate::call_tree::NO_SITE;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
-/// Characters of a function's name.
+/// Maximum length of a function's name, in characters.
 const NAME: usize = 60;
 
-/// Characters of a call path, unless two functions take more.
+/// Maximum length of a call path, in characters, unless two functions take more.
 const PATH: usize = 90;
 
-/// The names of the functions along a call path of the report, with slashes between them. Functions that call themselves are
-/// named once, and of a long path the first and the innermost ones.
+/// Returns the names of the functions along a call path of the report, with slashes between them. Recursive
+/// functions are named once, and of a long path the first and the innermost ones.
 pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: u32) -> String {
     let mut at = paths.order.get(path as usize);
     let from_inside = std::iter::from_fn(|| {
@@ -22,16 +22,17 @@ pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: u32) -> String {
     fold(from_inside, |region| function(trace.region_name(region)))
 }
 
-/// The file and line of the call that leads to the innermost function of a call path, or in it.
+/// Returns file and line of the call that leads to the innermost function of a call path, or in it.
 pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: u32) -> Option<String> {
     let own = paths.tree[paths.order[path as usize] as usize];
-    // A call of MPI has no place of its own: its caller tells it.
+    // An MPI call has no site of its own: its caller has it.
     let of_caller = paths.tree.get(own.parent as usize).map_or(NO_SITE, |caller| caller.site);
     let site = if own.site == NO_SITE { of_caller } else { own.site };
     trace.sites.get(site as usize).map(place)
 }
 
-/// A place in a source file, or in a program's code where the line is unknown and the file's name ends with the address.
+/// Returns a place in a source file, or in a program's code if the line is unknown and the file's name ends
+/// with the address.
 fn place((file, line): &(String, u32)) -> String {
     match line {
         0 => base_name(file),
@@ -39,14 +40,14 @@ fn place((file, line): &(String, u32)) -> String {
     }
 }
 
-/// The last part of the path of a file, cut to a line's length.
+/// Returns the last part of the path of a file, cut to a line's length.
 pub(super) fn base_name(file: &str) -> String {
     cut_front(file.rsplit('/').next().unwrap_or(file))
 }
 
-/// Joins the names of functions, which come from the innermost one outwards.
+/// Joins the names of functions, which are ordered from the innermost one outwards.
 fn fold<F: PartialEq + Copy>(from_inside: impl Iterator<Item = F>, name: impl Fn(F) -> String) -> String {
-    // Paths may be very deep: only as many parts are made as fit, and of the others the last one is known in the end.
+    // Paths may be very deep: only as many parts are stored as fit, and the last one of the others.
     let mut parts: Vec<(F, usize)> = Vec::new();
     let mut outermost = None;
     for function in from_inside {
@@ -83,7 +84,7 @@ fn fold<F: PartialEq + Copy>(from_inside: impl Iterator<Item = F>, name: impl Fn
     format!("{first}/…/{}", inner.join("/"))
 }
 
-/// Keeps the end of a long name: functions of one class differ there.
+/// Cuts the front of a long name: functions of one class differ in the end.
 fn cut_front(name: &str) -> String {
     let length = name.chars().count();
     match length <= NAME {
@@ -92,7 +93,7 @@ fn cut_front(name: &str) -> String {
     }
 }
 
-/// The name of a function without its parameters and return type, arguments of templates folded.
+/// Returns the name of a function without its parameters and return type, template arguments folded.
 pub(super) fn function(name: &str) -> String {
     let short = match name.contains(['(', '<']) {
         true => without_signature(name).unwrap_or_else(|| name.to_owned()),
@@ -101,11 +102,11 @@ pub(super) fn function(name: &str) -> String {
     cut_front(&short)
 }
 
-/// Takes a demangled name of C++ or Rust apart; `None` if it is not what such names look like.
+/// Removes the signature of a demangled C++ or Rust name; `None` if it does not look like one.
 fn without_signature(name: &str) -> Option<String> {
     let mut short = String::new();
     let mut rest = name;
-    // Where the name begins behind a return type.
+    // Start of the name behind a return type.
     let mut begin = 0;
     let mut has_parameters = false;
     while let Some(next) = rest.chars().next() {
@@ -121,7 +122,7 @@ fn without_signature(name: &str) -> Option<String> {
                     1
                 }
             },
-            // Arguments of a template; or a type in front of a method, as in `<T as Trait>::method` of Rust.
+            // Template arguments; or a type in front of a method, as in `<T as Trait>::method` of Rust.
             '<' => {
                 let length = group(rest, '<', '>')?;
                 short.push_str("<…>");
@@ -132,14 +133,14 @@ fn without_signature(name: &str) -> Option<String> {
                 match &rest[..length] {
                     part @ ("(anonymous namespace)" | "(anonymous)") => short.push_str(part),
                     _ if rest[length..].starts_with("::") => {
-                        // A function inside of a function: its parameters go, too.
+                        // A function inside of a function: its parameters are left out, too.
                     }
                     _ => has_parameters = true,
                 }
                 length
             }
             '{' => {
-                // `{lambda(int)#1}`: the number tells lambdas of a function apart.
+                // `{lambda(int)#1}`: the number distinguishes the lambdas of a function.
                 let length = group(rest, '{', '}')?;
                 let inner = &rest[1..length - 1];
                 let kind = inner.split(['(', '<']).next().unwrap_or("");
@@ -174,7 +175,7 @@ fn without_signature(name: &str) -> Option<String> {
     (!short.is_empty()).then_some(short)
 }
 
-/// The length of an operator's name that a text begins with.
+/// Returns the length of an operator's name at the start of a text.
 fn operator(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("operator")?;
     const SYMBOLS: [&str; 12] = ["()", "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "->*", "->", "<", ">"];
@@ -187,7 +188,8 @@ fn operator(text: &str) -> Option<usize> {
     Some(text.len() - word.len() + word.find(['(', '<', ' ']).unwrap_or(word.len()))
 }
 
-/// The length of the group of brackets that a text begins with. What stands in round ones inside may compare numbers.
+/// Returns the length of the group of brackets at the start of a text. Round brackets inside may contain
+/// comparisons.
 fn group(text: &str, open: char, close: char) -> Option<usize> {
     let (mut depth, mut round) = (0_u32, 0_u32);
     let mut before = ' ';

@@ -1,5 +1,5 @@
-//! The severities of one metric at one call path. Mostly they are whole numbers, and often there are none: neither takes the
-//! room and the time that shares of ticks do.
+//! Severities of one metric at one call path. Most are whole numbers, and often all are zero: neither takes
+//! the memory and the time of shares of ticks.
 
 use std::borrow::Cow;
 
@@ -16,14 +16,14 @@ pub(super) enum Numbers {
     /// All are zero.
     #[default]
     Zero,
-    /// Whole numbers; where the metric is made of shares of ticks, whole ticks.
+    /// Whole numbers; if the metric is made of shares of ticks, whole ticks.
     Whole(Vec<i64>),
     /// Shares of ticks.
     Shares(Vec<i128>),
 }
 
 impl Numbers {
-    /// Whether all of them are zero.
+    /// Whether all numbers are zero.
     pub(super) fn are_zero(&self) -> bool {
         match self {
             Numbers::Zero => true,
@@ -32,7 +32,7 @@ impl Numbers {
         }
     }
 
-    /// All of them, if they are whole numbers; as many zeros as there may be, if they are zero.
+    /// Returns all numbers, if they are whole; if they are zero, the maximum number of zeros.
     pub(super) fn whole(&self) -> &[i64] {
         match self {
             Numbers::Whole(numbers) => numbers,
@@ -40,7 +40,7 @@ impl Numbers {
         }
     }
 
-    /// Puts a whole number in its place among so many.
+    /// Sets a whole number at a place; `width` is the number of places.
     #[inline]
     pub(super) fn put(&mut self, at: usize, width: usize, number: i64) {
         match self {
@@ -55,7 +55,7 @@ impl Numbers {
         }
     }
 
-    /// Puts whole numbers in their places among so many, from the first one on.
+    /// Sets whole numbers from a first place on; `width` is the number of places.
     pub(super) fn put_all(&mut self, first: usize, width: usize, numbers: impl Iterator<Item = i64>) {
         if let Numbers::Zero = self {
             *self = Numbers::Whole(vec![0; width]);
@@ -65,7 +65,7 @@ impl Numbers {
         }
     }
 
-    /// Puts a share of ticks in its place among so many, on top of whole ticks that are there.
+    /// Adds a share of ticks at a place, on top of whole ticks there; `width` is the number of places.
     pub(super) fn put_share(&mut self, at: usize, width: usize, share: i128) {
         match self {
             _ if share == 0 => {}
@@ -79,7 +79,8 @@ impl Numbers {
         }
     }
 
-    /// All of them in the longest form: shares of ticks if the metric is made of them. None if they are zero.
+    /// Returns all numbers in the longest form: shares of ticks if the metric is made of these. Empty if they
+    /// are zero.
     pub(super) fn long(&self, are_shares: bool) -> Cow<'_, [i128]> {
         match self {
             Numbers::Zero => Cow::default(),
@@ -89,8 +90,8 @@ impl Numbers {
         }
     }
 
-    /// Adds others, or takes them away. A whole number that exceeds the largest one becomes that, but not where the metric is
-    /// made of shares: what is stored as whole ticks has to be what shares would be.
+    /// Adds or subtracts other numbers. Whole numbers saturate, except if the metric is made of shares: the
+    /// result for whole ticks must be the same as for shares.
     pub(super) fn add(&mut self, others: &Numbers, is_without: bool, are_shares: bool) {
         let length = match others {
             Numbers::Zero => return,
@@ -121,7 +122,8 @@ impl Numbers {
         }
     }
 
-    /// Adds what they are in the file to a batch: seconds, or numbers of occurrences or bytes. Nothing if they are zero.
+    /// Adds the values for the file to a batch: seconds, or numbers of occurrences or bytes. Nothing if they
+    /// are zero.
     pub(super) fn encode(&self, clock: &ClockProperties, unit: Unit, batch: &mut Batch) {
         match self {
             Numbers::Zero => {}
@@ -136,13 +138,14 @@ impl Numbers {
     }
 }
 
-/// Whether nothing exceeds the largest number of one word.
+/// Whether no result exceeds the largest number of one word.
 fn is_exact(sums: &[i64], others: &[i64], is_without: bool) -> bool {
     let step = if is_without { i64::checked_sub } else { i64::checked_add };
     sums.iter().zip(others).all(|(&sum, &other)| step(sum, other).is_some())
 }
 
-/// A share of ticks in seconds. Most are whole ticks, which take no long division; the result is the same.
+/// Returns a share of ticks in seconds. Most are whole ticks, which need no long division; the result is the
+/// same.
 fn seconds(clock: &ClockProperties, share: i128) -> f64 {
     match i64::try_from(share >> fraction::FRACTION) {
         Ok(ticks) if whole(ticks) == share => clock.word(ticks),

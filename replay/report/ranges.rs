@@ -1,9 +1,10 @@
-//! Many numbers in few words: `ranks 1–3, 7`.
+//! Short form of many numbers: `ranks 1–3, 7`.
 
-/// Ranges that are told, at most.
+/// Maximum number of ranges in a list.
 const RANGES: usize = 4;
 
-/// A list of rising numbers; `what` they are, several. If there are many ranges, the first ones and how many numbers in all.
+/// Returns a list of ascending numbers; `what` is their plural noun. If there are many ranges, the first ones
+/// and the count of all numbers.
 pub(super) fn list(what: &str, numbers: Vec<u32>) -> String {
     let ranges: Vec<&[u32]> = numbers.chunk_by(|a, b| a + 1 == *b).collect();
     let text = |range: &&[u32]| match range {
@@ -18,7 +19,7 @@ pub(super) fn list(what: &str, numbers: Vec<u32>) -> String {
     }
 }
 
-/// A number with commas between thousands.
+/// Returns a number with commas between thousands.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let (head, rest) = digits.split_at(digits.len() % 3);

@@ -1,4 +1,4 @@
-//! What the summary says of rows, collected on the way.
+//! Data for the summary that is collected from rows.
 
 use super::culprits::Culprits;
 use super::waiting::Waiting;
@@ -10,7 +10,7 @@ use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
-/// What is collected from rows.
+/// The collectors of wait states and culprits.
 #[derive(Debug)]
 pub(super) struct Remarks<'r> {
     pub(super) waiting: Waiting,
@@ -18,7 +18,7 @@ pub(super) struct Remarks<'r> {
 }
 
 impl<'r> Remarks<'r> {
-    /// Nothing yet, of no rows.
+    /// Starts without any data.
     pub(super) fn new(
         tools: &Tools<'r>,
         paths: &'r ReportPaths,
@@ -30,7 +30,7 @@ impl<'r> Remarks<'r> {
         }
     }
 
-    /// Whether anything is collected of a metric.
+    /// Whether a metric is collected.
     pub(super) fn are_about(&self, metric: MetricId) -> bool {
         self.waiting.is_about(metric) || self.culprits.is_about(metric)
     }
@@ -41,7 +41,7 @@ impl<'r> Remarks<'r> {
         self.culprits.add(metric, path, first, row);
     }
 
-    /// What all workers collected, at worker 0.
+    /// Returns the data of all workers, at worker 0.
     ///
     /// # Errors
     /// If a worker failed.

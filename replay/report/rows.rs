@@ -1,7 +1,7 @@
-//! The rows of one call path: the severities of all metrics, at some neighbouring locations of a worker.
+//! Rows of one call path: the severities of all metrics, at some neighbouring locations of a worker.
 //!
-//! What was measured is fetched from each location; then come the metrics that follow from others, each behind those that it
-//! is made of. Nothing larger is ever made: there may be very many call paths and locations.
+//! Measured severities are fetched from each location; then come the derived metrics, each behind those that
+//! it is computed from. Nothing larger is ever stored: there may be very many call paths and locations.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::imbalance::{Own, Part};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 
-/// Locations at a time, at most: what they have at the next call paths stays in a cache meanwhile.
+/// Maximum number of locations at a time: their data of the next call paths stays in a cache meanwhile.
 pub(super) const WIDTH: usize = 128;
 
 /// The rows of a call path at some locations.
@@ -29,13 +29,14 @@ pub(super) struct Rows<'r> {
     metrics: Vec<MetricId>,
 }
 
-/// A range in chunks of a length, of which the last one may be shorter.
+/// Splits a range into chunks of a length; the last one may be shorter.
 pub(super) fn chunks(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(length).map(move |first| first..range.end.min(first + length))
 }
 
 impl Locations<'_> {
-    /// Calls `with` for the rows of some call paths at some locations: at each location in rising order of call paths.
+    /// Calls `with` for the rows of some call paths at some locations: at each location in ascending order of
+    /// call paths.
     pub(super) fn each_row(&self, paths: &Range<u32>, among: Range<usize>, mut with: impl FnMut(&Rows<'_>)) {
         for locations in chunks(among, WIDTH) {
             let mut runs = self.runs(paths.start, &locations);
@@ -55,14 +56,14 @@ impl Locations<'_> {
 }
 
 impl<'r> Rows<'r> {
-    /// The rows that there are, each with its metric.
+    /// Returns the rows that are not zero, each with its metric.
     pub(super) fn list(&self) -> impl Iterator<Item = (MetricId, &Numbers)> {
         let rows = self.metrics.iter().map(|&metric| (metric, &self.numbers[metric]));
         rows.filter(|(_, numbers)| !numbers.are_zero())
     }
 
-    /// Calls `with` for what each location that is compared with others has computed, and whether it comes there; with its
-    /// position among the numbers.
+    /// Calls `with` for the computation of each location that is compared with others, and whether it has
+    /// visits there; with its position among the numbers.
     pub(super) fn each_work(&self, mut with: impl FnMut(usize, Own)) {
         let is_parallel = self.all.is_parallel[self.path as usize];
         let Metrics { computation, visits, .. } = *self.all.metrics;
@@ -84,7 +85,7 @@ impl<'r> Rows<'r> {
         &self.all.list[self.locations.clone()]
     }
 
-    /// Puts numbers where none are.
+    /// Sets the numbers of a metric that has none.
     fn set(&mut self, metric: MetricId, numbers: Numbers) {
         if !matches!(numbers, Numbers::Zero) {
             self.metrics.push(metric);
@@ -92,7 +93,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// The numbers of a metric, of which some will not be zero.
+    /// Returns the numbers of a metric, of which some will not be zero.
     #[inline]
     fn some(&mut self, metric: MetricId) -> &mut Numbers {
         if matches!(self.numbers[metric], Numbers::Zero) {
@@ -101,7 +102,7 @@ impl<'r> Rows<'r> {
         &mut self.numbers[metric]
     }
 
-    /// What locations have by themselves.
+    /// Fetches the severities that are stored for locations.
     fn fetch(&mut self, runs: &mut [RunRows<'_>]) {
         let width = self.locations.len();
         for run in runs {
@@ -127,7 +128,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// The metrics that follow from others: those of which a part is not zero.
+    /// Computes the derived metrics: those of which a part is not zero.
     fn follow(&mut self) {
         let formulas = self.all.formulas;
         let region = self.all.paths.region(self.path);
@@ -152,7 +153,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    /// The time in which threads were idle, on top of the time that was measured. No other metric is made of it.
+    /// Adds the idle time of threads, on top of the measured time. No other metric is derived from it.
     fn add_idle_time(&mut self) {
         if !self.all.has_idle {
             return;
@@ -175,7 +176,7 @@ impl<'r> Rows<'r> {
         self.set(limited_parallelism, limited);
     }
 
-    /// How far locations are from the mean of all, wherever they take part.
+    /// Computes the deviation of locations from the mean of all, at all call paths where they are compared.
     fn compare(&mut self) {
         let Some(computed) = self.all.computed else { return };
         let width = self.locations.len();
@@ -203,8 +204,9 @@ mod tests {
     use crate::severity::Severities;
     use crate::trace::{Trace, tests::world};
 
-    /// The rows of two call paths at two locations, as text. The first one has time 5 and 3 there, and idle time; the
-    /// second one comes to the second call path only, and has time 7 there, and sends 9 bytes.
+    /// Returns the rows of two call paths at two locations, as text. The first location has time 5 and 3
+    /// there, and idle time; the second one visits only the second call path, has time 7 there, and sends 9
+    /// bytes.
     fn rows(metrics: &[&str], computed: Option<&Totals>) -> Vec<String> {
         let trace = Trace::new(world(&[0]), Semantics::Corrected).unwrap();
         let all = Metrics::new(true);

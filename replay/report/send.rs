@@ -1,7 +1,7 @@
-//! Brings values to worker 0, a portion of the report at a time.
+//! Sending of values to worker 0, one portion of the report at a time.
 //!
-//! Every worker makes the values of its locations as they will be in the file, and gives the rows in which it has something.
-//! Worker 0 puts them into their places in the file while the others are at the next portion.
+//! Every worker computes the values of its locations as they will be in the file, and sends the rows in which
+//! it has any. Worker 0 puts them into their places in the file while the others compute the next portion.
 
 use std::ops::Range;
 
@@ -16,16 +16,19 @@ use crate::exchange::{Batch, Exchange, gather};
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
-/// Values of a portion if there is one worker, about: they stay in a cache until they are written.
+/// Approximate number of values in a portion if there is one worker: they stay in a cache until they are
+/// written.
 const VALUES: usize = 1 << 18;
 
-/// Values of a portion at most, unless it is as small as portions may be: 8 MiB.
+/// Maximum number of values in a portion of more than the minimum size: 8 MiB.
 const MOST: usize = 1 << 20;
 
-/// Call paths of a portion at least, if there are as many: their severities at a location fill a line of the cache.
+/// Minimum number of call paths in a portion, if there are as many: their severities at a location fill a
+/// cache line.
 const PATHS: usize = 8;
 
-/// Locations of a portion at least, if there are as many: what is written at a time fills a page.
+/// Minimum number of locations in a portion, if there are as many: the data that is written at a time fills a
+/// page.
 const LOCATIONS: usize = 512;
 
 /// A value as it is in the file.
@@ -49,14 +52,14 @@ impl<'i> Portion<'i> {
         Portion { index, paths, locations, before }
     }
 
-    /// The place of a row among those of the portion, which come in the order of the file.
+    /// Returns the place of a row among those of the portion, in the order of the file.
     fn row(&self, metric: MetricId, path: u32) -> u32 {
         let first = self.index.position(metric, self.paths.start);
         self.before[metric] + self.index.position(metric, path) - first
     }
 }
 
-/// All portions of a report, by their call paths and locations.
+/// Returns all portions of a report, by their call paths and locations.
 fn portions(
     index: &Index,
     paths: usize,
@@ -67,7 +70,7 @@ fn portions(
     for metric in 0..index.metrics() {
         index.paths(metric).for_each(|path| counts[path as usize] += 1);
     }
-    // What other workers send is asked for in larger pieces.
+    // Values of other workers are gathered in larger pieces.
     let most = if workers > 1 { MOST } else { VALUES };
     let mut portions = Vec::new();
     let mut start = 0;
@@ -86,7 +89,7 @@ fn portions(
     portions
 }
 
-/// Brings the values of all workers to worker 0, which writes them, and collects what there is to remark on them.
+/// Sends the values of all workers to worker 0, which writes them, and collects the remarks on them.
 ///
 /// # Errors
 /// If the file cannot be written, or a worker failed.
@@ -124,8 +127,8 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Adds rows to a batch, and collects what there is to remark on them: the first location, how many locations and how many
-/// rows; of each row its place in the portion, and the values.
+/// Adds rows to a batch, and collects the remarks on them: the first location, the numbers of locations and
+/// of rows; for each row its place in the portion, and the values.
 fn encode(
     tools: &Tools<'_>,
     portion: &Portion<'_>,
@@ -146,7 +149,7 @@ fn encode(
     }
 }
 
-/// Puts rows into those of a portion at some locations.
+/// Decodes rows into those of a portion at some locations.
 fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
     let mut rest = batch;
     while let [first, width, count, next @ ..] = rest {
@@ -161,7 +164,7 @@ fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
     }
 }
 
-/// Writes what the workers have sent for a portion; `width` is the number of all locations.
+/// Writes the batches of all workers for a portion; `width` is the number of all locations.
 fn put(
     writer: &mut Writer,
     portion: &Portion<'_>,
@@ -176,7 +179,7 @@ fn put(
     for metric in 0..index.metrics() {
         let rows = before[metric] as usize..before[metric + 1] as usize;
         let number = index.position(metric, paths.start) as usize;
-        // Rows of all locations follow each other in the file.
+        // Rows of all locations are contiguous in the file.
         let together = if locations.len() == width { rows.len().max(1) } else { 1 };
         for some in chunks(rows.clone(), together) {
             let first = (number + some.start - rows.start) * width + locations.start;
@@ -191,7 +194,8 @@ fn put(
 mod tests {
     use super::*;
 
-    /// Call path 0 has rows of two metrics, all others of one of them, but 9, which has none.
+    /// Returns an index: call path 0 has rows of two metrics, all others of one of them, except 9, which has
+    /// none.
     fn index() -> Index {
         let first = (0..9).chain(10..30).map(|path| (0, path));
         Index::with_rows(3, 30, first.chain([(2, 0)]))

@@ -1,14 +1,14 @@
-//! The statistics in the form that viewers read (specification 13.1); `docs/statistics.md` describes the file.
+//! The statistics file for viewers (specification 13.1); `docs/statistics.md` describes the format.
 
 use cubex::{CnodeId, LocationId, PatternInstance, PatternStatistics, statistics_text};
 
 use crate::statistics::{Instance, SUBJECTS, Total};
 use crate::trace::Trace;
 
-/// What the name of the file ends in; the rest is the report's.
+/// Extension of the file's name; the rest is the report's.
 pub(super) const EXTENSION: &str = "stat";
 
-/// The text of the file: the patterns that occurred. Ticks become seconds here.
+/// Returns the text of the file: the patterns that occurred. Ticks become seconds here.
 pub(super) fn text(trace: &Trace, totals: &[Total]) -> String {
     let clock = &trace.definitions.clock;
     let seconds = |ticks: f64| ticks / clock.resolution as f64;

@@ -1,18 +1,18 @@
-//! A first look at all rows of a worker: what its locations computed, and which rows they have.
+//! Survey: a first pass over all rows of a worker, for the sums of computation and the index of rows.
 
 use super::index::Index;
 use super::locations::Locations;
 use crate::imbalance::{Own, Total, Totals};
 
-/// What a first look tells.
+/// Results of the first pass.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// What the locations computed together.
+    /// The computation of all locations together.
     pub(super) totals: Totals,
-    /// By call path of the report: the least and the most that any of them computed, of those that do not come there, and of
-    /// those that do. The least is above the most if there are none.
+    /// By call path of the report: the minimum and maximum computation of a location, of those without visits
+    /// there, and of those with visits. The minimum is above the maximum if there are none.
     extremes: Vec<[[i64; 2]; 2]>,
-    /// The rows that they have by themselves.
+    /// The rows that are stored for the locations.
     index: Index,
 }
 
@@ -37,7 +37,7 @@ impl Survey {
         Survey { totals: Totals { paths: totals, participants: locations.participants() }, extremes, index }
     }
 
-    /// The rows that the locations have, once they know of all whether these computed more or less.
+    /// Returns the rows of the locations, once it is known whether these computed more or less than the mean.
     pub(super) fn index(mut self, locations: &Locations<'_>) -> Index {
         let Some(computed) = locations.computed else { return self.index };
         for ((path, &is_parallel), extremes) in (0..).zip(&locations.is_parallel).zip(self.extremes) {

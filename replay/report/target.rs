@@ -1,4 +1,5 @@
-//! What stands where the report and its statistics will be, looked at before the work starts.
+//! Target: checks of the existing files at the paths of the report and its statistics, before the work
+//! starts.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,11 +11,11 @@ use super::cube::CREATOR;
 use super::statistics::EXTENSION;
 use crate::error::Error;
 
-/// Checks before the work starts that a report can be written at its end: the directory must be writable, and files that
-/// are there must be ours, unless `force` is given.
+/// Checks before the work starts that the report can be written at the end: the directory must be writable,
+/// and existing files must be ours, unless `force` is given.
 ///
 /// # Errors
-/// In words for the user.
+/// If it cannot, in words for the user.
 pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
     check(report, force, is_our_report)?;
     Writer::probe(report)?;
@@ -44,10 +45,10 @@ fn is_our_report(path: &Path) -> bool {
     })
 }
 
-/// The format has no place for a creator, but only we say who caused an instance. Without instances there is nothing to
-/// lose.
+/// Whether a file is ours. The format has no field for a creator, but only our files name the cause of an
+/// instance. Without instances there is nothing to lose.
 fn are_our_statistics(path: &Path) -> bool {
-    /// More than any of our files has.
+    /// Upper bound of the size of our files.
     const MOST: u64 = 1 << 20;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));

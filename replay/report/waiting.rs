@@ -1,4 +1,4 @@
-//! Waiting, as the summary tells of it: collected from the rows of the report on their way.
+//! Waiting time for the summary, collected from the rows of the report as they are sent.
 
 use rustc_hash::FxHashMap;
 
@@ -10,14 +10,14 @@ use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::trace::Trace;
 
-/// Waiting as it is collected from the rows of the report.
+/// Collector of waiting time from the rows of the report.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// Whether a metric is waiting, by metric.
+    /// Whether a metric is waiting time, by metric.
     is_waiting: Vec<bool>,
-    /// Whether a metric is waiting that no other waiting metric contains.
+    /// Whether a metric is waiting time that no other such metric contains.
     is_top: Vec<bool>,
-    /// Ticks by metric and call path, metrics below included.
+    /// Ticks by metric and call path, child metrics included.
     by_place: FxHashMap<(MetricId, u32), i128>,
     /// Ticks by location.
     by_location: Vec<i64>,
@@ -27,7 +27,7 @@ impl Waiting {
     pub(super) fn new(trace: &Trace, metrics: &Metrics) -> Waiting {
         let mut is_waiting = vec![false; metrics.list.len()];
         for pattern in &metrics.patterns {
-            // Start-up and shut-down are not what a user can act on.
+            // Users can do little about start-up and shutdown.
             let is_start_up = pattern.pattern.metric.parent == Some("mpi_init_exit");
             is_waiting[pattern.metric] = pattern.pattern.is_waiting && !is_start_up;
         }
@@ -43,13 +43,13 @@ impl Waiting {
         }
     }
 
-    /// All waiting of a metric, in ticks; `None` if it is not what a user can act on.
+    /// Returns the waiting time of a metric, in ticks; `None` if users can do little about it.
     pub(super) fn of(&self, metric: MetricId) -> Option<i128> {
         let of_metric = self.by_place.iter().filter(|(place, _)| place.0 == metric);
         self.is_waiting[metric].then(|| of_metric.map(|(_, ticks)| ticks).sum())
     }
 
-    /// Whether anything is collected of a metric.
+    /// Whether a metric is collected.
     pub(super) fn is_about(&self, metric: MetricId) -> bool {
         self.is_waiting[metric]
     }
@@ -80,7 +80,7 @@ impl Waiting {
         batch.extend(words);
     }
 
-    /// Adds what another worker has collected.
+    /// Adds the data that another worker has collected.
     pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
         for _ in 0..reader.word() {
             let (metric, path) = halves(reader.word());
@@ -92,12 +92,13 @@ impl Waiting {
         }
     }
 
-    /// All waiting, in ticks.
+    /// Returns all waiting time, in ticks.
     pub(super) fn all(&self) -> i64 {
         total(self.by_location.iter().copied())
     }
 
-    /// The largest wait states, the largest first. `name` knows the call paths, `seconds` what a tick is.
+    /// Returns the largest wait states in descending order. `name` returns the names of call paths, `seconds`
+    /// converts ticks.
     pub(super) fn largest(
         &self,
         metrics: &Metrics,
@@ -123,7 +124,7 @@ impl Waiting {
         wait_states.into_iter().take(NAMED).map(wait_state).collect()
     }
 
-    /// The ranks that wait most: name, waiting, time.
+    /// Returns the ranks with the longest waiting time: name, waiting time, time.
     pub(super) fn ranks(
         &self,
         trace: &Trace,

@@ -1,4 +1,4 @@
-//! The report from end to end: what all workers know is brought together, the file written, the summary made.
+//! Writing of the report: the data of all workers is gathered, the file written, the summary made.
 
 use std::path::{Path, PathBuf};
 
@@ -29,30 +29,30 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
 
-/// What workers found besides severities.
+/// Results of the workers besides severities.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The severities of each process, and what was odd in it.
+    /// The severities and findings of each process.
     pub results: Vec<Results>,
-    /// What was odd; findings of single processes are in their processes.
+    /// Findings that belong to no single process.
     pub findings: Findings,
     /// The instances of wait states.
     pub statistics: Statistics,
-    /// Waiting that may be due to wrong clocks.
+    /// Wait states that may be an artifact of wrong clocks.
     pub doubtful: Doubtful,
-    /// What was wrong with clocks, if they were corrected.
+    /// Violations of the clock condition, if clocks were corrected.
     pub violations: Option<Violations>,
-    /// Who made others wait.
+    /// The culprits.
     pub culprits: causes::Culprits,
 }
 
-/// About how many bytes writing the report takes: call trees, and what rows take while they are on their way.
+/// Returns the approximate number of bytes that writing the report needs: call trees, and rows in transit.
 pub fn bytes_needed(processes: &[WalkedProcess]) -> u64 {
     400 * processes.iter().map(|process| process.paths.len() as u64).sum::<u64>()
 }
 
-/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 does, and answers the summary and the
-/// complete report, which is not in place yet. Existing files are untouched.
+/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 writes, and returns
+/// the summary and the complete report, which is not in place yet. Existing files are untouched.
 ///
 /// # Errors
 /// If a file cannot be written, or a worker failed.
@@ -91,13 +91,13 @@ pub fn write(
         .map(|complete| (summarize(tools, &locations, &computed, accounts, &remarks, target), complete)))
 }
 
-/// Whether locations are compared, and idle threads looked for.
+/// Whether locations are compared, and idle threads are computed.
 fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
     let is_of_posix = |region| trace.region(region).paradigm == Paradigm::PTHREAD;
     trace.semantics.compares_posix_threads() || !paths.tree.iter().any(|path| is_of_posix(path.region))
 }
 
-/// The statistics of all workers, at worker 0.
+/// Returns the statistics of all workers, at worker 0.
 fn total_statistics(
     statistics: Statistics,
     trace: &Trace,
@@ -113,7 +113,7 @@ fn total_statistics(
     statistics.total(number, process_of, exchange)
 }
 
-/// Begins the file with all but the values.
+/// Creates the file with everything except the values.
 fn begin(
     target: &Path,
     tools: &Tools<'_>,
@@ -129,7 +129,7 @@ fn begin(
     Ok(writer)
 }
 
-/// The summary, once everything is at worker 0.
+/// Returns the summary, once everything is at worker 0.
 fn summarize(
     tools: &Tools<'_>,
     locations: &Locations<'_>,
@@ -168,7 +168,7 @@ fn summarize(
     }
 }
 
-/// The findings as a table of tab-separated values, for programs.
+/// Returns the findings as a table of tab-separated values, for programs.
 fn findings_table(trace: &Trace, findings: &Findings) -> String {
     let mut table =
         String::from("finding\tclass\tcount\tfirst at second\tfirst at location\tfirst example\tmeaning\n");

@@ -105,7 +105,7 @@ pub(super) struct Causes {
     pub(super) list: Vec<Cause>,
     /// Start of the delays announced by each worker, and the end of all of these: idle threads follow.
     pub(super) firsts: Vec<usize>,
-    /// For each of the idle threads: the position since which the main thread worked alone.
+    /// For each cause of idle threads: the position since which the main thread worked alone.
     pub(super) alone_since: Vec<Option<JournalPosition>>,
     /// Their numbers in the list, by causing location.
     pub(super) of_line: Groups,

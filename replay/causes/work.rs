@@ -142,7 +142,8 @@ pub(super) fn compare_again(
     })
 }
 
-/// Work of a location that makes others wait. Many delays in sequence may have the same causing event.
+/// Work of a location that makes others wait, kept because many delays in sequence may have the same causing
+/// event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnWork {
     of: Option<(JournalSpot, Past)>,

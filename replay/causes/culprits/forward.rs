@@ -65,8 +65,8 @@ pub(super) struct Forward<'a> {
     ways: Vec<Way>,
     /// Locations that can continue.
     ready: Vec<usize>,
-    /// Causes that pass nothing on, of which their wait states still have to be informed: the graph, and the
-    /// number there.
+    /// Causes that pass nothing on and have not yet sent that to their wait states: the graph, and the number
+    /// there.
     without: Vec<(usize, u32)>,
     /// By cause that propagates up to the current position: the shares of all waiting where its range starts.
     before: Kept<Shares>,

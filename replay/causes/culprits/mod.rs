@@ -43,7 +43,7 @@ pub(super) const NAMED: usize = 5;
 pub struct Culprit {
     /// The function.
     pub function: Function,
-    /// The delay costs of its waiting, in ticks as a fixed-point number.
+    /// The delay costs: of the others' waiting, in ticks as a fixed-point number.
     pub costs: i128,
     /// The class with the largest part of the costs.
     pub class: Class,

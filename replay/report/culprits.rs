@@ -293,7 +293,7 @@ fn victims(trace: &Trace, victims: &Victims, costs: i128) -> Part {
     Part { text, share: float(waiting) / float(costs) }
 }
 
-/// Who waits long enough to be named.
+/// Returns the locations that wait long enough to be named.
 fn notable(waiting: &BTreeMap<u32, i128>) -> Vec<u32> {
     let most = waiting.values().copied().max().unwrap_or(0);
     waiting.iter().filter(|&(_, &ticks)| ticks >= most / NOTABLE).map(|(&who, _)| who).collect()

@@ -101,7 +101,7 @@ pub(super) struct Locations<'a> {
 }
 
 impl<'a> Locations<'a> {
-    /// Returns the locations of processes; `has_idle_threads` says whether idle threads are computed.
+    /// Returns the locations of processes; `has_idle_threads` says whether idle time is computed.
     pub(super) fn new(
         tools: &Tools<'a>,
         (processes, results): (&'a [WalkedProcess], &'a [Results]),

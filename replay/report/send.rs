@@ -40,7 +40,7 @@ struct Portion<'i> {
     index: &'i Index,
     paths: Range<u32>,
     locations: Range<usize>,
-    /// By metric, how many rows of the portion come before; in the end, how many rows it has.
+    /// By metric, the number of rows of the portion before it; at the end, the number of all its rows.
     before: Vec<u32>,
 }
 

@@ -91,7 +91,7 @@ pub fn write(
         .map(|complete| (summarize(tools, &locations, &computed, accounts, &remarks, target), complete)))
 }
 
-/// Whether locations are compared, and idle threads are computed.
+/// Whether locations are compared, and idle time is computed.
 fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
     let is_of_posix = |region| trace.region(region).paradigm == Paradigm::PTHREAD;
     trace.semantics.compares_posix_threads() || !paths.tree.iter().any(|path| is_of_posix(path.region))

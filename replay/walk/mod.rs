@@ -123,7 +123,7 @@ pub struct Walked {
     pub process: WalkedProcess,
     /// Its communication, until wait states are found.
     pub operations: Arc<Operations>,
-    /// The journal of each location's time, in order; none unless positions are places in there.
+    /// The journal of each location; empty unless positions are those in the journal.
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
     pub records: Vec<Records>,

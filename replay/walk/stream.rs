@@ -196,7 +196,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Returns this stream's turn: the time of the next event, after all that do not wait for a fork; `None`
-    /// at the end. At one time joins come last, and after them the begins in the next team.
+    /// at the end. At one time joins come last, and after them the begin events of a later team.
     #[inline]
     pub(super) fn turn(&self, state: &ProcessWalk<'_>) -> Option<Turn> {
         self.next.map(|(time, head)| match head.begins_team() || head.joins() {

@@ -264,7 +264,7 @@ impl ProcessWalk<'_> {
         true
     }
 
-    /// Adds a finding for each task that was never completed.
+    /// Adds a finding for each task that was created and never started.
     pub(super) fn drop_tasks(&mut self) {
         let names: Vec<TaskName> = self.tasks.known.keys().copied().collect();
         names.into_iter().for_each(|name| self.incomplete(name));

@@ -1,7 +1,8 @@
-//! Whether all workers analyse the same trace in the same way.
+//! Agreement check: all workers analyse the same trace in the same way.
 //!
-//! Each process reads the definitions for itself and numbers everything by them. Where one of them sees another file, such
-//! as an old copy on its node, the numbers would mean something else there, and the report would be wrong without a word.
+//! Each process reads the definitions for itself and derives all numbers from them. If one of them read
+//! another file, such as an old copy on its node, the same numbers would mean something else there, and the
+//! report would be wrong without notice.
 
 use std::hash::{Hash, Hasher};
 
@@ -15,17 +16,17 @@ use crate::options::Options;
 /// Words of a [`Basis`] in a batch.
 const WORDS: usize = 2;
 
-/// What has to be the same on all workers, as hashes.
+/// Hashes of everything that has to be the same on all workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Basis {
-    /// The bytes of the definitions, and what the anchor says.
+    /// Hash of the bytes of the definitions and of the contents of the anchor file.
     definitions: u64,
-    /// The program, and the options that decide what it exchanges.
+    /// Hash of the program and of the options that decide what it exchanges.
     program: u64,
 }
 
 impl Basis {
-    /// What this worker goes by; `definitions` are the bytes of the file.
+    /// Returns the basis of this worker; `definitions` are the bytes of the file.
     pub fn new(options: &Options, archive: &Archive, definitions: &[u8]) -> Basis {
         Basis {
             definitions: hash(|hasher| {
@@ -39,15 +40,16 @@ impl Basis {
         }
     }
 
-    /// Puts it before everything else in a batch.
+    /// Puts the basis before everything else in a batch.
     pub fn encode(self, batch: &mut Batch) {
         batch.splice(..0, [self.definitions, self.program]);
     }
 
-    /// Takes it from what each worker gave, in the order of workers; answers the rests.
+    /// Takes the bases off the batches that the workers gave, in the order of workers; returns the rest of
+    /// each batch.
     ///
     /// # Errors
-    /// If a worker goes by something else than this one. The others then find that too.
+    /// If the basis of a worker differs from this one's. The other workers then detect that, too.
     pub fn check<'a>(self, archive: &Archive, given: &'a [Batch]) -> Result<Vec<&'a [u64]>, Error> {
         given.iter().enumerate().map(|(worker, batch)| self.check_one(archive, worker, batch)).collect()
     }

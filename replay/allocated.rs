@@ -1,17 +1,18 @@
-//! Bytes that lists of a thread have, as the allocator counts them: what grows next may take as much again, and no step
-//! has to add up its lists.
+//! Bytes in lists of a thread, as counted by the allocator. A list that grows next may take as much again;
+//! thanks to the count no step has to add up its lists.
 
 use std::cell::Cell;
 
-/// Bytes from which on a list counts. Smaller ones fit into the room that is always left for what is small.
+/// Size in bytes from which on a list counts. Smaller ones fit into the room that is always left for small
+/// allocations.
 const COUNTED: usize = 1 << 10;
 
 thread_local! {
-    /// Bytes of lists that this thread made, without those that it freed.
+    /// Bytes of lists that this thread allocated, minus those that it freed.
     static ALIVE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Counts a list whose size changes, in bytes; 0 before it is made, and when it is freed.
+/// Counts a list whose size in bytes changes; the size is 0 before allocation and after freeing.
 #[inline]
 pub(crate) fn count(before: usize, after: usize) {
     if before.max(after) >= COUNTED {
@@ -20,17 +21,17 @@ pub(crate) fn count(before: usize, after: usize) {
     }
 }
 
-/// A moment in the life of a thread, from which on its lists are counted.
+/// A start of counting: lists that a thread allocates from then on are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Since(i64);
 
 impl Since {
-    /// This moment.
+    /// Starts counting now.
     pub fn now() -> Since {
         Since(ALIVE.get())
     }
 
-    /// Bytes of the lists that the thread made since then, without those that it freed.
+    /// Returns the bytes of the lists that the thread allocated since then, minus those that it freed.
     pub fn bytes(self) -> u64 {
         (ALIVE.get() - self.0).max(0).unsigned_abs()
     }

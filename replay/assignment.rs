@@ -1,9 +1,9 @@
-//! Which worker owns which processes: consecutive blocks, balanced by the bytes of their event files.
+//! Assignment of processes to workers: consecutive blocks, balanced by the bytes of their event files.
 
 use std::ops::Range;
 
-/// Cuts `weights.len()` processes into `workers` consecutive blocks of about equal weight. All workers compute the same
-/// cut. With more workers than processes some blocks are empty.
+/// Cuts `weights.len()` processes into `workers` consecutive blocks of about equal weight. All workers
+/// compute the same cut. If there are more workers than processes, some blocks are empty.
 pub fn blocks(weights: &[u64], workers: usize) -> Vec<Range<usize>> {
     // Every process costs something even if its files are empty.
     let weight = |at: usize| u128::from(weights[at]) + 1;
@@ -25,7 +25,7 @@ pub fn blocks(weights: &[u64], workers: usize) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Who works for which process.
+/// The owner of each process.
 #[derive(Clone, Debug)]
 pub struct Owners {
     /// First process of each worker, in rising order.
@@ -33,19 +33,19 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The owners of consecutive blocks of processes.
+    /// Makes the owners of consecutive blocks of processes.
     pub fn new(blocks: &[Range<usize>]) -> Owners {
         Owners { firsts: blocks.iter().map(|block| block.start).collect() }
     }
 
-    /// The first process of a worker.
+    /// Returns the first process of a worker.
     pub fn first(&self, worker: usize) -> usize {
         self.firsts[worker]
     }
 
-    /// The worker that owns a process.
+    /// Returns the worker that owns a process.
     pub fn of(&self, process: usize) -> usize {
-        // Of workers with equal firsts all but the last have no process.
+        // Of several workers with the same first process only the last one owns any.
         self.firsts.partition_point(|&first| first <= process) - 1
     }
 }

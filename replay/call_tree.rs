@@ -1,7 +1,8 @@
-//! The tree of call paths: which regions were entered from which.
+//! The tree of call paths: regions by the path that they were entered from.
 //!
-//! Paths are numbered in order of first appearance, parents before children. Merging trees appends what is unknown in
-//! the order of the other tree; that is associative, so any reduction over trees in rank order gives the same numbers.
+//! Paths are numbered in the order of their first appearance, parents before children. Merging appends
+//! unknown paths in the order of the other tree. That is associative, so any reduction over trees in the
+//! order of ranks gives the same numbers.
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
@@ -17,28 +18,30 @@ pub const NO_PATH: PathId = PathId::MAX;
 /// Stands for "no call site known".
 pub const NO_SITE: u32 = u32::MAX;
 
-/// A node of a call tree: what was entered, from where.
+/// A node of a call tree: a region and the path that it was entered from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CallPath {
     /// The path that it was entered from; [`NO_PATH`] at a root.
     pub parent: PathId,
     /// Position among the regions of the [`Trace`](crate::trace::Trace).
     pub region: u32,
-    /// Position in [`Trace::sites`](crate::trace::Trace::sites), where calling contexts tell it, else [`NO_SITE`].
+    /// Position in [`Trace::sites`](crate::trace::Trace::sites), if calling contexts name the call site, else
+    /// [`NO_SITE`].
     pub site: u32,
 }
 
-/// Call paths, each with its children found by hash.
+/// Call paths with a hash table that finds the children of each.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     paths: Vec<CallPath>,
-    /// Each path stands where its hash says, or in the next free place; [`NO_PATH`] in free ones. A power of two of them,
-    /// at least twice as many as paths: a walk asks at every other event.
+    /// The hash table: each path stands at the place of its hash or at the next free one; free ones have
+    /// [`NO_PATH`]. Its size is a power of two, at least twice the number of paths, as a walk looks a path up
+    /// at every other event.
     places: Vec<PathId>,
 }
 
 impl CallTree {
-    /// The path of `region` entered from `parent` at `site`; new paths get the next number.
+    /// Returns the path of `region` entered from `parent` at `site`; a new path gets the next number.
     #[inline]
     pub fn enter(&mut self, parent: PathId, region: u32, site: u32) -> PathId {
         match self.find(parent, region, site) {
@@ -47,7 +50,7 @@ impl CallTree {
         }
     }
 
-    /// The path of `region` entered from `parent` at `site`, if it is known.
+    /// Returns the path of `region` entered from `parent` at `site`, if it exists.
     #[inline]
     pub fn find(&self, parent: PathId, region: u32, site: u32) -> Option<PathId> {
         let wanted = CallPath { parent, region, site };
@@ -61,7 +64,7 @@ impl CallTree {
         }
     }
 
-    /// Where a path would stand.
+    /// Returns the place of a path in the hash table, or the free one that it would get.
     #[inline]
     fn place(&self, CallPath { parent, region, site }: CallPath) -> usize {
         let key = u64::from(parent) << 32 | u64::from(region);
@@ -82,7 +85,7 @@ impl CallTree {
         to_u32(self.paths.len() - 1)
     }
 
-    /// Puts a path into its place.
+    /// Enters a path into the hash table.
     fn settle(&mut self, path: PathId) {
         let mut at = self.place(self.paths[path as usize]);
         while self.places[at] != NO_PATH {
@@ -91,17 +94,17 @@ impl CallTree {
         self.places[at] = path;
     }
 
-    /// All paths, in the order of their numbers.
+    /// Returns all paths, in the order of their numbers.
     pub fn paths(&self) -> &[CallPath] {
         &self.paths
     }
 
-    /// All paths, in the order of their numbers, without the means to find them.
+    /// Returns all paths, in the order of their numbers, without the hash table.
     pub fn into_paths(self) -> Vec<CallPath> {
         self.paths
     }
 
-    /// Number of paths.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.paths.len()
     }
@@ -111,7 +114,7 @@ impl CallTree {
         self.paths.is_empty()
     }
 
-    /// Adds the paths of `other`; answers their numbers here.
+    /// Adds the paths of `other`; returns their numbers here.
     pub fn merge(&mut self, other: &[CallPath]) -> Vec<PathId> {
         self.merge_below(NO_PATH, other)
     }
@@ -126,13 +129,13 @@ impl CallTree {
         here
     }
 
-    /// The paths that have no parent.
+    /// Returns the paths without parent.
     pub fn roots(&self) -> impl Iterator<Item = PathId> + '_ {
         (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| to_u32(at))
     }
 
-    /// The same paths below one root, which is number 0: a root of this region, or of the one that it stands for, becomes
-    /// this root. Returns the tree and the numbers of the paths in it.
+    /// Returns the same paths below one root, which has number 0, and the number of each path in that tree. A
+    /// root whose region is `region` or `stands_for` becomes this root.
     pub fn below_root(&self, region: u32, stands_for: u32) -> (CallTree, Vec<PathId>) {
         let mut tree = CallTree::default();
         let root = tree.enter(NO_PATH, region, NO_SITE);
@@ -147,7 +150,8 @@ impl CallTree {
         (tree, numbers)
     }
 
-    /// All paths with children after their parent and before its next sibling; siblings in the order of their numbers.
+    /// Returns all paths in preorder: children after their parent and before its next sibling, siblings in
+    /// the order of their numbers.
     pub fn preorder(&self) -> Vec<PathId> {
         // The last child of each path, and the sibling before each.
         let mut last = vec![NO_PATH; self.paths.len()];
@@ -174,7 +178,7 @@ impl CallTree {
     }
 }
 
-/// Merges the trees of all workers, which own ranks in rising order, and gives every worker the result.
+/// Merges the trees of all workers, which own ranks in rising order, and returns the result on every worker.
 ///
 /// # Errors
 /// If a worker failed.

@@ -1,4 +1,4 @@
-//! What the user typed. The only file that names clap.
+//! The command line. The only file that names clap.
 
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ enum IoName {
 }
 
 impl Cli {
-    /// What the analysis needs of it, with `threads` where the user does not say.
+    /// Returns the options of the analysis; `threads` is used if the user does not give a number.
     pub(crate) fn options(&self, threads: usize) -> Options {
         Options {
             report: self.output.clone(),
@@ -111,7 +111,7 @@ impl Cli {
     }
 }
 
-/// A number of bytes, with K, M, G or T for powers of 1,024.
+/// Reads a number of bytes, with K, M, G or T for powers of 1,024.
 fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) =
         text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));

@@ -1,8 +1,8 @@
-//! How wrong clocks are at least, and which waiting may be nothing but that.
+//! A lower bound of clock errors, and the waiting that may be due to them alone.
 //!
-//! A message that is received before it was sent, and a collective operation that is left before the last one entered it, show
-//! that clocks differ by at least that much. Waiting that is no longer than the largest of these differences may not have
-//! happened at all.
+//! A message that is received before it was sent, or a collective operation that a member leaves before the
+//! last one enters it, shows that clocks differ by at least that much. Waiting that is no longer than the
+//! largest of these differences may not have happened at all.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::severity::MetricId;
 use crate::walk::Walked;
 use crate::wire::wire;
 
-/// The largest difference that clocks are known to have, in ticks, of all workers; 0 if none is known.
+/// Returns the largest difference of clocks, in ticks, that any worker has found; 0 if there is none.
 ///
 /// # Errors
 /// If a worker failed.
@@ -39,22 +39,22 @@ fn of_process(walked: &Walked, matches: &Matches) -> Ticks {
     collectives.fold(matches.clock_error, Ticks::max)
 }
 
-/// Waiting that is no longer than clocks are known to be wrong.
+/// Waiting that is no longer than the known error of the clocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Doubtful {
-    /// How wrong they are, in ticks; 0 if not at all.
+    /// The largest known clock error, in ticks; 0 if there is none.
     pub limit: Ticks,
     /// Ticks of waiting by metric.
     pub waiting: BTreeMap<MetricId, i64>,
 }
 
 impl Doubtful {
-    /// Nothing, with clocks that are known to be that wrong.
+    /// Makes an empty sum for clocks with this error.
     pub fn new(limit: Ticks) -> Doubtful {
         Doubtful { limit, waiting: BTreeMap::new() }
     }
 
-    /// Considers an instance of waiting.
+    /// Adds an instance of waiting, if it is short enough to be doubtful.
     pub fn consider(&mut self, metric: MetricId, ticks: Ticks) {
         if ticks <= self.limit {
             self.add(metric, ticks);
@@ -66,7 +66,7 @@ impl Doubtful {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// Adds what others found.
+    /// Adds the doubtful waiting of another process or worker.
     pub fn merge(&mut self, other: &Doubtful) {
         self.limit = self.limit.max(other.limit);
         other.waiting.iter().for_each(|(&metric, &ticks)| self.add(metric, ticks));

@@ -1,7 +1,7 @@
-//! Communicators as sets of processes: what a rank in an event means.
+//! Communicators as sets of processes, which give ranks in events their meaning.
 //!
-//! OTF2 says who a rank is in two steps: a communicator's group lists ranks of its paradigm, and the paradigm's
-//! `COMM_LOCATIONS` group lists the location of each of those.
+//! OTF2 defines a rank in two steps: the group of a communicator lists ranks of its paradigm, and the
+//! `COMM_LOCATIONS` group of the paradigm lists the location of each of those.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::int::to_u32;
 /// `GroupFlag` bit: ranks in events are ranks of the paradigm already.
 const GLOBAL_MEMBERS: u32 = 1;
 
-/// Who takes part in a communicator. Communicators of one group share its list: a trace has many that are duplicates.
+/// The processes of a communicator. Communicators of one group share its list, as a trace may have many
+/// duplicates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Participants {
     /// Every process by itself.
@@ -28,7 +29,8 @@ pub enum Participants {
 }
 
 impl Participants {
-    /// The process that `process` means by a peer's `rank`; in an inter-communicator ranks count in the other side.
+    /// Returns the process that `process` means by a peer's `rank`; in an inter-communicator ranks count on
+    /// the other side.
     #[inline]
     pub fn peer(&self, process: usize, rank: u32) -> Option<usize> {
         let at = |side: &[u32]| side.get(rank as usize).map(|&process| process as usize);
@@ -51,22 +53,22 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// The side that a process is not on.
+    /// Returns the side that a process is not on.
     fn other(&self, process: u32) -> &[u32] {
         if self.in_a.binary_search(&process).is_ok() { &self.b } else { &self.a }
     }
 }
 
-/// The world of MPI: which processes have which rank.
+/// The world of MPI: the rank of each process.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     /// Ranks by position of the location group.
     pub rank_of_group: FxHashMap<usize, u32>,
-    /// Ranks by reference of the location that stands for the process.
+    /// Ranks by the reference of the location that stands for the process.
     pub main_threads: FxHashMap<u64, u32>,
 }
 
-/// Reads the ranks from MPI's `COMM_LOCATIONS`; without one, nobody has a rank.
+/// Reads the ranks from MPI's `COMM_LOCATIONS`; without it no process has a rank.
 pub fn world(definitions: &Definitions) -> World {
     let mut world = World::default();
     let Some(group) = paradigm_locations(definitions, Paradigm::MPI) else { return world };
@@ -79,12 +81,12 @@ pub fn world(definitions: &Definitions) -> World {
     world
 }
 
-/// The position of the group that lists a paradigm's ranks.
+/// Returns the position of the group that lists the ranks of a paradigm.
 pub(crate) fn paradigm_locations(definitions: &Definitions, paradigm: Paradigm) -> Option<usize> {
     definitions.groups.iter().position(|g| g.kind == GroupType::COMM_LOCATIONS && g.paradigm == paradigm)
 }
 
-/// The participants of every communicator, by its position.
+/// Returns the participants of every communicator, by its position.
 ///
 /// # Errors
 /// If a group of MPI names a rank or location that does not exist.
@@ -120,11 +122,11 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
     Ok(all)
 }
 
-/// Groups as processes; each is resolved once.
+/// Groups resolved to processes, each only once.
 struct Groups<'a> {
     definitions: &'a Definitions,
     process_of_group: &'a [u32],
-    /// Where MPI's ranks are: position of the group.
+    /// Position of the group with MPI's ranks.
     locations: Option<usize>,
     known: FxHashMap<usize, Result<Participants, String>>,
     /// The processes of first sides of inter-communicators, in rising order.
@@ -139,7 +141,7 @@ fn sorted(processes: &[u32]) -> Arc<[u32]> {
 
 impl Groups<'_> {
     fn resolve(&mut self, group: usize) -> Result<Participants, String> {
-        // A group with this flag stands for the world, whose list is shared too.
+        // A group with this flag stands for the world, whose list is shared, too.
         let is_global = |group: &Group| {
             group.kind == GroupType::COMM_GROUP
                 && group.paradigm == Paradigm::MPI

@@ -1,10 +1,11 @@
-//! Which share of the MPI time was analysed, and why the rest was not. Zero waiting and "not looked at" differ.
+//! Coverage: the share of the MPI time that was analysed, and why the rest was not.
+//! Zero waiting differs from time that was not analysed.
 //!
 //! `MPI_Init` and `MPI_Finalize` are left out: in short runs they would hide everything else.
 
 use crate::wire::wire;
 
-/// What became of the time of an MPI call.
+/// The result of the analysis for the time of an MPI call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Fate {
@@ -21,9 +22,9 @@ pub enum Fate {
     VariableAllToAll,
     /// Probes that block until there is a message: their waiting is not computed.
     Probe,
-    /// Its operation found no partner in the trace.
+    /// No partner of its operation was found in the trace.
     Unmatched,
-    /// The part of an analysed call that is no wait state, and longer than moving the data can take.
+    /// The part of an analysed call that is no wait state and longer than the data transfer can take.
     Unexplained,
 }
 
@@ -40,7 +41,7 @@ impl Fate {
         Fate::Unexplained,
     ];
 
-    /// The reason in words.
+    /// Returns the reason in words.
     pub fn name(self) -> &'static str {
         match self {
             Fate::Analysed => "analysed",
@@ -55,7 +56,7 @@ impl Fate {
     }
 }
 
-/// Time in MPI calls other than `MPI_Init` and `MPI_Finalize` by what became of it, in ticks, summed over locations.
+/// Time in MPI calls other than `MPI_Init` and `MPI_Finalize` by its fate, in ticks, summed over locations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
     ticks: [i64; Fate::ALL.len()],
@@ -68,23 +69,24 @@ impl Coverage {
         *sum = sum.saturating_add(ticks);
     }
 
-    /// Moves the time of a call that was taken for analysed.
+    /// Moves the time of a call from the analysed time to another fate.
     pub fn lose(&mut self, fate: Fate, ticks: i64) {
         self.add(Fate::Analysed, -ticks);
         self.add(fate, ticks);
     }
 
-    /// The time with this fate, in ticks.
+    /// Returns the time with this fate, in ticks.
     pub fn ticks(&self, fate: Fate) -> i64 {
         self.ticks[fate as usize]
     }
 
-    /// All MPI time, in ticks.
+    /// Returns all MPI time, in ticks.
     pub fn total(&self) -> i64 {
         self.ticks.iter().copied().fold(0, i64::saturating_add)
     }
 
-    /// The share of the MPI time with this fate, from 0 to 1; all of no time is analysed.
+    /// Returns the share of the MPI time with this fate, from 0 to 1; without any MPI time all of it counts
+    /// as analysed.
     pub fn share(&self, fate: Fate) -> f64 {
         match (self.total(), fate) {
             (0, Fate::Analysed) => 1.0,
@@ -93,7 +95,7 @@ impl Coverage {
         }
     }
 
-    /// Adds another location's or worker's coverage.
+    /// Adds the coverage of another location or worker.
     pub fn merge(&mut self, other: Coverage) {
         for (ticks, more) in self.ticks.iter_mut().zip(other.ticks) {
             *ticks = ticks.saturating_add(more);

@@ -1,9 +1,10 @@
-//! Processes that wait for each other in a circle at the end of the trace: why the program hung.
+//! Deadlocks: processes that wait for each other in a circle at the end of the trace.
 //!
-//! At its end a hung program is in calls that never returned. Of those a trace tells whom they wait for only where they
-//! send: a send is recorded when it starts, a receive and a collective operation when they are complete. So a circle is
-//! found if its calls are sends, or wait for sends. A process that has posted a receive, or does so in the same call
-//! (`MPI_Sendrecv`), can still get what it waits for: a trace may just end in the middle of an exchange.
+//! At its end a hung program is in calls that never returned. The trace shows their partners only if they
+//! send: a send is recorded when it starts, a receive or a collective operation when it is complete. So a
+//! circle is found if its calls are sends, or wait for sends. A process that has posted a receive, or does so
+//! in the same call (`MPI_Sendrecv`), may still be released: a trace can also end in the middle of an
+//! exchange.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,16 +19,16 @@ use crate::trace::Trace;
 use crate::walk::Walked;
 use crate::wire::{self, Wire, wire};
 
-/// Processes of a circle that are named.
+/// The most processes of a circle that are named.
 const NAMED: usize = 16;
 
-/// Bytes of the name of a call path here: every process that hangs sends one.
+/// The most bytes of the name of a call path here, as every process that hangs sends one.
 const LONGEST_PLACE: usize = 300;
 
 /// A process in a call that never returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Blocked {
-    /// When it entered the call.
+    /// The time at which it entered the call.
     since: i64,
     /// Its location in the report.
     location: u32,
@@ -39,7 +40,7 @@ struct Blocked {
 
 wire!(Blocked { since, location, place, partners });
 
-/// Finds circles of waiting processes; they are findings of worker 0.
+/// Finds circles of waiting processes and reports them as findings of worker 0.
 ///
 /// # Errors
 /// If a worker failed.
@@ -78,10 +79,11 @@ pub fn find(
     Ok(())
 }
 
-/// The calls of a process that never returned and wait for a receiver; the last one if threads have several.
+/// Returns the call of a process that never returned and waits for a receiver; if several threads are in such
+/// calls, the last one.
 fn blocked(trace: &Trace, walked: &Walked, matches: &Matches) -> Option<Blocked> {
     let operations = &walked.operations;
-    // Where the end is missing, the call may have returned.
+    // If the end of the events is missing, the call may have returned.
     if operations.has_open_receives || operations.has_unknown_end {
         return None;
     }
@@ -107,10 +109,10 @@ fn blocked(trace: &Trace, walked: &Walked, matches: &Matches) -> Option<Blocked>
     })
 }
 
-/// Circles without common processes, each from its lowest process on; the lowest first.
+/// Returns circles without common processes, each starting with its lowest process, the lowest circle first.
 fn circles(waiting: &BTreeMap<u32, Blocked>) -> Vec<Vec<u32>> {
     let mut circles: Vec<Vec<u32>> = Vec::new();
-    // Processes that lead to no circle other than those found.
+    // Processes from which no circle can be reached other than those found.
     let mut done: BTreeSet<u32> = BTreeSet::new();
     let step = |process: u32, done: &BTreeSet<u32>| {
         let partners = &waiting.get(&process)?.partners;
@@ -121,7 +123,7 @@ fn circles(waiting: &BTreeMap<u32, Blocked>) -> Vec<Vec<u32>> {
         let mut next = Some(start).filter(|start| !done.contains(start));
         loop {
             let Some(process) = next else {
-                // A dead end: back to where there may be another way.
+                // A dead end: go back to where another way may start.
                 let Some(dead) = path.pop() else { break };
                 on_path.remove(&dead);
                 done.insert(dead);

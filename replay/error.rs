@@ -1,10 +1,10 @@
-//! Why there is no report.
+//! The error that ends an analysis: the reason why there is no report.
 
 use std::error::Error as _;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-/// An error that ends the analysis, in words for the user: what failed, where, what was expected, what to do.
+/// An error that ends the analysis, worded for the user: what failed, where, what was expected, what to do.
 #[derive(Debug)]
 pub struct Error {
     kind: Kind,
@@ -14,24 +14,24 @@ pub struct Error {
 enum Kind {
     /// This worker failed.
     Own(String),
-    /// Another worker failed, and has said why.
+    /// Another worker failed, and has printed why.
     Elsewhere(usize),
 }
 
 impl Error {
-    /// A failure of this worker, with its message.
+    /// Makes the failure of this worker, with its message.
     #[cold]
     pub fn new(message: impl Into<String>) -> Error {
         Error { kind: Kind::Own(message.into()) }
     }
 
-    /// Worker `worker` has failed; it prints its own message.
+    /// Makes the error for a failure of worker `worker`, which prints its own message.
     #[cold]
     pub fn worker_failed(worker: usize) -> Error {
         Error { kind: Kind::Elsewhere(worker) }
     }
 
-    /// The worker that has failed, if it is another one.
+    /// Returns the worker that has failed, if it is another one.
     pub fn failed_worker(&self) -> Option<usize> {
         match self.kind {
             Kind::Own(_) => None,
@@ -56,7 +56,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// An archive that cannot be read, with what to do.
+/// Converts the error of an unreadable archive, and adds what to do.
 impl From<otf2::Error> for Error {
     fn from(error: otf2::Error) -> Error {
         let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
@@ -83,7 +83,7 @@ impl From<otf2::Error> for Error {
 /// `EMFILE`, which has no kind of its own.
 const TOO_MANY_OPEN_FILES: i32 = 24;
 
-/// A report that cannot be written, with what to do.
+/// Converts the error of a report that cannot be written, and adds what to do.
 impl From<cubex::Error> for Error {
     fn from(error: cubex::Error) -> Error {
         let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());

@@ -1,42 +1,43 @@
-//! How much memory an analysis will take, from the sizes of its files: known before any of it is taken.
+//! Estimate of the memory that an analysis will take, from the sizes of its files, before it takes any.
 //!
-//! What an event leaves depends on its kind: a call without communication next to nothing, a message what both sides need
-//! to know of it. The bounds are what the patterns of `replay-generate` take at most (nothing but collective operations, or
-//! nothing but messages that are late), and a third more for messages that other processes are told of; `docs/scaling.md` has the
-//! measurements. Only a trace that was made to take memory takes more (`docs/robustness.md`).
+//! The memory for an event depends on its kind: a call without communication leaves next to nothing, a
+//! message leaves what both sides need to know of it. The factors are the largest ones measured for the
+//! patterns of `replay-generate` (only collective operations, or only late messages), and a third more for
+//! messages whose facts other processes receive; `docs/scaling.md` has the measurements. Only a trace that
+//! was made to take memory takes more (`docs/robustness.md`).
 
 use crate::options::Options;
 use crate::scratch::LARGE;
 
-/// Bytes that lists take for a byte of an event file, with root causes and without.
+/// Bytes of lists for each byte of an event file, with root causes and without.
 const WITH_CAUSES: u64 = 8;
 const WITHOUT_CAUSES: u64 = 6;
 
-/// Bytes that what goes from location to location has for a byte of an event file of another worker: at most, of nothing but
-/// collective operations for which all but one wait.
+/// Bytes of graphs (or stations) for each byte of another worker's event file: an upper bound, reached by
+/// traces of collective operations in which all members but one wait.
 const OF_OTHERS: u64 = 3;
 
-/// Bytes more of one for the times of clock correction.
+/// Bytes of times for clock correction for each byte of an event file.
 const TIMES: u64 = 1;
 
-/// Bytes of a location whatever it did: its names, its severities, its place in every table.
+/// Bytes of a location independent of its events: names, severities, entries in all tables.
 const LOCATION: u64 = 8 << 10;
 
-/// Lists of a location that may be too small for a file.
+/// The number of lists of a location that may be too small for a file.
 const LISTS: u64 = 8;
 
-/// What a process of the analysis is going to take, in bytes.
+/// The memory that a process of the analysis will take, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Estimate {
-    /// Everything, at most.
+    /// All of it, at most.
     pub all: u64,
-    /// Of it, what has to be in memory: small lists, and what does not go with the events.
+    /// The part that has to be in memory: small lists, and what does not grow with the events.
     pub least: u64,
 }
 
 impl Estimate {
-    /// Of processes with so many locations each, and bytes of event files; `others` are those of all other workers, of which a worker
-    /// may [bring together](crate::solvers) what goes from location to location.
+    /// Estimates for processes with these numbers of locations and bytes of event files; `others` are the
+    /// bytes of all other workers, whose graphs a worker may [bring together](crate::solvers).
     pub fn new(options: &Options, processes: impl IntoIterator<Item = (u64, u64)>, others: u64) -> Estimate {
         let factor = if options.causes { WITH_CAUSES } else { WITHOUT_CAUSES }
             + if options.clock_correction { TIMES } else { 0 };
@@ -53,7 +54,7 @@ impl Estimate {
         sum
     }
 
-    /// What it takes where most events are calls that have nothing to wait for, as in most programs: a quarter.
+    /// Returns the memory for a trace of mostly calls that cannot wait, as most programs have: a quarter.
     pub fn usual(&self) -> u64 {
         self.all / 4
     }

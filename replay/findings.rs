@@ -1,4 +1,4 @@
-//! Everything odd that a trace can contain: counted, never fatal, reported at the end.
+//! Findings: everything odd that a trace can contain. They are counted, never fatal, and reported at the end.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Class::Note => "note",
@@ -41,17 +41,17 @@ macro_rules! findings {
             /// All kinds, in the order of reports.
             pub const ALL: &[Finding] = &[$(Finding::$variant,)*];
 
-            /// How much it matters.
+            /// Returns how much the finding matters.
             pub fn class(self) -> Class {
                 match self { $(Finding::$variant => Class::$class,)* }
             }
 
-            /// Its name in reports.
+            /// Returns the name in reports.
             pub fn name(self) -> &'static str {
                 match self { $(Finding::$variant => $name,)* }
             }
 
-            /// What it means, in a sentence.
+            /// Returns the meaning, in a sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $(Finding::$variant => $meaning,)* }
             }
@@ -143,21 +143,21 @@ findings! {
         "Members of a communicator disagree on which collective operation or root it is; it was not analysed.";
 }
 
-/// Where a finding occurred first.
+/// The first occurrence of a finding.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Example {
-    /// When, in ticks of the trace's clock.
+    /// Its time, in ticks of the trace's clock.
     pub time: i64,
     /// Position of the location in the report.
     pub location: u32,
-    /// What exactly was found.
+    /// A description of the oddity.
     pub text: String,
 }
 
-/// Bytes of an example: names in a trace may be of any length.
+/// The most bytes of an example, as names in a trace may be of any length.
 const LONGEST_TEXT: usize = 2000;
 
-/// A text without what is beyond so many bytes.
+/// Returns a text without the part that exceeds this number of bytes.
 pub fn cut(mut text: String, bytes: usize) -> String {
     if text.len() > bytes {
         text.truncate((0..=bytes).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0));
@@ -166,14 +166,14 @@ pub fn cut(mut text: String, bytes: usize) -> String {
     text
 }
 
-/// Findings with how often each occurred and where first.
+/// Findings with the number of occurrences and the first one of each.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// By kind; empty as long as nothing was found, as in most processes.
     found: Vec<Option<Box<Found>>>,
 }
 
-/// What was found of one kind.
+/// The occurrences of one kind of finding.
 #[derive(Clone, Debug)]
 struct Found {
     count: u64,
@@ -181,7 +181,7 @@ struct Found {
 }
 
 impl Findings {
-    /// Counts a finding. `text` is only made where this is the first of its kind so far.
+    /// Counts a finding. `text` is only called if this is the first occurrence of its kind so far.
     pub fn add<T: fmt::Display>(
         &mut self,
         finding: Finding,
@@ -194,7 +194,8 @@ impl Findings {
         match self.slot(finding) {
             Some(found) => {
                 found.count += 1;
-                // Of two at once the text decides: which of them is counted first depends on who counts.
+                // Of two occurrences at once the text decides, so that the example does not depend on the
+                // number of workers.
                 if (time, location) <= (found.first.time, found.first.location) {
                     let new = example();
                     if new < found.first {
@@ -217,22 +218,22 @@ impl Findings {
         self.found.get(finding as usize)?.as_deref()
     }
 
-    /// How often a finding occurred.
+    /// Returns how often a finding occurred.
     pub fn count(&self, finding: Finding) -> u64 {
         self.get(finding).map_or(0, |found| found.count)
     }
 
-    /// Where it occurred first: the smallest time, then the lowest location.
+    /// Returns the first occurrence of a finding: the smallest time, then the lowest location.
     pub fn first(&self, finding: Finding) -> Option<&Example> {
         self.get(finding).map(|found| &found.first)
     }
 
-    /// The kinds that occurred, in the order of reports.
+    /// Returns the kinds that occurred, in the order of reports.
     pub fn occurred(&self) -> impl Iterator<Item = Finding> + '_ {
         Finding::ALL.iter().copied().filter(|&finding| self.count(finding) > 0)
     }
 
-    /// Whether anything of class *data loss* occurred.
+    /// Whether any finding of class *data loss* occurred.
     pub fn has_data_loss(&self) -> bool {
         self.occurred().any(|finding| finding.class() == Class::DataLoss)
     }
@@ -253,7 +254,7 @@ impl Findings {
         }
     }
 
-    /// Those of one kind.
+    /// Returns only the findings of one kind.
     pub fn only(mut self, kind: Finding) -> Findings {
         let others = Finding::ALL.iter().zip(&mut self.found).filter(|(finding, _)| **finding != kind);
         others.for_each(|(_, found)| *found = None);

@@ -1,7 +1,8 @@
-//! The formula layer: metrics that follow from others, for one location at a time.
+//! The formula layer: metrics that are computed from others, for one location at a time.
 //!
-//! Viewers could compute these themselves, from expressions in the report; not all readers can, so values are stored
-//! there. Here they are computed where they are asked for: a location keeps what was measured only.
+//! Viewers could compute these themselves, from expressions in the report, but not all readers can, so the
+//! report has their values. They are computed here when they are requested: a location stores measured
+//! metrics only.
 
 use std::borrow::Cow;
 
@@ -13,38 +14,38 @@ use crate::metrics::Metrics;
 use crate::severity::{MetricId, Severities};
 use crate::trace::{Artificial, Trace};
 
-/// How each metric follows from others.
+/// The formulas of all metrics.
 #[derive(Clone, Debug)]
 pub struct Formulas {
-    /// By metric.
+    /// The formula of each metric.
     list: Vec<Formula>,
-    /// By metric, whether it is made of shares of ticks.
+    /// By metric, whether its values are shares of ticks.
     has_fractions: Vec<bool>,
-    /// The metrics that follow from others, each behind those that it follows from.
+    /// The metrics that are computed from others, each after those that it is computed from.
     order: Vec<MetricId>,
-    /// By metric, which places in this order have those that follow from it directly.
+    /// By metric, the places in this order of those that are computed from it directly, one bit each.
     followers: Vec<u128>,
 }
 
-/// How a metric follows from others.
+/// The formula of a metric.
 #[derive(Clone, Debug)]
 pub enum Formula {
-    /// It is counted itself, or nothing of it is known at a location by itself.
+    /// It is counted itself, or a location by itself has no value of it.
     Measured,
-    /// It is made of shares of ticks.
+    /// Its values are shares of ticks.
     Shares,
-    /// Another metric in some regions.
+    /// The values of another metric in some regions.
     Selected(MetricId, Selection),
-    /// The sum of these.
+    /// The sum of these metrics.
     Sum(Vec<MetricId>),
-    /// The first without all others.
+    /// The first metric without all others.
     Rest(MetricId, Vec<MetricId>),
 }
 
 /// Some regions of a trace.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// By region, whether it is one of them.
+    /// By region, whether it is selected.
     regions: Vec<bool>,
     /// The position that stands for regions of programs.
     program: usize,
@@ -58,7 +59,7 @@ impl Selection {
 }
 
 impl Formulas {
-    /// The formulas of all metrics, on the regions of a trace.
+    /// Makes the formulas of all metrics for the regions of a trace.
     ///
     /// # Panics
     /// If a metric is the rest of one that does not exist.
@@ -99,17 +100,18 @@ impl Formulas {
         Formulas { list, has_fractions, order, followers }
     }
 
-    /// How a metric follows from others.
+    /// Returns the formula of a metric.
     pub fn of(&self, metric: MetricId) -> &Formula {
         &self.list[metric]
     }
 
-    /// The metrics that follow from others, each behind those that it follows from.
+    /// Returns the metrics that are computed from others, each after those that it is computed from.
     pub fn order(&self) -> &[MetricId] {
         &self.order
     }
 
-    /// Which places in the [order](Formulas::order) have the metrics that follow from one directly: a bit for each.
+    /// Returns the places in the [order](Formulas::order) of the metrics that are computed from this one
+    /// directly: a bit for each.
     pub fn followers(&self, metric: MetricId) -> u128 {
         self.followers[metric]
     }
@@ -119,8 +121,8 @@ impl Formulas {
         self.has_fractions[metric]
     }
 
-    /// The severities of a metric of whole numbers at a location, by row; `paths` are the call paths of its process. May be
-    /// shorter than the list of rows: the rest is zero.
+    /// Returns the severities of a metric of whole numbers at a location, by row; `paths` are the call paths
+    /// of its process. The result may be shorter than the list of rows: the rest is zero.
     pub fn column<'s>(
         &self,
         metric: MetricId,
@@ -153,7 +155,7 @@ impl Formulas {
 }
 
 impl Formula {
-    /// The metrics that it is made of.
+    /// Returns the metrics that it is computed from.
     fn parts(&self) -> impl Iterator<Item = MetricId> {
         let (one, several) = match self {
             Formula::Measured | Formula::Shares => (None, &[][..]),
@@ -170,7 +172,7 @@ fn has_fractions(list: &[Formula], metric: MetricId) -> bool {
     matches!(list[metric], Formula::Shares) || is_made_of(&list[metric])
 }
 
-/// How many steps a metric is from what is counted.
+/// Returns how many steps a metric is from what is counted.
 fn depth(list: &[Formula], metric: MetricId) -> usize {
     list[metric].parts().map(|part| 1 + depth(list, part)).max().unwrap_or(0)
 }

@@ -1,31 +1,32 @@
-//! Shares of ticks as fixed-point numbers: sums of them do not depend on the order, so reports do not either.
+//! Shares of ticks as fixed-point numbers. Their sums do not depend on the order, so reports do not either.
 
 use model::Ticks;
 
 use crate::int::{truncated, truncated_wide};
 
-/// Bits behind the point. The rest is for the sums of many locations: whole ticks may be as large as a word.
+/// Bits after the point. The others are for the sums of many locations: whole ticks may be as large as a
+/// word.
 pub const FRACTION: u32 = 56;
 
-/// One.
+/// The number one, in fixed point.
 pub const ONE: f64 = (1_u64 << FRACTION) as f64;
 
-/// What numbers of one word, with a sign, are below.
+/// The upper bound of signed numbers of one word.
 const WORD: f64 = (1_u64 << 63) as f64;
 
-/// A number as a share of ticks; exact as far as it has bits there.
+/// Converts a number to a share of ticks, exact as far as its bits fit.
 pub fn fixed(value: f64) -> i128 {
-    // Shares are mostly small, and processors know numbers of one word.
+    // Shares are mostly small, and processors calculate with numbers of one word.
     let scaled = value * ONE;
     if scaled.abs() < WORD { i128::from(truncated(scaled)) } else { truncated_wide(scaled) }
 }
 
-/// Whole ticks.
+/// Converts whole ticks to a share of ticks.
 pub fn whole(ticks: Ticks) -> i128 {
     i128::from(ticks) << FRACTION
 }
 
-/// A share of ticks as a number.
+/// Converts a share of ticks to a floating-point number.
 pub fn float(value: i128) -> f64 {
     i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64) / ONE
 }

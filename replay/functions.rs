@@ -1,7 +1,7 @@
-//! Functions: the call paths of the report by the function of the program that they are in.
+//! Functions of the program: groups of call paths of the report that lie in the same function.
 //!
-//! Call sites of one function are one place for a person, and so are the functions of runtime libraries that it has called
-//! (`memcpy`, `clock_gettime`): samples split a place into many call paths.
+//! All call sites of one function are one place for users, and so are the functions of runtime libraries that
+//! it calls (`memcpy`, `clock_gettime`), although samples split such a place into many call paths.
 
 use rustc_hash::FxHashMap;
 
@@ -9,18 +9,19 @@ use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
-/// A function of the program on a call path: the number of the first call path of the report that is in it.
+/// A function of the program on a call path: the number of the first call path of the report in that
+/// function.
 pub type Function = u32;
 
 /// The function of each call path of the report.
 #[derive(Clone, Debug)]
 pub struct Functions {
-    /// By call path.
+    /// The function of each call path.
     of: Vec<Function>,
 }
 
 impl Functions {
-    /// Joins the call paths of the report, which have these parents and regions; a root has none.
+    /// Groups the call paths of the report, given as parent and region; a root has no parent.
     pub fn new(trace: &Trace, paths: impl ExactSizeIterator<Item = (Option<u32>, u32)>) -> Functions {
         let mut of: Vec<Function> = Vec::with_capacity(paths.len());
         let mut known: FxHashMap<(Function, u32), Function> = FxHashMap::default();
@@ -34,12 +35,12 @@ impl Functions {
         Functions { of }
     }
 
-    /// The function of a call path.
+    /// Returns the function of a call path.
     pub fn of(&self, path: u32) -> Function {
         self.of[path as usize]
     }
 
-    /// By call path, whether MPI is called in its function or below.
+    /// Returns, by call path, whether MPI is called in its function or below.
     pub fn calls_mpi(&self, trace: &Trace, paths: &ReportPaths) -> Vec<bool> {
         let mut calls = vec![false; self.of.len()];
         // Parents stand before their children.

@@ -1,25 +1,25 @@
-//! What belongs together, in one list: there may be many groups with little in each.
+//! Members of many groups in one list, as most groups have few members.
 
 use std::ops::Range;
 
 use crate::int::to_u32;
 
-/// Numbers of things by the group that each belongs to.
+/// Numbers of things, sorted by the group of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
-    /// Where each group ends.
+    /// The end of each group in the list.
     ends: Vec<u32>,
     numbers: Vec<u32>,
 }
 
 impl Groups {
-    /// Groups things by their groups, which are told in the order of the things; some things belong to none.
+    /// Sorts things into groups; `of` returns the group of each thing, in the order of things, or none.
     pub(crate) fn new(groups: usize, of: impl Iterator<Item = Option<usize>> + Clone) -> Groups {
         let mut ends = vec![0; groups];
         for group in of.clone().flatten() {
             ends[group] += 1;
         }
-        // Where each begins, until all are in their places.
+        // The beginning of each group, until all things are in their places.
         let mut begin = 0;
         for end in &mut ends {
             begin += std::mem::replace(end, begin);
@@ -35,12 +35,12 @@ impl Groups {
         Groups { ends, numbers }
     }
 
-    /// The numbers of what belongs to a group, rising unless they were sorted in another way.
+    /// Returns the numbers of the members of a group, rising unless they were sorted in another way.
     pub(crate) fn of(&self, group: usize) -> &[u32] {
         &self.numbers[self.range(group)]
     }
 
-    /// Sorts each group by what its things are sorted by.
+    /// Sorts the members of each group by a key.
     pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(u32) -> K) {
         for group in 0..self.ends.len() {
             let range = self.range(group);
@@ -48,7 +48,7 @@ impl Groups {
         }
     }
 
-    /// All numbers, those of one group after the other.
+    /// Returns all numbers, group by group.
     pub(crate) fn into_numbers(self) -> Vec<u32> {
         self.numbers
     }

@@ -1,10 +1,11 @@
-//! Idle threads: the time that worker threads are there for and have nothing to do (specification 16.4).
+//! Idle threads: time in which worker threads exist and have no work (specification 16.4).
 //!
-//! Outside of parallel regions only the main thread of a process runs: its time there is idle time of each worker. Of the
-//! time that the main thread spends in a parallel region, what a worker does not have is idle, too; then there was a team
-//! without it, which is limited parallelism.
+//! Outside of parallel regions only the main thread of a process runs: its time there is idle time of each
+//! worker. Time that the main thread spends in a parallel region and a worker does not is idle time of that
+//! worker, too. The team was formed without the worker then, which is limited parallelism.
 //!
-//! Nothing is stored: workers times call paths may be too many. Values are made where they are asked for.
+//! Nothing is stored, as the product of workers and call paths may be too large. Values are computed when
+//! they are requested.
 
 use crate::call_tree::{CallPath, NO_PATH, PathId};
 use crate::int::to_u32;
@@ -13,22 +14,22 @@ use crate::severity::Severities;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
 
-/// What is missing in a parallel region counts from this part of a second on; less is rounding in the reference.
+/// Time missing in a parallel region counts from this part of a second on; less is rounding in the reference.
 const LEAST_PART: i128 = 10_000_000_000;
 
-/// What the main thread of a process does while others may be idle.
+/// The time of the main thread of a process in which other threads may be idle.
 #[derive(Clone, Debug)]
 pub struct IdleThreads {
     /// By call path: the outermost parallel region above it or the path itself, or [`NO_PATH`].
     parallel: Vec<PathId>,
     /// The main thread's time outside of parallel regions, by call path.
     outside: Vec<(PathId, i64)>,
-    /// The main thread's time in parallel regions with all that is called in them, by outermost region.
+    /// The main thread's time in parallel regions and in everything called there, by outermost region.
     inside: Vec<(PathId, i64)>,
     resolution: u64,
 }
 
-/// By call path: the outermost parallel region above it or the path itself, or [`NO_PATH`].
+/// Returns for each call path the outermost parallel region above it, or the path itself, or [`NO_PATH`].
 pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
     let mut parallel: Vec<PathId> = Vec::with_capacity(paths.len());
     for (at, path) in paths.iter().enumerate() {
@@ -40,7 +41,7 @@ pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
 }
 
 impl IdleThreads {
-    /// What the main thread of a process did; `None` if nobody could be idle meanwhile.
+    /// Collects the times of the main thread of a process; `None` if the process has no worker threads.
     pub fn new(
         trace: &Trace,
         metrics: &Metrics,
@@ -62,12 +63,13 @@ impl IdleThreads {
         Some(IdleThreads { parallel, outside, inside, resolution })
     }
 
-    /// The idle time of each worker outside of parallel regions, by call path.
+    /// Returns the idle time of each worker outside of parallel regions, by call path.
     pub fn outside(&self) -> &[(PathId, i64)] {
         &self.outside
     }
 
-    /// The time that a worker with these severities lacks to the main thread, by parallel region.
+    /// Returns how much less time than the main thread a worker with these severities has, by parallel
+    /// region.
     pub fn limited(&self, metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
         let own = sums(&self.parallel, metrics, severities);
         let of = |region: PathId| own.binary_search_by_key(&region, |sum| sum.0).map_or(0, |at| own[at].1);
@@ -77,7 +79,7 @@ impl IdleThreads {
     }
 }
 
-/// A location's time in each outermost parallel region, in the order of the regions.
+/// Returns a location's time in each outermost parallel region, in the order of the regions.
 fn sums(parallel: &[PathId], metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
     let times = severities.dense(metrics.time).iter().zip(severities.paths());
     let mut sums: Vec<(PathId, i64)> =

@@ -1,4 +1,4 @@
-//! Numbers of things, each with a type of its own: none stands where another is meant.
+//! Numbers of things, each with a type of its own, so that none can be used in place of another.
 //!
 //! All are 32 bits wide. [`new`](JournalPosition::new) ends the program if there are more.
 
@@ -14,7 +14,7 @@ macro_rules! ids {
             /// Stands for none.
             pub const NONE: $name = $name(u32::MAX);
 
-            /// The one with a number.
+            /// Makes an id of a number.
             ///
             /// # Panics
             /// If the number does not fit.
@@ -24,13 +24,13 @@ macro_rules! ids {
                 $name($crate::int::to_u32(number))
             }
 
-            /// Its number.
+            /// Returns the number.
             #[inline(always)]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The next one.
+            /// Returns the next id.
             #[inline(always)]
             #[must_use]
             pub const fn next(self) -> $name {
@@ -44,7 +44,7 @@ macro_rules! ids {
             }
         }
 
-        /// A number alone: tables of numbers are printed often.
+        /// Prints only the number, as tables of ids are printed often.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 std::fmt::Debug::fmt(&self.0, f)
@@ -78,26 +78,26 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A piece of a [`Journal`](crate::journal::Journal), or an event that is marked in it. Of two events of a location, the
-    /// later one has the higher position.
+    /// A piece of a [`Journal`](crate::journal::Journal), or an event that is marked in it. Of two events of
+    /// a location, the later one has the higher position.
     JournalPosition;
 
     /// A record of a location's event file.
     RecordNumber;
 
-    /// An event that others may have to do with: its [place in the journal](EventNumber::in_journal) or its
-    /// [record](EventNumber::record), whichever the walk was [asked for](crate::walk::Positions).
+    /// An event that others may depend on: its [position in the journal](EventNumber::in_journal) or its
+    /// [record](EventNumber::record), whichever the walk was [run with](crate::walk::Positions).
     EventNumber;
 }
 
 impl EventNumber {
-    /// As the walk was asked for [journals](crate::walk::Positions::Journal).
+    /// Returns the position in the journal, if the walk made [journals](crate::walk::Positions::Journal).
     #[inline(always)]
     pub const fn in_journal(self) -> JournalPosition {
         JournalPosition(self.0)
     }
 
-    /// As the walk was asked for [records](crate::walk::Positions::Records).
+    /// Returns the record, if the walk was run with [records](crate::walk::Positions::Records).
     #[inline(always)]
     pub const fn record(self) -> RecordNumber {
         RecordNumber(self.0)
@@ -119,7 +119,7 @@ impl From<RecordNumber> for EventNumber {
 }
 
 impl JournalPosition {
-    /// All before another one, from this one on.
+    /// Returns all positions from this one up to `end`, which is excluded.
     pub fn until(self, end: JournalPosition) -> impl Iterator<Item = JournalPosition> {
         (self.0..end.0).map(JournalPosition)
     }

@@ -1,8 +1,9 @@
-//! Computational imbalance: how far the computation of each participant is from the mean of all (specification 16.4).
+//! Computational imbalance: the difference of each participant's computation to the mean of all
+//! (specification 16.4).
 //!
-//! Participants are the processes, by their main threads; in parallel regions all threads. Threads without events are none.
-//! The mean is a sum over all workers divided by the number of participants: values are fractions of ticks in fixed point,
-//! so that they do not depend on who adds up what.
+//! Participants are the main threads of processes; in parallel regions all threads. Threads without events do
+//! not count. The mean is a sum over all workers divided by the number of participants. Values are fractions
+//! of ticks in fixed point, so that they do not depend on the order of additions.
 
 use crate::error::Error;
 use crate::exchange::batch::wide;
@@ -18,13 +19,13 @@ pub enum Part {
     All,
     /// More than the mean.
     Above,
-    /// More than the mean, and nobody else comes there.
+    /// More than the mean, and no other participant visits the call path.
     Single,
     /// Less than the mean.
     Below,
-    /// Less than the mean, for the participant never comes there.
+    /// Less than the mean, since the participant never visits the call path.
     Bypass,
-    /// Less than the mean, for only one other participant ever comes there.
+    /// Less than the mean, since only one other participant ever visits the call path.
     Singularity,
 }
 
@@ -33,7 +34,7 @@ impl Part {
     pub const ALL: [Part; 6] =
         [Part::All, Part::Above, Part::Single, Part::Below, Part::Bypass, Part::Singularity];
 
-    /// The unique name.
+    /// Returns the unique name of the metric.
     pub fn metric(self) -> &'static str {
         match self {
             Part::All => "imbalance",
@@ -46,7 +47,7 @@ impl Part {
     }
 }
 
-/// What one participant did at a call path.
+/// The computation of one participant at a call path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Own {
     /// The call path of the report.
@@ -55,24 +56,25 @@ pub struct Own {
     pub is_parallel: bool,
     /// The participant's computation, in ticks.
     pub computation: i64,
-    /// Whether it ever comes there.
+    /// Whether the participant ever visits the call path.
     pub comes: bool,
 }
 
-/// What participants did at a call path. There is one for each call path of the report, so it is kept small.
+/// The computation of all participants at a call path. The report may have very many call paths, so it is
+/// small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Total {
-    /// Their computation, in ticks: the low 64 bits of 96, and the high ones.
+    /// Their computation, in ticks: the low 64 of 96 bits; `high` has the others.
     low: u64,
     high: i32,
-    /// How many of them came there.
+    /// The number of participants that visit the call path.
     visitors: u32,
 }
 
 wire!(Total { low, [high, visitors] });
 
 impl Total {
-    /// Adds what one participant, or several, did.
+    /// Adds the computation of one participant or several.
     pub fn add(&mut self, computation: i128, visitors: u32) {
         let sum = self.computation() + computation;
         let words = wide(sum.cast_unsigned());
@@ -80,13 +82,13 @@ impl Total {
         self.visitors = self.visitors.saturating_add(visitors);
     }
 
-    /// Their computation together, in ticks.
+    /// Returns the computation of all participants together, in ticks.
     pub fn computation(&self) -> i128 {
         i128::from(self.high) << 64 | i128::from(self.low)
     }
 }
 
-/// What all participants did.
+/// The computation of all participants at all call paths.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// By call path of the report.
@@ -98,7 +100,7 @@ pub struct Totals {
 wire!(Totals { participants, paths });
 
 impl Totals {
-    /// The sums of all workers, on every worker.
+    /// Returns the sums over all workers, on every worker.
     ///
     /// # Errors
     /// If a worker failed.
@@ -124,18 +126,18 @@ impl Totals {
         }
     }
 
-    /// How far a participant is from the mean, in fixed point.
+    /// Returns the difference of a participant to the mean, in fixed point.
     pub fn value(&self, own: Own) -> i128 {
         let (difference, count) = (self.above(own).abs(), self.count(own.is_parallel));
         if difference == 0 {
             return 0;
         }
         let (ticks, rest) = (difference / count, difference % count);
-        // No sum of times is that long, whatever a trace claims.
+        // A limit for damaged traces: no real sum of times is that long.
         (ticks.min(i128::from(i64::MAX) >> 1) << FRACTION) + (rest << FRACTION) / count
     }
 
-    /// Which metrics have a participant's difference to the mean; all others have nothing of it.
+    /// Returns the metrics to which a participant's difference to the mean belongs; it is zero in all others.
     #[inline]
     pub fn parts(&self, own: Own) -> impl Iterator<Item = Part> {
         let above = self.above(own).signum();
@@ -150,14 +152,15 @@ impl Totals {
         })
     }
 
-    /// How much more than the mean a participant does, in ticks times the number of participants.
+    /// Returns the difference of a participant to the mean, in ticks times the number of participants; below
+    /// the mean it is negative.
     #[inline]
     fn above(&self, own: Own) -> i128 {
         i128::from(own.computation) * self.count(own.is_parallel)
             - self.paths[own.path as usize].computation()
     }
 
-    /// The number of participants where threads are compared, or processes.
+    /// Returns the number of participants: threads where threads are compared, else processes.
     fn count(&self, is_parallel: bool) -> i128 {
         i128::from(self.participants[usize::from(is_parallel)]).max(1)
     }

@@ -2,25 +2,25 @@
 //! `cast_signed`, `cast_unsigned` or `to_bits`.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
-// Lists of a trace have more than 2^32 bytes.
+// Lists of a trace may have more than 2^32 bytes.
 const _: () = assert!(usize::BITS == 64, "the analyzer needs 64 bits");
 
-/// A position or number of something in memory, from a word.
+/// Converts a word to a position or number of something in memory.
 #[inline(always)]
 pub const fn to_usize(word: u64) -> usize {
     word as usize
 }
 
-/// A number of something in memory as a word.
+/// Converts a number of something in memory to a word.
 #[inline(always)]
 pub const fn to_u64(number: usize) -> u64 {
     number as u64
 }
 
-/// A number of something of which there are less than 2^32.
+/// Converts a number of something of which there are less than 2^32.
 ///
 /// # Panics
-/// If there are more: nothing goes on with a wrong number.
+/// If there are more, as the analysis must not go on with a wrong number.
 #[inline(always)]
 #[track_caller]
 pub const fn to_u32(number: usize) -> u32 {
@@ -28,37 +28,38 @@ pub const fn to_u32(number: usize) -> u32 {
     number as u32
 }
 
-/// The lower half of a word.
+/// Returns the lower half of a word.
 #[inline(always)]
 pub const fn low(word: u64) -> u32 {
     word as u32
 }
 
-/// The upper half of a word.
+/// Returns the upper half of a word.
 #[inline(always)]
 pub const fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-/// The upper and the lower word.
+/// Returns the upper and the lower word.
 #[inline(always)]
 pub const fn words(number: u128) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
 }
 
-/// A number, or the nearest one of a word.
+/// Returns the number, or the nearest one that fits into a word.
 #[inline(always)]
 pub fn nearest(number: i128) -> i64 {
     number.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
-/// A number rounded towards zero, in two words.
+/// Returns the number rounded towards zero, in two words.
 #[inline(always)]
 pub const fn truncated_wide(number: f64) -> i128 {
     number as i128
 }
 
-/// A number rounded towards zero; the nearest possible one for those that are too large, 0 for none.
+/// Returns the number rounded towards zero; too large ones become the nearest possible one, not-a-number
+/// becomes 0.
 #[inline(always)]
 pub const fn truncated(number: f64) -> i64 {
     number as i64

@@ -1,11 +1,11 @@
-//! The journal of a location: where its time went, in order, with marks at events that others may wait for.
+//! The journal of a location: its exclusive time in order, with marks at events that others may wait for.
 //!
-//! Severities say how much time a call path took; root causes ask for the time between two events (specification 7.2). So
-//! exclusive time is kept in pieces, with the row of its call path: between two events that matter one piece for each row,
-//! however often it was entered. An event is a mark: its place in the journal is its position among all events of the
-//! location that matter.
+//! Severities have the time of each call path; root causes need the time between two events
+//! (specification 7.2). So exclusive time is stored in pieces, with the row of the call path: one piece for
+//! each row between two events that matter, however often the call path was entered. Such an event is a mark:
+//! its place in the journal is its position among all events of the location that matter.
 //!
-//! Pieces take most of the memory that an event leaves, so each is one word, and few have to be more:
+//! Pieces take most of the memory that an event leaves, so each is one word, and few need more:
 //!
 //! ```text
 //!     0 rrrrrrrrrrrr ttttttttttttttttttt    a piece: its row, its ticks
@@ -24,12 +24,12 @@ use crate::int::to_u32;
 use crate::severity::Row;
 use crate::wire::{Half, Halves, Wire};
 
-/// An event that others may have to do with, at its location.
+/// An event of a location that others may depend on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Spot<P> {
     /// Position of the location in the report.
     pub location: u32,
-    /// Which event of the location.
+    /// The event, by its number at the location.
     pub position: P,
 }
 
@@ -39,7 +39,7 @@ pub type JournalSpot = Spot<JournalPosition>;
 /// An event by its record.
 pub type RecordSpot = Spot<RecordNumber>;
 
-/// An event as the walk has numbered it.
+/// An event by the number that the walk gave it.
 pub type EventSpot = Spot<EventNumber>;
 
 impl<P: Half> Wire for Spot<P> {
@@ -68,37 +68,38 @@ impl From<RecordSpot> for EventSpot {
 }
 
 impl EventSpot {
-    /// The event in the journal.
+    /// Returns the event with its position in the journal.
     pub fn in_journal(self) -> JournalSpot {
         Spot { location: self.location, position: self.position.in_journal() }
     }
 
-    /// The event by its record.
+    /// Returns the event with its record.
     pub fn record(self) -> RecordSpot {
         Spot { location: self.location, position: self.position.record() }
     }
 }
 
-/// Bits of the ticks in a word, the most that it holds, and the rows that it may have.
+/// Bits of the ticks in a word, the largest number of ticks in it, and the number of rows that fit.
 const TICK_BITS: u32 = 19;
 const MOST_TICKS: u32 = (1 << TICK_BITS) - 1;
 const ROWS: Row = WIDE >> TICK_BITS;
 
-/// Set in a word that is a place among what does not fit into one; and with it in an event.
+/// Flag of a word that has the place of a larger piece; events have it, too, together with the next bit.
 const WIDE: u32 = 1 << 31;
 const MARK: u32 = WIDE | ELSEWHERE;
 
-/// So many pieces may be elsewhere, which take 16 GiB. There are fewer rows: each is a call path, which takes more.
+/// The largest number of pieces elsewhere, which take 16 GiB. There are fewer rows: each is a call path,
+/// which takes more.
 const ELSEWHERE: u32 = 1 << 30;
 
-/// Pieces of exclusive time in the order in which they were begun.
+/// Pieces of exclusive time in the order of their beginnings.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pieces: Vec<u32>,
     wide: Vec<Wide>,
-    /// By row: the position behind its last piece; 0 without one.
+    /// By row: the position after its last piece; 0 without a piece.
     ends: Vec<u32>,
-    /// Position behind the last event: pieces from there on can grow.
+    /// Position after the last event: pieces from there on can grow.
     open: u32,
 }
 
@@ -111,12 +112,12 @@ struct Wide {
 }
 
 impl Journal {
-    /// Nothing is in it; there is room for so many pieces.
+    /// Makes an empty journal with room for this number of pieces.
     pub fn with_room(pieces: JournalPosition) -> Journal {
         Journal { pieces: Vec::with_capacity(pieces.index()), ..Journal::default() }
     }
 
-    /// Adds time that was spent in a row. A call: the walk has no registers left for what is in here.
+    /// Adds time that was spent in a row. Not inlined, because the walk has no registers left for this code.
     ///
     /// # Panics
     /// If there are 2^30 pieces that do not fit into a word.
@@ -130,7 +131,7 @@ impl Journal {
         self.add(row, ticks);
     }
 
-    /// Adds the time of pieces of another journal.
+    /// Adds the times of pieces of another journal.
     pub fn spend_all(&mut self, other: &Journal, pieces: Range<JournalPosition>) {
         for &piece in &other.pieces[pieces.start.index()..pieces.end.index()] {
             if piece >= WIDE || !self.spend_short(piece >> TICK_BITS, piece & MOST_TICKS) {
@@ -140,8 +141,8 @@ impl Journal {
         }
     }
 
-    /// Adds time as nearly always: the row is known, its piece is a word, and there is room for it. Answers whether that is so.
-    /// Whoever calls nothing has no registers to save.
+    /// Adds time in the usual case: the row is known, its piece is a word, and there is room for it. Returns
+    /// whether this was the case. It calls no function, and so saves no registers.
     #[inline(always)]
     fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
         let Some(end) = self.ends.get_mut(row as usize) else { return false };
@@ -198,7 +199,7 @@ impl Journal {
         }
     }
 
-    /// Marks an event in a row; answers its position.
+    /// Marks an event in a row; returns its position.
     #[inline]
     pub fn mark(&mut self, row: Row) -> JournalPosition {
         self.pieces.push(MARK | row);
@@ -206,22 +207,22 @@ impl Journal {
         JournalPosition::new(self.pieces.len() - 1)
     }
 
-    /// What is in there does not grow any more.
+    /// Ends all pieces: none of them grows any more.
     #[inline]
     pub fn close(&mut self) {
         self.open = to_u32(self.pieces.len());
     }
 
-    /// Gives back the room that was kept for growing.
+    /// Frees the room that was reserved for growing.
     pub fn shrink(&mut self) {
         self.pieces.shrink_to_fit();
         self.wide.shrink_to_fit();
         self.ends = Vec::new();
-        // Without their last pieces known, rows would get new ones.
+        // The last pieces of rows are forgotten, so rows get new pieces from here on.
         self.close();
     }
 
-    /// Changes the ticks of a piece. An event has none.
+    /// Changes the ticks of a piece; does nothing at the mark of an event.
     ///
     /// # Panics
     /// If there is no such piece.
@@ -233,7 +234,7 @@ impl Journal {
         }
     }
 
-    /// The row and the ticks of a piece.
+    /// Returns the row and the ticks of a piece.
     ///
     /// # Panics
     /// If there is no such piece.
@@ -241,7 +242,7 @@ impl Journal {
         self.read(self.pieces[position.index()])
     }
 
-    /// The rows and the ticks of some pieces, one after the other.
+    /// Returns the rows and the ticks of some pieces, one after the other.
     ///
     /// # Panics
     /// If there are no such pieces.
@@ -263,17 +264,17 @@ impl Journal {
         }
     }
 
-    /// The number of pieces.
+    /// Returns the number of pieces.
     pub fn len(&self) -> JournalPosition {
         JournalPosition::new(self.pieces.len())
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the journal has no pieces.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// The bytes that its lists have.
+    /// Returns the bytes allocated by its lists.
     pub fn bytes(&self) -> usize {
         (self.pieces.capacity() + self.ends.capacity()) * size_of::<u32>()
             + self.wide.capacity() * size_of::<Wide>()

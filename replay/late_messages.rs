@@ -1,4 +1,4 @@
-//! The late messages of a process that nothing has overtaken yet.
+//! The late messages of a process that have not been overtaken yet.
 
 use std::collections::VecDeque;
 
@@ -6,27 +6,28 @@ use model::Ticks;
 
 use crate::options::Semantics;
 
-/// A message that was reported late.
+/// A late message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Late {
-    /// When it was sent.
+    /// The time at which it was sent.
     pub sent: Ticks,
-    /// How long it was awaited.
+    /// How long the receiver waited for it.
     pub idle: Ticks,
     /// Its position among the receives.
     pub receive: u32,
-    /// How many were reported before.
+    /// The number of messages that were reported before.
     reported: u32,
 }
 
-/// Late messages by the time at which they were sent, so that those sent after a given time are found at once.
+/// Late messages by the time at which they were sent, so that those sent after a given time are found
+/// quickly.
 #[derive(Clone, Debug)]
 pub struct LateMessages {
-    /// In the order of their keys. Whatever was sent after a message that has been received was overtaken, so new ones come
-    /// last, or nearly.
+    /// Sorted by key. Messages sent after one that was just received have been overtaken and are removed, so
+    /// new ones come last, or nearly last.
     by_send: Vec<Late>,
-    /// Keys in the order in which the messages were reported; only kept where there is a limit. Keys of messages that
-    /// were overtaken stay until they are the oldest.
+    /// Keys in the order in which the messages were reported; empty if there is no limit. Keys of overtaken
+    /// messages stay until they are the oldest.
     by_age: VecDeque<(Ticks, u32)>,
     limit: Option<usize>,
     reported: u32,
@@ -39,7 +40,7 @@ impl Late {
 }
 
 impl LateMessages {
-    /// Nothing late yet.
+    /// Makes an empty list.
     pub fn new(semantics: Semantics) -> LateMessages {
         LateMessages {
             by_send: Vec::new(),
@@ -49,7 +50,7 @@ impl LateMessages {
         }
     }
 
-    /// Remembers a message until it is overtaken.
+    /// Adds a message, which stays until it is overtaken.
     pub fn remember(&mut self, sent: Ticks, idle: Ticks, receive: u32) {
         let late = Late { sent, idle, receive, reported: self.reported };
         self.reported = self.reported.wrapping_add(1);
@@ -67,7 +68,8 @@ impl LateMessages {
         self.by_send.insert(self.by_send.len() - later, late);
     }
 
-    /// Forgets and answers the messages that were sent after `sent`: a message sent then has just been received.
+    /// Removes and returns the messages that were sent after `sent`, the time at which the message just
+    /// received was sent.
     #[inline]
     pub fn overtaken(&mut self, sent: Ticks) -> impl Iterator<Item = Late> {
         let later = self.by_send.iter().rev().take_while(|late| late.sent > sent).count();

@@ -7,11 +7,11 @@
 //!                                                └────────── exchange: solo | threads | MPI ────────┘
 //! ```
 //!
-//! [`analyze`] is the pipeline. Every worker runs it; each owns a block of the traced processes, and they swap batches
-//! through an [`Exchange`]. A report is byte-identical for any number of workers: times are integer ticks, orders are those
-//! of ranks, and nothing of the analysis run is in it.
+//! [`analyze`] is the pipeline. Every worker runs it; each owns a block of the traced processes, and workers
+//! exchange batches through an [`Exchange`]. A report is byte-identical for any number of workers: times are
+//! integer ticks, orders are those of ranks, and the report contains nothing about the run of the analysis.
 //!
-//! `docs/architecture.md` of the project says more.
+//! More is in `docs/architecture.md` of the project.
 
 pub mod agreement;
 pub mod allocated;
@@ -100,10 +100,10 @@ use tools::Tools;
 use trace::Trace;
 use walk::{Positions, Walked};
 
-/// What an analysis that wrote its report answers.
+/// The result of an analysis that wrote its report.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was found; on worker 0 only.
+    /// The summary of the report; on worker 0 only.
     pub summary: Option<Summary>,
     /// Whether the trace lacks data, on every worker.
     pub lacks_data: bool,
@@ -131,12 +131,13 @@ pub fn analyze(
         return job.work(exchange, progress).map_err(|error| tell(error, exchange));
     }
     let mut outcomes = job.work_on_threads(exchange, progress).map_err(|error| tell(error, exchange))?;
-    // One message for all: that of the thread that has to speak, if it is one of ours.
+    // One message for all: that of the thread that has to print it, if it is a thread of this process.
     let speaker = outcomes.iter().position(|outcome| outcome.as_ref().is_err_and(Error::is_own));
     outcomes.swap_remove(speaker.unwrap_or(0))
 }
 
-/// Tells the other workers of an error. Where several fail at once, the error is another worker's for all but one.
+/// Reports an error to the other workers. If several fail at once, only one keeps its own error; the others
+/// return that another worker failed.
 fn tell(error: Error, exchange: &mut dyn Exchange) -> Error {
     if !error.is_own() {
         return error;
@@ -147,7 +148,7 @@ fn tell(error: Error, exchange: &mut dyn Exchange) -> Error {
     }
 }
 
-/// What all workers of a process know.
+/// Data shared by all workers of a process.
 struct Job {
     archive: Archive,
     target: PathBuf,
@@ -193,7 +194,7 @@ impl Job {
         let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
         let weights = weights(&archive, &trace, basis, exchange)?;
-        // A worker without a process would do nothing.
+        // A worker without a process would have no work.
         let threads = options.threads.clamp(1, trace.processes.len());
         let blocks = assignment::blocks(&weights, exchange.workers() * threads);
         let mine =
@@ -238,11 +239,11 @@ impl Job {
         )
     }
 
-    /// The pipeline on all threads of this process; what each answers.
+    /// Runs the pipeline on all threads of this process; returns the result of each.
     ///
     /// # Errors
-    /// If the system gives us fewer threads. Nobody has begun then: a worker without its thread would leave the others
-    /// waiting.
+    /// If the system starts fewer threads. No worker has begun then: a worker without its thread would leave
+    /// the others waiting.
     fn work_on_threads(
         &self,
         exchange: &mut dyn Exchange,
@@ -285,7 +286,8 @@ impl Job {
         })
     }
 
-    /// Walks the events of a worker's processes, in times that are not the recorded ones if there are any.
+    /// Walks the events of a worker's processes, with corrected times instead of the recorded ones if `times`
+    /// has any.
     fn walk(
         &self,
         positions: Positions,
@@ -317,7 +319,7 @@ impl Job {
         Ok(processes)
     }
 
-    /// The pipeline, for one worker.
+    /// Runs the pipeline for one worker.
     fn work(&self, exchange: &mut dyn Exchange, progress: &mut Progress) -> Result<Outcome, Error> {
         let Job { trace, metrics, formulas, memory, shared, .. } = self;
         let (worker, block) = (exchange.worker(), &self.blocks[exchange.worker()]);
@@ -381,8 +383,9 @@ impl Job {
         let violations = corrected.violations;
         let found = Found { results, findings, statistics, doubtful, violations, culprits };
         let written = report::write(self.target.clone(), &tools, &processes, &paths, found, exchange)?;
-        // No worker leaves this round before all have come to it: the point of no return (docs/architecture.md, The end).
-        // Until then a signal for the process of worker 0, which has the files, still removes them.
+        // No worker leaves this round before all have come to it: the point of no return
+        // (docs/architecture.md, The end). Until then a signal for the process of worker 0, which has the
+        // files, still removes them.
         if exchange.worker() >= self.threads {
             signals::decide();
         }
@@ -396,7 +399,7 @@ impl Job {
             }
             None => None,
         };
-        // Only now does everyone know that there is a report.
+        // Only after this round do all workers know that there is a report.
         let lacks_data = summary.as_ref().is_some_and(|summary| summary.findings.has_data_loss());
         let answer = broadcast(exchange, vec![u64::from(lacks_data)])?;
         progress.done();
@@ -404,17 +407,17 @@ impl Job {
     }
 }
 
-/// Where the report goes.
+/// Returns the path of the report.
 fn target(options: &Options, archive: &Archive) -> PathBuf {
     let report = options.report.clone().unwrap_or_else(|| archive.directory().join("trace.cubex"));
-    // A link stays a link: what it points to is replaced.
+    // A symbolic link is kept: the file that it points to is replaced.
     if report.is_symlink() { report.canonicalize().unwrap_or(report) } else { report }
 }
 
-/// The bytes of each process's event files. Each worker asks the file system for a part of them.
+/// Returns the bytes of each process's event files. Each worker asks the file system for a part of them.
 ///
 /// # Errors
-/// If a worker failed, or goes by another basis.
+/// If a worker failed, or has another basis.
 fn weights(
     archive: &Archive,
     trace: &Trace,
@@ -422,7 +425,7 @@ fn weights(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<u64>, Error> {
     let (worker, workers) = (exchange.worker(), exchange.workers());
-    // A file with holes may claim any size; sums of sizes must stay numbers.
+    // A sparse file may claim any size; sums of sizes must not overflow.
     let most = u64::MAX / trace.locations.len() as u64;
     let cut = |size: u64| size.min(most);
     let size = |process: &trace::Process| {

@@ -1,4 +1,4 @@
-//! `replay-analyze`: parse, run, say what came out of it.
+//! `replay-analyze`: parses the command line, runs the analysis, prints the summary.
 
 mod cli;
 
@@ -19,15 +19,15 @@ use replay::{Error, Exchange, Summary, analyze, signals};
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// There is a report, but the summary is lost, or (with `--strict`) the trace lacks data.
+/// Exit status: there is a report, but the summary is lost, or (with `--strict`) the trace lacks data.
 const REPORT_ONLY: u8 = 1;
 
-/// There is no report.
+/// Exit status: there is no report.
 const NO_REPORT: u8 = 2;
 
 fn main() -> ExitCode {
     ignore_limit_on_files();
-    // MPI first, so that of many processes one can speak for all; it ends when `exchange` is dropped.
+    // MPI starts first, so that one process can print for all; MPI ends when `exchange` is dropped.
     let (mut exchange, threads) = match start() {
         Ok(started) => started,
         Err(error) => {
@@ -39,11 +39,12 @@ fn main() -> ExitCode {
     let speaks = exchange.worker() == 0;
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        // Others may have understood theirs, and wait for us. The first who has something to say does.
+        // Other processes may have understood their command lines, and wait for this one. The first that has
+        // something to print does so.
         Err(answer) => return tell(&answer, exchange.fail() == exchange.worker()),
     };
     if let Err(error) = diagnostics::start() {
-        // As above.
+        // As above: only one process prints.
         if exchange.fail() == exchange.worker() {
             complain(&Error::new(error.to_string()));
         }
@@ -65,7 +66,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error of the program on one thread must not leave the others waiting. Under MPI the whole job ends.
+/// Ends the program on a panic, which on one thread must not leave the others waiting. Under MPI the whole
+/// job ends.
 fn end_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -74,14 +76,14 @@ fn end_on_panic() {
     }));
 }
 
-/// A report that grows beyond the limit on file sizes must be an error with a message, not the end by a signal.
+/// Ignores the signal of the limit on file sizes: a report that exceeds it must be an error with a message.
 fn ignore_limit_on_files() {
     let is_exceeded = Arc::new(AtomicBool::new(false));
-    // Without it the job would end all the same, only less clearly.
+    // If this fails, the signal ends the job all the same, only with a less clear message.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_exceeded);
 }
 
-/// Answers a command line that is not one for an analysis.
+/// Prints the reply to a command line that does not start an analysis: help, the version, or an error.
 fn tell(answer: &clap::Error, speaks: bool) -> ExitCode {
     let printed = if speaks { unless_closed(answer.print()) } else { Ok(()) };
     match answer.kind() {
@@ -96,7 +98,7 @@ fn tell(answer: &clap::Error, speaks: bool) -> ExitCode {
     }
 }
 
-/// Prints the summary; answers whether that was possible.
+/// Prints the summary; returns whether that was possible.
 fn print(summary: &Summary) -> bool {
     let printed = write!(stdout(), "\n{summary}\n").and_then(|()| store(&stdout()));
     let Err(error) = unless_closed(printed) else { return true };
@@ -107,30 +109,30 @@ fn print(summary: &Summary) -> bool {
     false
 }
 
-/// Brings what was printed to disk if standard output is a file: some file systems find out only then that they are full.
+/// Writes standard output to disk if it is a file: some file systems detect only then that they are full.
 fn store(out: &Stdout) -> io::Result<()> {
     out.lock().flush()?;
     let Ok(file) = out.as_fd().try_clone_to_owned() else { return Ok(()) };
     match File::from(file).sync_all() {
-        // Pipes and terminals cannot do that.
+        // Pipes and terminals do not support that.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         done => done,
     }
 }
 
-/// A reader that has gone away has seen enough.
+/// Ignores the error of a reader that has closed the pipe: it has read enough.
 fn unless_closed(printed: io::Result<()>) -> io::Result<()> {
     printed.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
-/// Prints what went wrong.
+/// Prints an error.
 fn complain(error: &Error) {
     // Names from a command line or a trace must not control the terminal.
     let error = error.to_string().replace(char::is_control, "\u{fffd}");
     let _ = writeln!(stderr(), "replay-analyze: {error}");
 }
 
-/// The exchange between processes, and how many threads each should have.
+/// Starts the exchange between processes; returns it with the default number of threads of each process.
 fn start() -> Result<(Box<dyn Exchange>, usize), Error> {
     #[cfg(feature = "mpi")]
     if let Some(processes) = replay::exchange::mpi::Processes::start()? {

@@ -1,9 +1,10 @@
-//! How much memory this process may take, and whether the next step fits: a clear message instead of an abort in the
-//! middle of an allocation, or of being killed by a batch system.
+//! Memory limits of this process, and the check that the next step fits. A clear message replaces an abort in
+//! the middle of an allocation, or being killed by a batch system.
 //!
-//! The user's limit (`--memory`) is kept with a file for what is above it. Other limits are those of the shell
-//! (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container puts the job into. Those of groups
-//! are read as text from `/proc` and `/sys`; where these do not exist there is no limit.
+//! The user's limit (`--memory`) is kept by moving everything above it to a file. Other limits are those of
+//! the shell (`ulimit -v`, `ulimit -d`) and of the control group that a batch system or container puts the
+//! job into. Limits of groups are read as text from `/proc` and `/sys`; where these do not exist there is no
+//! limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,17 +16,17 @@ use crate::estimate::Estimate;
 use crate::options::MemoryLimit;
 use crate::scratch;
 
-/// What this process has taken.
+/// The file with the memory that this process uses.
 const STATUS: &str = "/proc/self/status";
 
-/// Room for everything small, by thread.
+/// Bytes kept free for small allocations, for each thread.
 const SLACK: u64 = 8 << 20;
 
-/// Groups of the first version have a number near 2^63 where they have no limit. To look at it would cost a call of the
-/// system each time, and never tell anything.
+/// Control groups of version 1 without a limit have a number near 2^63. Such limits are ignored, as reading
+/// their usage would cost a system call each time and never change a decision.
 const UNLIMITED: u64 = 1 << 60;
 
-/// What the C library sets aside for the small allocations of each thread, where there are several.
+/// Bytes that the C library reserves for the small allocations of each thread, if there are several.
 const ARENA: u64 = 64 << 20;
 
 /// The limits of this process.
@@ -36,19 +37,19 @@ pub struct Memory {
     threads: u64,
 }
 
-/// A limit, and where it says how much of it is used.
+/// A limit, and the file that has the memory in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Limit {
     bytes: u64,
-    /// Whose limit it is, in words.
+    /// The name of the limit, for messages.
     source: &'static str,
     file: PathBuf,
-    /// The line of the file that has the number.
+    /// The key of the line with this number.
     key: &'static str,
 }
 
 impl Memory {
-    /// The limits of this process, which works with so many threads.
+    /// Reads the limits of this process, which works with so many threads.
     pub fn of_this_process(threads: usize) -> Memory {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let mut limits = of_the_shell(|resource| getrlimit(resource).current);
@@ -56,17 +57,17 @@ impl Memory {
         Memory { limits, threads: threads as u64 }
     }
 
-    /// Room for everything small, in all threads.
+    /// Returns the bytes kept free for small allocations, in all threads.
     fn room(&self) -> u64 {
         self.threads * if self.threads > 1 { SLACK + ARENA } else { SLACK }
     }
 
-    /// What this process will have taken in the end if it takes so many bytes more.
+    /// Returns the bytes that this process will use in the end if it allocates so many more.
     pub fn with(&self, more: u64) -> u64 {
         number_in(Path::new(STATUS), "RssAnon").saturating_add(SLACK * self.threads).saturating_add(more)
     }
 
-    /// Keeps this process below a limit: what may take more goes to a file.
+    /// Keeps this process below a limit: lists that exceed it go to a file.
     ///
     /// # Errors
     /// If too much has to be in memory, or there is no room for the file.
@@ -77,11 +78,11 @@ impl Memory {
                 "not enough memory: --memory allows {} MiB, and {} MiB are needed for what cannot go to a file; allow as much, \
                  or use fewer threads, or more processes on more nodes",
                 mebibytes(limit.bytes),
-                // What is taken already is not exactly the same each time.
+                // The memory in use is not exactly the same in each run.
                 mebibytes(least) + 1
             )));
         };
-        // What the C library gets back it does not always give back.
+        // The C library does not always return freed memory to the system.
         let budget = budget - budget / 8;
         let beyond = |bytes: u64| bytes.saturating_sub(estimate.least).saturating_sub(budget);
         let (usual, most) = (beyond(estimate.usual()), beyond(estimate.all));
@@ -97,25 +98,25 @@ impl Memory {
                 mebibytes(limit.bytes)
             ))),
             None => match scratch::begin(&directory, budget) {
-                // Who has not named a disk need not have one for what fits.
+                // If the user has named no directory, and all fits into memory, no file is needed.
                 Err(_) if limit.scratch.is_none() && most == 0 => Ok(()),
                 result => result,
             },
         }
     }
 
-    /// How many bytes each thread can take without need, of what is allowed: no more than half of it, as other processes may be
-    /// below the same limit.
+    /// Returns how many bytes each thread can use for optional purposes: no more than half of what is left
+    /// below the limits, as other processes may be below the same limit.
     pub fn left(&self) -> u64 {
         let left = |limit: &Limit| limit.bytes.saturating_sub(limit.used()).saturating_sub(self.room());
         let left = self.limits.iter().map(left).fold(scratch::in_memory(u64::MAX), u64::min);
         left / 2 / self.threads.max(1)
     }
 
-    /// Whether a step that takes `next` bytes more, in every thread, fits.
+    /// Checks that a step which needs `next` bytes more, in every thread, fits.
     ///
     /// # Errors
-    /// If it does not, with what to do.
+    /// If it does not fit, with advice for the user.
     pub fn check(&self, next: u64) -> Result<(), Error> {
         scratch::check()?;
         let needed = scratch::in_memory(next.saturating_mul(self.threads)).saturating_add(self.room());
@@ -136,7 +137,7 @@ impl Memory {
     }
 }
 
-/// Bytes in MiB, for people.
+/// Returns bytes in MiB, for messages.
 pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }
@@ -147,12 +148,12 @@ impl Limit {
     }
 }
 
-/// The number behind a key in a file of the system's; 0 if there is none.
+/// Reads the number after a key in a file of the system; 0 if there is none.
 fn number_in(file: &Path, key: &str) -> u64 {
     number_of(&fs::read_to_string(file).unwrap_or_default(), key).unwrap_or(0)
 }
 
-/// The number behind a key at the begin of a line, in bytes; `/proc` counts in kB.
+/// Returns the number after a key at the start of a line, in bytes; `/proc` counts in kB.
 fn number_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     let mut words = line.trim_start_matches(':').split_whitespace();
@@ -160,7 +161,7 @@ fn number_of(text: &str, key: &str) -> Option<u64> {
     Some(if words.next() == Some("kB") { number << 10 } else { number })
 }
 
-/// Limits of resources, as the shell sets them.
+/// Returns the resource limits that the shell has set.
 fn of_the_shell(limit_of: impl Fn(Resource) -> Option<u64>) -> Vec<Limit> {
     let kinds = [(Resource::As, "ulimit -v", "VmSize"), (Resource::Data, "ulimit -d", "VmData")];
     let limit = |(resource, source, key)| {
@@ -170,7 +171,7 @@ fn of_the_shell(limit_of: impl Fn(Resource) -> Option<u64>) -> Vec<Limit> {
     kinds.into_iter().filter_map(limit).collect()
 }
 
-/// Limits of the control groups in `/proc/self/cgroup`, of both versions, and of those above them.
+/// Returns the limits of the control groups in `/proc/self/cgroup`, of both versions, and of their parents.
 fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
     let mut limits = Vec::new();
     for line in groups.lines() {
@@ -181,7 +182,7 @@ fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
             "memory" => (root.join("memory"), "memory.limit_in_bytes", "total_rss "),
             _ => continue,
         };
-        // In a container the path may be that of the host: what exists counts.
+        // In a container the path may be that of the host, so only existing folders count.
         for group in Path::new(path.trim_start_matches('/')).ancestors() {
             let group = root.join(group);
             let bytes = fs::read_to_string(group.join(name)).ok().and_then(|text| text.trim().parse().ok());

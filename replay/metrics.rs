@@ -1,4 +1,4 @@
-//! The metrics of the report by number, and the numbers of those that the analysis itself fills.
+//! The metrics of the report by number, with the numbers of those that the analysis fills itself.
 
 use model::Ticks;
 use patterns::matched::{
@@ -27,13 +27,13 @@ pub struct NumberedPattern {
 }
 
 impl NumberedPattern {
-    /// The metric that counts an instance on a message of `bytes` bytes.
+    /// Returns the metric that counts an instance on a message of `bytes` bytes.
     pub fn instances_of(&self, bytes: u64) -> Option<MetricId> {
         self.instances.map(|[empty, data]| if bytes == 0 { empty } else { data })
     }
 }
 
-/// Patterns with their rules of one kind.
+/// Patterns of one kind, with their rules.
 pub type Rules<F> = Vec<(NumberedPattern, F)>;
 
 /// The numbers of all metrics. The number of a metric is its position in [`patterns::metrics`].
@@ -41,7 +41,7 @@ pub type Rules<F> = Vec<(NumberedPattern, F)>;
 pub struct Metrics {
     /// All metrics; parents precede children.
     pub list: Vec<Metric>,
-    /// Whether root causes are searched for, which have metrics then.
+    /// Whether the analysis searches for root causes, and so has their metrics.
     pub has_causes: bool,
     /// All patterns.
     pub patterns: Vec<NumberedPattern>,
@@ -69,7 +69,8 @@ pub struct Metrics {
     pub limited_parallelism: MetricId,
     /// `imbalance` and what is below it, by [`Part`].
     pub imbalance: [MetricId; Part::ALL.len()],
-    /// Delay costs by class, short and long term. Without a search for root causes these and the next have no number.
+    /// Delay costs by class, short and long term. Without root causes these and the following metrics have no
+    /// number.
     pub delay_costs: [[MetricId; 2]; Class::COUNT],
     /// Indirect waiting: late senders, late receivers.
     pub indirect: [MetricId; 2],
@@ -97,7 +98,7 @@ pub struct Metrics {
     pub bytes_sent: MetricId,
     /// `bytes_rcvd`
     pub bytes_received: MetricId,
-    /// `syncs_coll`, `comms_csrc`, `comms_cdst`, `comms_cxch`: nothing moved, sent, received, both.
+    /// `syncs_coll`, `comms_csrc`, `comms_cdst`, `comms_cxch`: no data, data sent, data received, both.
     pub collectives: [MetricId; 4],
     /// `bytes_cout`
     pub bytes_out: MetricId,
@@ -106,32 +107,33 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The number of a metric by its unique name; `None` for those of root causes, if nobody searches for these.
+    /// Returns the number of a metric by its unique name; `None` for those of root causes, if the analysis
+    /// does not search for these.
     pub fn find(&self, id: &str) -> Option<MetricId> {
         self.list.iter().position(|metric| metric.id == id)
     }
 
-    /// The name of the pattern that fills a metric.
+    /// Returns the title of the pattern that fills a metric.
     pub fn title(&self, metric: MetricId) -> &'static str {
         let pattern = self.patterns.iter().find(|pattern| pattern.metric == metric);
         pattern.map_or(self.list[metric].name, |pattern| pattern.pattern.title)
     }
 
-    /// The metrics of which the time is no work; none is below another one.
+    /// Returns the metrics whose time is not work; none is below another one.
     pub fn not_work(&self) -> impl Iterator<Item = MetricId> {
         let is_work = |id: &str| self.list.iter().any(|metric| metric.id == id && metric.is_work);
         let outermost = move |metric: &Metric| !metric.is_work && metric.parent.is_none_or(is_work);
         (0..self.list.len()).filter(move |&at| outermost(&self.list[at]))
     }
 
-    /// Numbers all metrics; without those of root causes, if nobody searches for these.
+    /// Numbers all metrics; those of root causes are left out if the analysis does not search for them.
     ///
     /// # Panics
     /// If the tree of metrics lacks one that the analysis fills.
     pub fn new(has_causes: bool) -> Metrics {
         let mut list = patterns::metrics();
         if !has_causes {
-            // A metric that is always zero would look like "analysed, and fine".
+            // These metrics are left out, as zeros everywhere would look like "analysed, no waiting".
             list.retain(|metric| patterns::metrics_of_causes().all(|cause| cause.id != metric.id));
         }
         let position = |name: &str| list.iter().position(|metric| metric.id == name);

@@ -1,4 +1,4 @@
-//! What an analysis needs to know from its user.
+//! Options of an analysis.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use otf2::Io;
 
 use crate::solvers;
 
-/// Which definitions of wait states to follow. `docs/differences.md` lists where they differ.
+/// The definitions of wait states to follow. `docs/differences.md` lists how they differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Semantics {
     /// The reference's definitions without its known defects.
@@ -17,7 +17,7 @@ pub enum Semantics {
 }
 
 impl Semantics {
-    /// The name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Semantics::Corrected => "corrected",
@@ -26,16 +26,18 @@ impl Semantics {
     }
 }
 
-/// What a process may take. The program's allocator has to be [`scratch::Allocator`](crate::scratch::Allocator).
+/// The memory limit of a process. The program's allocator has to be
+/// [`scratch::Allocator`](crate::scratch::Allocator).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemoryLimit {
     /// Bytes of memory.
     pub bytes: u64,
-    /// The directory of a file for what does not fit; without one that for temporary files, if it is needed and can serve.
+    /// The directory of a file for lists that do not fit; by default that for temporary files, if a file is
+    /// needed and possible.
     pub scratch: Option<PathBuf>,
 }
 
-/// What to analyse, how, and where the report goes.
+/// The trace to analyse, how, and the place of the report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// The experiment directory, or the anchor file of its archive.
@@ -48,10 +50,10 @@ pub struct Options {
     pub io: Io,
     /// Threads in each process, at least 1.
     pub threads: usize,
-    /// How much memory each process may take; all that there is if nothing is said.
+    /// The memory limit of each process; by default all available memory.
     pub memory: Option<MemoryLimit>,
-    /// Bytes that one worker brings together of the others, at most, to go from location to location without them (see
-    /// [`solvers`]). The report does not depend on it.
+    /// The most bytes that one worker brings together from others, to go from location to location without
+    /// exchanging messages (see [`solvers`]). The report does not depend on it.
     pub together: u64,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,
@@ -62,7 +64,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Everything as it is if nothing is said.
+    /// Returns the default options.
     pub fn new(experiment: impl Into<PathBuf>) -> Options {
         Options {
             experiment: experiment.into(),

@@ -1,5 +1,5 @@
-//! The phases of a worker: worker 0 says them while it works, with their times, a bar on a terminal, plain lines in a log;
-//! diagnostics have a span for each.
+//! Progress of a worker: worker 0 prints its phases with their times, as a bar on a terminal, as plain lines
+//! in a log; diagnostics have a span for each.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
@@ -8,17 +8,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::debug_span;
 use tracing::span::EnteredSpan;
 
-/// Prints a line; a log that cannot be written is no reason to lose a report.
+/// Prints a line, and ignores failures: a log that cannot be written is no reason to lose a report.
 fn say(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// Tells how far the analysis is, on standard error. All other workers, and a quiet one, say nothing.
+/// Prints on standard error how far the analysis is. All workers but the first print nothing, and neither
+/// does a quiet one.
 #[derive(Debug)]
 pub struct Progress {
     is_silent: bool,
     is_verbose: bool,
-    /// Whose phases these are: a process of the analysis, and a thread in it.
+    /// The worker of these phases: a process of the analysis, and a thread in it.
     process: usize,
     thread: usize,
     phase: Option<Phase>,
@@ -29,25 +30,26 @@ pub struct Progress {
     due: Instant,
 }
 
-/// A phase that has begun.
+/// A phase in progress.
 #[derive(Debug)]
 struct Phase {
     name: &'static str,
     start: Instant,
-    /// What diagnostics know of it.
+    /// The span of the phase in diagnostics.
     _span: EnteredSpan,
 }
 
-/// Time between two lines about one phase where there is no terminal.
+/// Time between two lines about one phase if there is no terminal.
 const INTERVAL: Duration = Duration::from_secs(30);
 
 impl Progress {
-    /// Says nothing.
+    /// Makes progress that prints nothing.
     pub fn silent() -> Progress {
         Progress::new(true, false)
     }
 
-    /// Tells the phases, and on a terminal how far each is; a verbose one tells details too.
+    /// Makes progress that prints the phases, and on a terminal how far each is; a verbose one prints
+    /// details, too.
     pub fn on_stderr(is_verbose: bool) -> Progress {
         Progress::new(false, is_verbose)
     }
@@ -58,27 +60,27 @@ impl Progress {
         Progress { is_silent, is_verbose, process, thread, phase: None, bar: None, done: 0, total: 0, due }
     }
 
-    /// The same for a worker that is not the first one: a process of the analysis, and a thread in it.
+    /// Sets the worker: a process of the analysis, and a thread in it.
     #[must_use]
     pub fn of(self, process: usize, thread: usize) -> Progress {
         Progress { process, thread, ..self }
     }
 
-    /// The phase before is over, this one begins.
+    /// Ends the current phase and begins this one.
     pub fn phase(&mut self, name: &'static str) {
         self.done();
         let _span = debug_span!("phase", name, process = self.process, thread = self.thread).entered();
         self.phase = Some(Phase { name, start: Instant::now(), _span });
     }
 
-    /// Tells a detail.
+    /// Prints a detail, if the progress is verbose.
     pub fn tell(&self, text: impl FnOnce() -> String) {
         if self.is_verbose {
             say(&text());
         }
     }
 
-    /// The current phase has `total` bytes to do.
+    /// Sets the bytes to do in the current phase.
     pub fn expect(&mut self, total: u64) {
         (self.done, self.total, self.due) = (0, total, Instant::now() + INTERVAL);
         if self.is_silent || !stderr().is_terminal() {
@@ -92,7 +94,7 @@ impl Progress {
         self.bar = Some(bar);
     }
 
-    /// So many bytes more are done.
+    /// Adds to the bytes done.
     pub fn advance(&mut self, bytes: u64) {
         self.done += bytes;
         if let Some(bar) = &self.bar {
@@ -107,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// The current phase is over.
+    /// Ends the current phase.
     pub fn done(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();

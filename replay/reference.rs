@@ -1,11 +1,11 @@
-//! Everything that differs between the reference's definitions and the corrected ones: a decision for each row of
+//! Decisions that differ between the reference's definitions and the corrected ones, one for each row of
 //! `docs/differences.md`. No other file of the analysis asks which semantics it follows.
 
 use model::Ticks;
 
 use crate::options::Semantics;
 
-/// Late messages that the reference remembers (Q6).
+/// The number of late messages that the reference remembers (Q6).
 const REMEMBERED: usize = 100;
 
 impl Semantics {
@@ -18,13 +18,13 @@ impl Semantics {
         self.is_reference()
     }
 
-    /// How many late messages are remembered until they are overtaken; `None` for all of them (Q6).
+    /// Returns how many late messages are remembered until they are overtaken; `None` for all of them (Q6).
     pub fn remembered(self) -> Option<usize> {
         self.is_reference().then_some(REMEMBERED)
     }
 
-    /// The part of a sending call that belongs to its completion, where it was left so many ticks `after` the receiving
-    /// call (Q7: the reference has the sign the other way round).
+    /// Returns the part of a sending call that belongs to its completion, if it was left so many ticks
+    /// `after` the receiving call (Q7: the reference has the sign the other way round).
     pub fn completion_of_send(self, after: Ticks) -> Ticks {
         if self.is_reference() { after.min(0) } else { after.max(0) }
     }
@@ -35,7 +35,7 @@ impl Semantics {
         self.is_reference()
     }
 
-    /// Whether waiting is passed on only as far as members have synchronised with each other (Q15, Q19).
+    /// Whether waiting propagates only as far as members have synchronised with each other (Q15, Q19).
     pub fn limits_propagation(self) -> bool {
         self.is_reference()
     }
@@ -50,8 +50,8 @@ impl Semantics {
         !self.is_reference()
     }
 
-    /// Whether it is doubted which messages and operations belong together where recording was off, and times that
-    /// contradict each other say that they do not.
+    /// Whether partners of messages and operations are doubted where recording was off, and rejected if their
+    /// times contradict each other.
     pub fn doubts_partners(self) -> bool {
         !self.is_reference()
     }
@@ -61,25 +61,25 @@ impl Semantics {
         !self.is_reference()
     }
 
-    /// Whether calls of a function from several lines of another one are several call paths.
+    /// Whether calls of a function from several lines of another one are different call paths.
     pub fn tells_call_sites_apart(self) -> bool {
         !self.is_reference()
     }
 
-    /// Whether a region is MPI's if its paradigm or its source file says so; otherwise the paradigm decides for classes of
-    /// time, and the file for patterns.
+    /// Whether a region belongs to MPI if its paradigm or its source file says so; otherwise the paradigm
+    /// decides for classes of time, and the file for patterns.
     pub fn unifies_mpi(self) -> bool {
         !self.is_reference()
     }
 
-    /// Whether the call paths of tasks have a root of their own, and the time of a task stands once more where it was run,
-    /// as a stub; otherwise they hang below where the task was created.
+    /// Whether the call paths of tasks have a root of their own, and the time of a task is also shown as a
+    /// stub where it was executed; otherwise they are below the call path that created the task.
     pub fn has_stubs(self) -> bool {
         self.is_reference()
     }
 
-    /// Whether time between samples goes to the functions that were found on the stack; otherwise to the instrumented
-    /// regions around them.
+    /// Whether time between samples is attributed to the functions that were found on the stack; otherwise to
+    /// the instrumented regions around them.
     pub fn attributes_samples(self) -> bool {
         !self.is_reference()
     }
@@ -89,7 +89,7 @@ impl Semantics {
         self.is_reference()
     }
 
-    /// Whether locations are compared, and idle threads looked for, in programs with POSIX threads, too.
+    /// Whether locations are compared, and idle threads searched for, in programs with POSIX threads, too.
     pub fn compares_posix_threads(self) -> bool {
         !self.is_reference()
     }

@@ -1,11 +1,11 @@
-//! Runs what goes from location to location, over all workers, until nothing is left to do, and finds out when that is.
+//! Relay: runs computations that go from location to location, over all workers, until all work is done.
 //!
-//! Messages are small, and gathered as long as there is something else to do; it never is one exchange of all workers for
-//! each dependency. A worker without work sleeps. Worker 0 asks everyone how many batches they have sent and received
-//! once they have nothing to do: if two such counts in a row are equal, and nothing is under way, all have come to an end
-//! (F. Mattern: Algorithms for distributed termination detection, 1987). If locations are still blocked then, they wait
-//! for each other: the first of them goes on without. That state does not depend on who was faster, so neither does the
-//! report.
+//! Messages are small, and gathered as long as there is other work; no dependency ever needs an exchange of
+//! all workers. A worker without work sleeps. To detect termination, worker 0 asks all workers without work
+//! how many batches they have sent and received. If two such counts in a row are equal, and no batch is under
+//! way, all work is done (F. Mattern: Algorithms for distributed termination detection, 1987). If locations
+//! are still blocked then, they wait for each other, and the first of them goes on without what it waits for.
+//! That state does not depend on the speed of workers, so neither does the report.
 
 use std::time::{Duration, Instant};
 
@@ -16,14 +16,14 @@ use crate::exchange::{Batch, Exchange};
 use crate::journal::EventSpot;
 use crate::wire::{Wire, wire};
 
-/// Words of messages for one worker that are gathered at most: MPI libraries send so many at once without waiting for the
-/// receiver.
+/// The most words of messages for one worker that are gathered: MPI libraries send this many at once without
+/// waiting for the receiver.
 const GATHERED: usize = 256;
 
-/// Locations that go on before this worker looks for messages.
+/// The most locations that go on before this worker looks for messages.
 const STEPS: usize = 64;
 
-/// How long worker 0 has nothing to do before it asks the others.
+/// How long worker 0 is without work before it asks the others.
 const PATIENCE: Duration = Duration::from_micros(300);
 
 /// Kinds of batches.
@@ -33,36 +33,38 @@ const STATUS: u64 = 2;
 const RELEASE: u64 = 3;
 const END: u64 = 4;
 
-/// What goes from location to location: each goes on until it needs something that another has not told yet.
+/// A computation that goes from location to location: each goes on until it needs a message that another has
+/// not sent yet.
 pub trait Recurrence {
-    /// What locations of one worker tell those of another.
+    /// A message between locations of different workers.
     type Message: Wire;
 
-    /// Lets one location go on as far as it can; `tell` takes messages to other workers. Answers whether there was one.
+    /// Lets one location go on as far as it can; `tell` sends messages to other workers. Returns whether
+    /// there was such a location.
     fn step(&mut self, tell: &mut impl FnMut(usize, Self::Message)) -> bool;
 
-    /// A message has come from a worker.
+    /// Receives a message from a worker.
     fn hear(&mut self, from: usize, message: Self::Message, tell: &mut impl FnMut(usize, Self::Message));
 
-    /// The first of the locations that cannot go on.
+    /// Returns the first of the locations that cannot go on.
     fn blocked(&self) -> Option<Blocked>;
 
-    /// Lets a location go on although something is missing: it waits for itself.
+    /// Lets a location go on although something is missing, as it waits for itself.
     fn release(&mut self, blocked: Blocked);
 }
 
-/// A location that cannot go on. The smallest goes on first when nobody can.
+/// A location that cannot go on. If no location can, the smallest one does so first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Blocked {
     /// The time of the event that it cannot handle.
     pub time: Ticks,
-    /// That event.
+    /// The event that it cannot handle.
     pub spot: EventSpot,
 }
 
 wire!(Blocked { time, spot });
 
-/// What a worker answers when it has nothing to do.
+/// The reply of a worker without work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Status {
     sent: u64,
@@ -72,7 +74,7 @@ struct Status {
 
 wire!(Status { sent, received, blocked });
 
-/// Batches on their way from this worker.
+/// Batches that this worker gathers, and numbers of those that it has sent and received.
 struct Mail {
     gathered: Vec<Batch>,
     sent: u64,
@@ -80,7 +82,7 @@ struct Mail {
 }
 
 impl Mail {
-    /// Sends what was gathered; only full batches, if there is more to do.
+    /// Sends gathered messages; only full batches if there is more work.
     fn send(&mut self, exchange: &mut dyn Exchange, only_full: bool) {
         for (worker, batch) in self.gathered.iter_mut().enumerate() {
             if batch.len() > if only_full { GATHERED } else { 0 } {
@@ -93,14 +95,14 @@ impl Mail {
     }
 }
 
-/// A batch of this kind with something behind.
+/// Makes a batch of this kind with a value.
 fn kind(kind: u64, with: &impl Wire) -> Batch {
     let mut batch = vec![kind];
     with.put(&mut batch);
     batch
 }
 
-/// Runs everything to its end, where one worker has all of it.
+/// Runs a computation to its end on one worker that has all of it.
 pub fn run_alone<R: Recurrence>(work: &mut R) {
     loop {
         while work.step(&mut |_, _| ()) {}
@@ -111,7 +113,7 @@ pub fn run_alone<R: Recurrence>(work: &mut R) {
     }
 }
 
-/// Runs everything to its end, on all workers.
+/// Runs a computation to its end on all workers.
 pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let workers = exchange.workers();
     if workers == 1 {
@@ -120,7 +122,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     let mut mail = Mail { gathered: vec![Batch::new(); workers], sent: 0, received: 0 };
     let mut judge = (exchange.worker() == 0).then(|| Judge::new(workers));
     let mut is_asked = false;
-    // Since when there was neither work nor a message.
+    // The time since when there has been neither work nor a message.
     let mut idle_since: Option<Instant> = None;
     loop {
         let mut steps = 0;
@@ -149,7 +151,8 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
                         exchange.post(worker, kind(RELEASE, &blocked));
                     }
                     Decision::End => {
-                        // The first thread of a process, which has the others' mail, comes last.
+                        // The first thread of a process receives the messages of its other threads, so it
+                        // ends last.
                         (1..workers).rev().for_each(|worker| exchange.post(worker, vec![END]));
                         return;
                     }
@@ -182,7 +185,7 @@ pub fn run<R: Recurrence>(work: &mut R, exchange: &mut dyn Exchange) {
     }
 }
 
-/// What worker 0 does next.
+/// The next action of worker 0.
 enum Decision {
     Wait,
     Ask,
@@ -190,12 +193,12 @@ enum Decision {
     End,
 }
 
-/// Finds out whether everyone has come to an end.
+/// Termination detection on worker 0.
 struct Judge {
-    /// What workers have answered in this round.
+    /// The replies of workers in this round.
     heard: Vec<Option<Status>>,
     is_asking: bool,
-    /// What all had sent and received in the round before.
+    /// The batches sent and received by all workers in the round before.
     before: Option<(u64, u64)>,
     rounds: u32,
 }
@@ -209,10 +212,10 @@ impl Judge {
         self.heard[worker] = Some(status);
     }
 
-    /// `own` is the status of worker 0, which has had nothing to do for so long.
+    /// Returns the next action. `own` is the status of worker 0, which has been without work for so long.
     fn decide(&mut self, own: impl FnOnce() -> Status, idle: Duration) -> Decision {
         if !self.is_asking {
-            // Asking wakes everyone: the longer it takes, the less often.
+            // Asking wakes all workers: the longer the computation takes, the more rarely they are asked.
             if idle < PATIENCE * self.rounds.min(20) {
                 return Decision::Wait;
             }
@@ -229,14 +232,15 @@ impl Judge {
         let is_over = sums.0 == sums.1 && self.before == Some(sums);
         self.before = Some(sums);
         if !is_over {
-            // The second look at what may be over needs no patience either.
+            // If the work may be done, the second count follows at once.
             self.rounds = if sums.0 == sums.1 { 0 } else { self.rounds + 1 };
             return Decision::Wait;
         }
-        // Whoever goes on may send nothing: what was counted is true no more.
+        // The released location may go on without sending anything, so the counts would say nothing.
         self.before = None;
         let blocked = all.iter().enumerate().filter_map(|(worker, one)| Some((one.blocked?, worker)));
-        // Where there is one circle there may be many: no patience until somebody has something to do again.
+        // Where there is one circle there may be many, so the next count follows at once until there is work
+        // again.
         self.rounds = 0;
         blocked.min().map_or(Decision::End, |(blocked, worker)| Decision::Release(worker, blocked))
     }

@@ -1,4 +1,5 @@
-//! The call paths of the report: those of all processes together, parents before children and siblings together.
+//! The call paths of the report: those of all processes merged, parents before children and siblings
+//! together.
 
 use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, merge_all};
 use crate::error::Error;
@@ -8,23 +9,23 @@ use crate::int::to_u32;
 use crate::trace::{Artificial, Trace};
 use crate::walk::WalkedProcess;
 
-/// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
+/// The call paths of the report, numbered in preorder.
 #[derive(Clone, Debug)]
 pub struct ReportPaths {
     /// The call paths, with numbers of their own.
     pub tree: Vec<CallPath>,
-    /// The number in the tree by the report's.
+    /// The number in the tree by the number in the report.
     pub order: Vec<u32>,
-    /// The report's number by that in the tree.
+    /// The number in the report by the number in the tree.
     pub positions: Vec<u32>,
-    /// For each process of this worker, the report's number by the process's.
+    /// For each process of this worker, the number in the report by the number in the process.
     pub numbers: Vec<Vec<u32>>,
-    /// The functions that they are in.
+    /// The functions of the call paths.
     pub functions: Functions,
 }
 
 impl ReportPaths {
-    /// Unifies the call trees of all processes.
+    /// Merges the call trees of all processes.
     ///
     /// # Errors
     /// If a worker failed.
@@ -33,8 +34,8 @@ impl ReportPaths {
         processes: &[WalkedProcess],
         exchange: &mut dyn Exchange,
     ) -> Result<ReportPaths, Error> {
-        // Until all programs are known, this is the root of a process that does not tell its own: its main thread's events
-        // are lost, or none of them says so.
+        // The root of a process without a program of its own, until all programs are known: the events of its
+        // main thread are lost, or none of them names the program.
         let unnamed = trace.artificial(Artificial::Program);
         let merge = |tree: &mut CallTree, paths: &[CallPath]| {
             let names_program = |path: &CallPath| path.parent == NO_PATH && trace.is_program(path.region);
@@ -51,7 +52,7 @@ impl ReportPaths {
         let mut tree = merge_all(own, exchange)?;
         let mut numbers: Vec<Vec<u32>> =
             processes.iter().map(|process| merge(&mut tree, &process.paths)).collect();
-        // One root: the program, if the whole trace is of one as far as it tells.
+        // One root: the program, if all processes that name one name the same.
         let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root as usize].region).collect();
         let named: Vec<u32> = roots.iter().copied().filter(|&root| root != unnamed).collect();
         let root = match named[..] {
@@ -69,7 +70,7 @@ impl ReportPaths {
             positions[path as usize] = to_u32(at);
         }
         numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
-        // From here on nobody looks for paths, of which there may be very many.
+        // No step searches for paths after this, and there may be very many.
         let tree = tree.into_paths();
         let in_order = order.iter().map(|&path| &tree[path as usize]);
         let functions = Functions::new(
@@ -79,7 +80,7 @@ impl ReportPaths {
         Ok(ReportPaths { tree, order, positions, numbers, functions })
     }
 
-    /// The number of call paths.
+    /// Returns the number of call paths.
     pub fn len(&self) -> usize {
         self.order.len()
     }
@@ -89,12 +90,13 @@ impl ReportPaths {
         self.order.is_empty()
     }
 
-    /// The region of a call path, by the report's number.
+    /// Returns the region of a call path, by its number in the report.
     pub fn region(&self, path: u32) -> u32 {
         self.tree[self.order[path as usize] as usize].region
     }
 
-    /// The call path at or above another one that is of the function of the program itself, not of a library below.
+    /// Returns the call path at or above another one whose function belongs to the program itself, not to a
+    /// library called by it.
     pub fn own_path(&self, trace: &Trace, mut path: u32) -> u32 {
         while trace.is_of_runtime_library(self.region(path)) {
             let Some(parent) = self.parent(path) else { break };
@@ -103,12 +105,13 @@ impl ReportPaths {
         path
     }
 
-    /// The parents by the report's numbers; parents stand before their children. The root is its own parent.
+    /// Returns the parents by numbers of the report; parents come before their children. The root is its own
+    /// parent.
     pub fn parents(&self) -> Vec<u32> {
         (0..to_u32(self.order.len())).map(|path| self.parent(path).unwrap_or(path)).collect()
     }
 
-    /// The parent of a call path by the report's numbers; a root has none.
+    /// Returns the parent of a call path by numbers of the report; a root has none.
     pub fn parent(&self, path: u32) -> Option<u32> {
         let parent = self.tree[self.order[path as usize] as usize].parent;
         self.positions.get(parent as usize).copied()

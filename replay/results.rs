@@ -1,5 +1,5 @@
-//! Results of the analysis of a process: severities and what was odd. The walk begins them, later steps add to them, and
-//! the report reads them.
+//! Results of the analysis of a process: severities, findings and coverage. The walk makes them, later steps
+//! add to them, and the report reads them.
 
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
@@ -9,14 +9,14 @@ use crate::statistics::{Bounds, Samples};
 use crate::walk::{WalkedLocation, WalkedProcess};
 use model::Ticks;
 
-/// What is found out about a process.
+/// Results for a process.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// The severities of its locations; their call paths are those of the process.
     pub severities: Vec<Severities>,
-    /// What was odd.
+    /// The oddities found.
     pub findings: Findings,
-    /// What became of its time in MPI.
+    /// The coverage of its time in MPI.
     pub coverage: Coverage,
 }
 
@@ -30,13 +30,14 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// No instances. With `bounds` the spread of their times is estimated; `clock_error` in ticks is known of clocks.
+    /// Makes an empty set. With `bounds` the spread of waiting times is estimated; `clock_error` is the known
+    /// error of clocks in ticks.
     pub fn new(bounds: Option<&Bounds>, clock_error: Ticks) -> Instances {
         Instances { samples: Samples::new(bounds), doubtful: Doubtful::new(clock_error) }
     }
 }
 
-/// The locations of some processes, each with its severities.
+/// Returns the locations of some processes, each with its severities.
 pub fn locations<'a>(
     processes: &'a [WalkedProcess],
     results: &'a [Results],

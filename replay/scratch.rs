@@ -1,18 +1,20 @@
-//! Large lists in a file: what does not fit into the memory that the user allows.
+//! The allocator of large lists: lists that exceed the memory that the user allows lie in a file.
 //!
-//! Nearly all memory of an analysis is in lists whose length goes with the events. [`Allocator`] has the C library make
-//! them, until those that are alive fill the memory that [`begin`] was told. From then on they lie in one file of the
-//! user's directory, which is mapped as a whole: the system writes their pages there when it needs the room, and brings
-//! them back when somebody looks at them. No list knows where it lies, so that the report is the same.
+//! Nearly all memory of an analysis is in lists that grow with the number of events. [`Allocator`] allocates
+//! them by the C library, until the existing ones fill the memory that [`begin`] has set. From then on they
+//! lie in one file of the user's directory, which is mapped as a whole: the system writes their pages to it
+//! when it needs the memory, and reads them again when they are used. No list knows where it lies, so the
+//! report is the same.
 //!
-//! The file has no name, and is gone with the process. It is never filled from the start again: places are given out
-//! once, and where nothing is alive any more there is a hole.
+//! The file has no name, and is gone with the process. Its places are never used again: each is allocated
+//! once, and where no list exists any more, a hole is punched.
 //!
-//! A disk that is full must be known when a place is given out: when the system finds it out, at a write to a page, it ends
-//! the process. It makes pages ready in groups, aligned to their size, of up to 2 MiB; so room is reserved, and holes are made, in
-//! units of that size.
+//! A full disk must be detected when a place is allocated: if the system finds it out when it writes a page,
+//! it ends the process. The system prepares pages in groups, aligned to their size, of up to 2 MiB, so room
+//! is reserved, and holes are punched, in units of that size.
 //!
-//! With [`files`](otf2::FileBytes) and MPI this is one of three places with unsafe code: an allocator cannot do without.
+//! With [`files`](otf2::FileBytes) and MPI this is one of three places with unsafe code, which an allocator
+//! needs.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -31,7 +33,7 @@ use crate::allocated;
 use crate::error::Error;
 use crate::int::to_usize;
 
-/// Bytes from which on a list is large. Smaller ones would waste parts of pages, and calls of the system.
+/// Bytes from which on a list is large. Smaller ones would waste parts of pages, and cost system calls.
 pub const LARGE: usize = 16 << 10;
 
 /// The unit of places in the file.
@@ -40,46 +42,47 @@ const PAGE: u64 = 4 << 10;
 /// The unit in which room is reserved and given back.
 const UNIT: u64 = 2 << 20;
 
-/// The file at most: several times what 10^10 events of a process take. It has holes wherever nothing is.
+/// The largest size of the file: several times what 10^10 events of a process need. It has holes wherever no
+/// list lies.
 const LONGEST: u64 = 2 << 40;
 
-/// The file at least: places are given out once, also to lists that grow and move.
+/// The smallest size of the file. Places are allocated once, also for lists that grow and move.
 const SHORTEST: u64 = 64 << 30;
 
-/// What statfs says of file systems that are in memory: tmpfs, ramfs.
+/// The numbers that statfs returns for file systems in memory: tmpfs, ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 static SCRATCH: OnceLock<Scratch> = OnceLock::new();
 
-/// Where large lists go.
+/// The file of large lists, and the memory that they may use.
 #[derive(Debug)]
 struct Scratch {
     directory: PathBuf,
     file: File,
     map: MmapRaw,
-    /// Bytes of large lists that memory may hold, and those that it does.
+    /// Bytes of large lists that memory may hold, and bytes that it does hold.
     budget: u64,
     taken: AtomicU64,
     places: Mutex<Places>,
-    /// A list did not fit into the file, and is in memory.
+    /// Whether a list did not fit into the file, and so is in memory.
     is_full: AtomicBool,
 }
 
-/// What of the file is given out.
+/// The allocated parts of the file.
 #[derive(Debug)]
 struct Places {
-    /// Where nothing has been yet, and up to where room is reserved.
+    /// The end of the allocated part, and of the reserved part.
     next: u64,
     reserved: u64,
     /// By unit: the lists that lie in it, at most one for each page.
     lists: Vec<u16>,
 }
 
-/// From now on large lists may take so many bytes of memory together; what does not fit goes to a file in a directory. The
-/// program's allocator has to be [`Allocator`].
+/// Sets the bytes of memory that large lists may use together from now on; further ones go to a file in a
+/// directory. The program's allocator has to be [`Allocator`].
 ///
 /// # Errors
-/// If there can be no such file, or it would be in memory.
+/// If such a file cannot be made, or would be in memory.
 pub fn begin(directory: &Path, budget: u64) -> Result<(), Error> {
     let refuse = |cause: String| {
         Error::new(format!(
@@ -91,13 +94,13 @@ pub fn begin(directory: &Path, budget: u64) -> Result<(), Error> {
     SCRATCH.set(scratch).map_err(|_| refuse("there is such a directory already".into()))
 }
 
-/// Bytes of free disk in a directory; `None` if nobody knows.
+/// Returns the free bytes of the disk of a directory; `None` if they are not known.
 pub fn room(directory: &Path) -> Option<u64> {
     let space = fstatvfs(File::open(directory).ok()?).ok()?;
     Some(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
-/// Of lists of so many bytes, those that will be in memory.
+/// Returns how many of these bytes of lists will be in memory.
 pub fn in_memory(bytes: u64) -> u64 {
     match SCRATCH.get() {
         Some(scratch) => bytes.min(scratch.budget.saturating_sub(scratch.taken.load(Ordering::Relaxed))),
@@ -105,10 +108,10 @@ pub fn in_memory(bytes: u64) -> u64 {
     }
 }
 
-/// Whether everything that had to go to the file has gone there.
+/// Checks that every list that had to go to the file has gone there.
 ///
 /// # Errors
-/// If there was no room.
+/// If the file had no room.
 pub fn check() -> Result<(), Error> {
     match SCRATCH.get().filter(|scratch| scratch.is_full.load(Ordering::Relaxed)) {
         Some(scratch) => Err(Error::new(format!(
@@ -120,10 +123,11 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
-/// Whether the disk has taken what the system has written to it. To be asked before a report relies on that.
+/// Checks that the disk has stored what the system has written to it; to be called before a report relies on
+/// that.
 ///
 /// # Errors
-/// If not.
+/// If the disk has not stored it.
 pub fn verify() -> Result<(), Error> {
     check()?;
     match SCRATCH.get().map(|scratch| (scratch, retry_on_intr(|| fdatasync(&scratch.file)))) {
@@ -142,7 +146,7 @@ impl Scratch {
         if IN_MEMORY.contains(&kind) {
             return Err("it is in memory itself".into());
         }
-        // Without it, a disk that gets full would end the process by a signal.
+        // Without reserved room a full disk would end the process by a signal.
         fallocate(&file, FallocateFlags::KEEP_SIZE, 0, PAGE)
             .map_err(|error| format!("the file system cannot reserve room: {error}"))?;
         let map = map(&file)?;
@@ -158,13 +162,13 @@ impl Scratch {
         })
     }
 
-    /// Takes memory for a list; whether there was enough.
+    /// Takes memory for a list; returns whether there was enough.
     fn take(&self, bytes: u64) -> bool {
         let sum = |taken: u64| taken.checked_add(bytes).filter(|&sum| sum <= self.budget);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
     }
 
-    /// Gives memory back; lists that are older than all this took none.
+    /// Gives memory back; lists that are older than the limit took none.
     fn give_back(&self, bytes: u64) {
         let rest = |taken: u64| Some(taken.saturating_sub(bytes));
         let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
@@ -174,7 +178,7 @@ impl Scratch {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place in the file, all zeros; `None` if there is no room.
+    /// Returns a place in the file, all zeros; `None` if there is no room.
     fn place(&self, layout: Layout) -> Option<*mut u8> {
         let place = (layout.align() as u64 <= PAGE).then(|| self.reserve(layout.size() as u64)).flatten();
         self.is_full.fetch_or(place.is_none(), Ordering::Relaxed);
@@ -197,23 +201,23 @@ impl Scratch {
         Some(place)
     }
 
-    /// Frees what lies behind the first `kept` bytes of a list of `bytes`.
+    /// Frees the part of a list of `bytes` bytes after the first `kept`.
     fn clear(&self, list: *mut u8, kept: usize, bytes: usize) {
         let place = (list as usize - self.map.as_mut_ptr() as usize) as u64;
         let (from, to) = (place + kept as u64, (place + bytes as u64).next_multiple_of(PAGE));
         let mut places = self.places();
         let mut freed = units(from, to);
         if kept > 0 {
-            // What is kept may lie in the first of them, too.
+            // The part that is kept may lie in the first of these units, too.
             freed.start = to_usize(from.div_ceil(UNIT));
         }
         for unit in freed {
             places.lists[unit] -= 1;
             let begin = unit as u64 * UNIT;
-            // In the last one there will be more.
+            // The last unit is kept, as further places will be allocated in it.
             if places.lists[unit] == 0 && begin + UNIT <= places.next {
                 let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                // If it fails, disk is taken for longer.
+                // If this fails, the room on the disk is only freed later.
                 let _ = retry_on_intr(|| fallocate(&self.file, hole, begin, UNIT));
             }
         }
@@ -226,12 +230,12 @@ impl Scratch {
     }
 }
 
-/// The units that a piece of the file lies in.
+/// Returns the units that a part of the file lies in.
 fn units(from: u64, to: u64) -> Range<usize> {
     to_usize(from / UNIT)..to_usize(to.div_ceil(UNIT))
 }
 
-/// Maps the file, made as long as the file system allows.
+/// Maps the file with the largest length that the file system allows.
 fn map(file: &File) -> Result<MmapRaw, String> {
     let mut length = LONGEST;
     loop {
@@ -251,18 +255,18 @@ fn map(file: &File) -> Result<MmapRaw, String> {
     }
 }
 
-/// Memory from the C library, or from the file of [`begin`].
+/// The allocator: memory from the C library, or from the file of [`begin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Allocator;
 
 impl Allocator {
-    /// The file, if a list of this size may lie there.
+    /// Returns the file, if a list of this size may lie there.
     #[inline]
     fn scratch(size: usize) -> Option<&'static Scratch> {
         if size < LARGE { None } else { SCRATCH.get() }
     }
 
-    /// A place in the file for a list, all zeros, if memory has no room for it.
+    /// Returns a place in the file for a list, all zeros, if memory has no room for it.
     #[inline]
     fn place(layout: Layout) -> Option<*mut u8> {
         let scratch = Allocator::scratch(layout.size())?;
@@ -270,10 +274,11 @@ impl Allocator {
     }
 }
 
-// SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as long as the
-// process lives, aligned to pages, given out once, so that it overlaps with no other. The file is known to this process
-// only: nobody else shortens it or writes to it, and room is reserved before a place is given out; a hole is made where no
-// list is and none will be. Which of the two a list has, its address tells; nothing here panics or allocates.
+// SAFETY: memory is that of `System`, which keeps the promises, or a place in the file: mapped for writing as
+// long as the process lives, aligned to pages, allocated once, so that it overlaps with no other. The file is
+// known to this process only: no other shortens it or writes to it, and room is reserved before a place is
+// allocated; a hole is punched where no list is and none will be. The address of a list shows which of the
+// two it has; nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         allocated::count(0, layout.size());

@@ -13,7 +13,7 @@ pub type MetricId = usize;
 /// A row of a location's [`Severities`]: one of the call paths that it has used.
 pub type Row = u32;
 
-/// A number of bytes or occurrences as a severity; absurd ones from a damaged trace are cut.
+/// Returns a number of bytes or occurrences as a severity; impossible ones from a damaged trace are limited.
 pub fn amount(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -21,8 +21,9 @@ pub fn amount(value: u64) -> i64 {
 /// Metrics in a record.
 const LENGTH: usize = 4;
 
-/// Severities of few rows and metrics: those to which any was added. Metrics share records in the order of their first use,
-/// so that those of one kind come together. Without any this is one word: there may be very many locations.
+/// Sparse severities: only of rows and metrics to which any was added. Metrics share records in the order of
+/// their first use, so that those of one kind are in one record. Without severities this takes one word, as
+/// there may be very many locations.
 #[derive(Clone, Debug)]
 pub struct Records<T> {
     list: Option<Box<List<T>>>,
@@ -30,10 +31,11 @@ pub struct Records<T> {
 
 #[derive(Clone, Debug)]
 struct List<T> {
-    /// By row: its last record, from 1; 0 without one. Reaches as far as the last row that has one.
+    /// By row: its last record, counted from 1; 0 if it has none. The list ends with the last row that has
+    /// one.
     last: Vec<u32>,
     records: Vec<Record<T>>,
-    /// By metric: its position, from 1; 0 without one. Most locations have few metrics.
+    /// By metric: its position, counted from 1; 0 if it has none. Most locations have few metrics.
     positions: Vec<u16>,
     /// The metric at each position.
     metrics: Vec<MetricId>,
@@ -43,7 +45,7 @@ struct List<T> {
 #[derive(Clone, Copy, Debug)]
 struct Record<T> {
     row: Row,
-    /// Another record of the row, from 1; 0 if there is none.
+    /// Another record of the row, counted from 1; 0 if there is none.
     other: u32,
     /// The position of the first metric.
     first: usize,
@@ -64,7 +66,7 @@ impl<T> Default for List<T> {
 }
 
 impl<T: Copy + Default> Records<T> {
-    /// The severity of a metric in a row.
+    /// Returns the severity of a metric in a row.
     pub fn value(&self, metric: MetricId, row: Row) -> T {
         let found = self.list.as_deref().and_then(|list| {
             let position = list.position(metric)?;
@@ -74,12 +76,12 @@ impl<T: Copy + Default> Records<T> {
         found.unwrap_or_default()
     }
 
-    /// The metrics that occur.
+    /// Returns the metrics that have severities.
     pub fn metrics(&self) -> &[MetricId] {
         self.list.as_deref().map_or(&[], |list| &list.metrics)
     }
 
-    /// The rows that have severities.
+    /// Returns the rows that have severities.
     pub fn rows(&self) -> impl Iterator<Item = Row> {
         self.records().filter(|record| record.other == 0).map(|record| record.row)
     }
@@ -98,7 +100,7 @@ impl<T: Copy + Default> Records<T> {
         }
     }
 
-    /// The severities of a metric: rows and values.
+    /// Returns the severities of a metric: rows and values.
     pub fn of_metric(&self, metric: MetricId) -> impl Iterator<Item = (Row, T)> {
         let position = self.list.as_deref().and_then(|list| list.position(metric));
         position.into_iter().flat_map(|position| {
@@ -112,7 +114,7 @@ impl<T: Copy + Default> Records<T> {
         self.list.as_deref().map_or(&[][..], |list| &list.records).iter()
     }
 
-    /// The severity of a metric in a row.
+    /// Returns the severity of a metric in a row, for changes.
     #[inline]
     fn value_mut(&mut self, metric: MetricId, row: Row) -> &mut T {
         self.list.get_or_insert_default().value_mut(metric, row)
@@ -128,7 +130,7 @@ impl<T: Copy + Default> List<T> {
         &mut self.records[at].values[position - first]
     }
 
-    /// The record of a row with the metrics from a position on, if it has one.
+    /// Returns the record of a row with the metrics from a position on, if it has one.
     #[inline]
     fn find(&self, row: Row, first: usize) -> Option<usize> {
         let mut number = self.last.get(row as usize).copied().unwrap_or(0);
@@ -153,7 +155,7 @@ impl<T: Copy + Default> List<T> {
         self.records.len() - 1
     }
 
-    /// The position of a metric, if it occurs.
+    /// Returns the position of a metric, if it has severities.
     #[inline]
     fn position(&self, metric: MetricId) -> Option<usize> {
         usize::from(self.positions.get(metric).copied().unwrap_or(0)).checked_sub(1)
@@ -178,11 +180,11 @@ impl Records<i128> {
     }
 }
 
-/// Severities of one location. Ticks, bytes and occurrences are exact integers, shares of ticks have fixed points, so that
-/// their sums do not depend on any order.
+/// Severities of one location. Ticks, bytes and occurrences are exact integers, and shares of ticks are
+/// fixed-point numbers, so that their sums do not depend on the order.
 ///
-/// A location has rows for the call paths that it used only: a process may have many threads and many call paths, never
-/// room for their product.
+/// A location has rows only for the call paths that it used: a process may have many threads and many call
+/// paths, but never enough memory for their product.
 #[derive(Clone, Debug, Default)]
 pub struct Severities {
     /// The call paths by row, in the order of their first use.
@@ -198,7 +200,7 @@ pub struct Severities {
 }
 
 impl Severities {
-    /// The row of a call path, a new one if the location has not used it yet.
+    /// Returns the row of a call path, a new one if the location has not used it yet.
     #[inline]
     pub fn row(&mut self, path: PathId) -> Row {
         match self.find_row(path) {
@@ -207,7 +209,7 @@ impl Severities {
         }
     }
 
-    /// The row of a call path, if the location has used it.
+    /// Returns the row of a call path, if the location has used it.
     #[inline]
     pub fn find_row(&self, path: PathId) -> Option<Row> {
         if self.rows.is_empty() {
@@ -234,19 +236,20 @@ impl Severities {
         row
     }
 
-    /// The call paths by row.
+    /// Returns the call paths by row.
     pub fn paths(&self) -> &[PathId] {
         &self.paths
     }
 
-    /// Adds to the severity of a metric in a row. Nothing is added to a metric that was [set](Severities::set_column).
+    /// Adds to the severity of a metric in a row. Does nothing for a metric that was
+    /// [set](Severities::set_column).
     #[inline]
     pub fn add(&mut self, metric: MetricId, row: Row, value: i64) {
         let sum = self.whole.value_mut(metric, row);
         *sum = sum.saturating_add(value);
     }
 
-    /// Sets all severities of a metric that most rows have; position in `column` is the row.
+    /// Sets all severities of a metric that most rows have; the position in `column` is the row.
     pub fn set_column(&mut self, metric: MetricId, column: Vec<i64>) {
         self.dense.retain(|(of, _)| *of != metric);
         self.dense.push((metric, column));
@@ -257,7 +260,8 @@ impl Severities {
         self.shares = shares;
     }
 
-    /// The severities of a metric of whole numbers by row. May be shorter than the list of rows: the rest is zero.
+    /// Returns the severities of a metric of whole numbers by row. The list may be shorter than that of rows:
+    /// the rest is zero.
     pub fn column(&self, metric: MetricId) -> Cow<'_, [i64]> {
         if self.dense.iter().any(|(of, _)| *of == metric) {
             return self.dense(metric).into();
@@ -270,18 +274,18 @@ impl Severities {
         column.into()
     }
 
-    /// The severities by row of a metric that most rows have; none if they were not set. May be shorter than the list of
-    /// rows: the rest is zero.
+    /// Returns the severities by row of a metric that most rows have; none if they were not set. The list may
+    /// be shorter than that of rows: the rest is zero.
     pub fn dense(&self, metric: MetricId) -> &[i64] {
         self.dense.iter().find(|(of, _)| *of == metric).map_or(&[], |(_, column)| column)
     }
 
-    /// The metrics that most rows have, with their severities by row.
+    /// Returns the metrics that most rows have, with their severities by row.
     pub fn dense_columns(&self) -> impl Iterator<Item = (MetricId, &[i64])> {
         self.dense.iter().map(|(metric, column)| (*metric, column.as_slice()))
     }
 
-    /// All other severities that are whole numbers, and all that are shares of ticks.
+    /// Returns all other severities that are whole numbers, and all that are shares of ticks.
     pub fn records(&self) -> (&Records<i64>, &Records<i128>) {
         (&self.whole, &self.shares)
     }

@@ -1,4 +1,4 @@
-//! What the threads of a process of the analysis look up at each other, instead of telling it.
+//! Data that the threads of a process of the analysis read from each other, instead of exchanging it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,22 +9,23 @@ use crate::exchange::shelf::Shelf;
 use crate::matching::Channels;
 use crate::operations::Operations;
 
-/// What the threads of a process share.
+/// The data that the threads of a process share.
 #[derive(Debug)]
 pub struct Shared {
     threads: usize,
-    /// Operations, while partners are found.
+    /// Operations, during matching.
     pub(crate) operations: Shelf<Arc<Operations>>,
-    /// Who has used which channel, while partners are found.
+    /// The processes that have used each channel, during matching.
     pub(crate) channels: Shelf<Arc<Channels>>,
-    /// What goes backwards through time at the locations of each thread.
+    /// The graph of each thread: the dependencies of its locations backwards through time.
     pub(crate) graphs: Shelf<Arc<Graph>>,
-    /// What goes forward through time at the locations of each thread, where clocks are corrected.
+    /// The stations of each thread: the dependencies of its locations forward through time, if clocks are
+    /// corrected.
     pub(crate) stations: Shelf<Arc<Stations>>,
 }
 
 impl Shared {
-    /// For so many threads.
+    /// Makes empty shelves for this number of threads.
     pub fn new(threads: usize) -> Shared {
         Shared {
             threads,
@@ -35,12 +36,12 @@ impl Shared {
         }
     }
 
-    /// The thread that a worker is.
+    /// Returns the thread of a worker.
     pub(crate) fn thread(&self, worker: usize) -> usize {
         worker % self.threads
     }
 
-    /// The workers that are threads of the same process as this one.
+    /// Returns the workers that are threads of the same process as this one.
     pub(crate) fn team(&self, worker: usize) -> Range<usize> {
         let first = worker - self.thread(worker);
         first..first + self.threads

@@ -1,9 +1,9 @@
 //! Signals that end the process: batch systems send SIGTERM before they kill, terminals SIGINT and SIGHUP.
 //!
-//! Until all workers agree that everything is done, a signal ends the process at once, as if there were no handler; only the
-//! temporary files of reports are removed before. From the [decision](decide) on, what is left to do takes a moment: to put
-//! the report in place and to print the summary. Then a signal is put off, so that there is never a report of a job that
-//! was ended before.
+//! Until all workers agree that all work is done, a signal ends the process at once, as if there were no
+//! handler; only the temporary files of reports are removed before. After the [decision](decide) the
+//! remaining steps take a moment: to put the report in place and to print the summary. In that time signals
+//! are put off, so that there is never a report of a job that was ended before it was complete.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -14,22 +14,23 @@ use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// The signals that end a process unless it handles them, and that others send on purpose.
+/// The signals that end a process unless it handles them, and that users or batch systems send on purpose.
 const SIGNALS: [i32; 8] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
 
 /// The longest time for which a signal is put off: a file system or another process may never answer.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The longest time that is given to the removal of temporary files.
+/// The longest time for the removal of temporary files.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Small, as the stack counts among the memory that the user may have limited.
+/// The size of stacks in bytes: small, as they count among the memory that the user may have limited.
 const STACK: usize = 128 << 10;
 
-/// Set when everything is done that a signal may interrupt.
+/// Whether all work is done that a signal may interrupt.
 static IS_DECIDED: Mutex<bool> = Mutex::new(false);
 
-/// Handles signals from now on. A signal that is ignored (as by nohup) or that the MPI library handles stays with that.
+/// Handles signals from now on. Signals that are ignored (as by nohup) or that the MPI library handles are
+/// left as they are.
 pub fn handle() {
     let (told, is_ready) = mpsc::channel();
     let work = move || {
@@ -37,7 +38,7 @@ pub fn handle() {
         let taken = mask(&status, "SigIgn:") | mask(&status, "SigCgt:");
         let wanted = SIGNALS.iter().filter(|&&signal| taken & 1 << (signal - 1) == 0);
         let signals = Signals::new(wanted);
-        // The thread that has started this one waits for it.
+        // The thread that started this one waits for this message.
         let _ = told.send(());
         if let Ok(mut signals) = signals
             && let Some(signal) = signals.forever().next()
@@ -45,27 +46,27 @@ pub fn handle() {
             end(signal);
         }
     };
-    // Without this thread a signal ends the process as the system does it.
+    // If the thread cannot be started, a signal ends the process by its default action.
     if thread::Builder::new().name("signals".into()).stack_size(STACK).spawn(work).is_ok() {
         let _ = is_ready.recv();
     }
 }
 
-/// The point of no return. A signal that has come before ends the process here at the latest.
+/// Decides to finish: the point of no return. A signal that came before ends the process here at the latest.
 pub fn decide() {
     *IS_DECIDED.lock().unwrap_or_else(PoisonError::into_inner) = true;
 }
 
 /// Ends the process by a signal.
 fn end(signal: i32) {
-    // Before the decision this stays locked until the end, so that nobody decides any more.
+    // If there is no decision yet, the lock is held until the end, so that no thread can decide any more.
     let is_decided = IS_DECIDED.lock().unwrap_or_else(PoisonError::into_inner);
     if *is_decided {
         drop(is_decided);
         thread::sleep(GRACE);
     }
     let (told, is_done) = mpsc::channel();
-    // A thread of its own, since file systems may hang.
+    // On a thread of its own, since file systems may hang.
     let remove = move || {
         let _removed = cubex::remove_temporaries();
         let _ = told.send(());
@@ -79,7 +80,7 @@ fn end(signal: i32) {
     let _ = emulate_default_handler(signal);
 }
 
-/// A set of signals in the status of a process.
+/// Returns a set of signals from the status of a process.
 fn mask(status: &str, key: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(key));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

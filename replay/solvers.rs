@@ -1,10 +1,11 @@
-//! Which worker goes from location to location for which others.
+//! Solvers: the workers that run a location-to-location computation on behalf of others.
 //!
-//! What goes from location to location goes in steps, and each step from one worker to another costs a message. What such a way
-//! needs to know of a worker's locations, its *part*, is a small part of all that it knows. So as few workers as sizes and memory
-//! allow bring the parts together, go all the way without messages, and give back in bulk what came out. Nobody has to know how
-//! long the chains are. If not all fit at one worker, each goes for a few consecutive ones, and tells the others (see
-//! [`relay`]).
+//! Such a computation advances step by step, and each step from one worker to another costs a message. The
+//! data that it needs of a worker's locations, the worker's *part*, is a small fraction of all that the
+//! worker has. So as few workers as sizes and memory allow bring the parts together, run the computation
+//! without messages, and return the results in bulk. The length of the chains need not be known for that. If
+//! not all parts fit at one worker, each solver runs it for a few consecutive workers, and sends messages to
+//! the other solvers (see [`relay`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,44 +20,45 @@ use crate::relay::{self, Recurrence};
 use crate::tools::Tools;
 use crate::wire::{self, Wire};
 
-/// Bytes of the parts of others that one worker brings together, at most: those of two to three million wait states, which it goes through
-/// in half a second. With more of them, more workers are worth their messages.
+/// The most bytes of parts of others that one worker brings together: those of two to three million wait
+/// states, which it solves in half a second. With more of them, more solvers are worth their messages.
 pub const TOGETHER: u64 = 256 << 20;
 
-/// Bytes that are kept of a location on its way, at most.
+/// The most bytes that a solver stores for a location during the computation.
 const WAY: u64 = 192;
 
-/// What goes from location to location has to know of a worker's locations.
+/// The data that a location-to-location computation needs of a worker's locations.
 pub trait Part: Wire {
     /// The first location; the others follow without gap.
     fn first(&self) -> u32;
 
-    /// How many locations it is of.
+    /// The number of locations.
     fn lines(&self) -> usize;
 
-    /// Words in a batch.
+    /// The number of words in a batch.
     fn words(&self) -> usize;
 
-    /// Bytes that whoever solves for it takes, about: the part, what is kept of its locations on the way, and half as much as the
-    /// part for what is kept of everything else in it.
+    /// An estimate of the bytes that its solver needs: the part, the data of its locations during the
+    /// computation, and half as much as the part for everything else.
     fn bytes(&self) -> u64 {
         (self.words() * size_of::<u64>()) as u64 * 3 / 2 + self.lines() as u64 * WAY
     }
 }
 
-/// For each worker, the one that solves for it.
+/// The solver of each worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solvers {
-    /// The first workers of all groups: each solves for its group.
+    /// The first workers of all groups: each is the solver of its group.
     firsts: Vec<usize>,
     workers: usize,
 }
 
 impl Solvers {
-    /// As few as can be: `sizes` are the bytes of all workers' parts, `rooms` those that each may take more.
+    /// Chooses as few solvers as possible: `sizes` are the bytes of all workers' parts, `rooms` the bytes
+    /// that each worker may use in addition.
     fn new(sizes: &[u64], rooms: &[u64]) -> Solvers {
         let mut firsts = vec![0];
-        // What the first of the group can still take.
+        // The room that the first worker of the group has left.
         let mut left = rooms[0];
         for (worker, &size) in sizes.iter().enumerate().skip(1) {
             match left.checked_sub(size) {
@@ -70,12 +72,12 @@ impl Solvers {
         Solvers { firsts, workers: sizes.len() }
     }
 
-    /// The worker that solves for this one.
+    /// Returns the solver of a worker.
     pub fn of(&self, worker: usize) -> usize {
         self.firsts[self.firsts.partition_point(|&first| first <= worker) - 1]
     }
 
-    /// Those that a worker solves for.
+    /// Returns the workers for which a worker solves.
     fn group(&self, worker: usize) -> Range<usize> {
         match self.firsts.binary_search(&worker) {
             Ok(at) => worker..self.firsts.get(at + 1).copied().unwrap_or(self.workers),
@@ -83,10 +85,10 @@ impl Solvers {
         }
     }
 
-    /// Runs what goes from location to location.
+    /// Runs a location-to-location computation.
     pub fn run<R: Recurrence>(&self, work: &mut R, exchange: &mut dyn Exchange) {
         match self.firsts.len() {
-            // The others come to the next exchange.
+            // The other workers go on to the next exchange.
             1 if exchange.worker() > 0 => {}
             1 => relay::run_alone(work),
             _ => relay::run(work, exchange),
@@ -94,10 +96,10 @@ impl Solvers {
     }
 }
 
-/// The parts that a worker solves for, and where to find things in them.
+/// The parts for which a worker solves, as one sequence of locations.
 #[derive(Debug)]
 pub struct Group<P> {
-    /// Who solves for whom.
+    /// The solver of each worker.
     pub solvers: Solvers,
     /// The workers that this one solves for.
     pub workers: Range<usize>,
@@ -105,7 +107,7 @@ pub struct Group<P> {
     pub parts: Vec<Arc<P>>,
     /// The first location of all; the others follow without gap.
     first: u32,
-    /// Where the locations of each part begin among those of all, and the end of all.
+    /// The index of each part's first location among all, and the number of all.
     lines: Vec<usize>,
 }
 
@@ -116,37 +118,38 @@ impl<P: Part> Group<P> {
         Group { solvers, workers, parts, first, lines }
     }
 
-    /// The number of locations.
+    /// Returns the number of locations.
     pub fn lines(&self) -> usize {
         self.lines[self.parts.len()]
     }
 
-    /// A location among all that are here.
+    /// Returns the index of a location among those of the group.
     pub fn at(&self, location: u32) -> usize {
         (location - self.first) as usize
     }
 
-    /// The location at a number.
+    /// Returns the location at an index.
     pub fn location(&self, at: usize) -> u32 {
         self.first + to_u32(at)
     }
 
-    /// The part that a location is in, by its number here.
+    /// Returns the part of the location at an index.
     pub fn part_of(&self, at: usize) -> usize {
         self.lines.partition_point(|&first| first <= at) - 1
     }
 
-    /// The number of a part's first location.
+    /// Returns the index of a part's first location.
     pub fn first_line(&self, part: usize) -> usize {
         self.lines[part]
     }
 
-    /// The part of a worker, if it is here.
+    /// Returns the part of a worker, if it is in the group.
     pub fn has(&self, worker: usize) -> Option<usize> {
         self.workers.contains(&worker).then(|| worker - self.workers.start)
     }
 
-    /// Gives each worker what its solver has for it: a batch for each part here. Answers what this worker's solver has.
+    /// Returns results to their workers: `batches` has one for each part here. Returns the batch from this
+    /// worker's solver.
     ///
     /// # Errors
     /// If a worker failed.
@@ -159,7 +162,8 @@ impl<P: Part> Group<P> {
         Ok(exchange.exchange(outgoing)?.swap_remove(solver))
     }
 
-    /// Gives this worker's words to its solver. Answers there what each worker has given, in the order of parts.
+    /// Sends this worker's words to its solver. Returns on a solver the words of each worker of the group, in
+    /// the order of parts.
     ///
     /// # Errors
     /// If a worker failed.
@@ -172,7 +176,7 @@ impl<P: Part> Group<P> {
     }
 }
 
-/// Where things of each part begin among those of all, and the end of all.
+/// Returns the index of the first thing of each part among those of all parts, and the number of all.
 pub fn firsts<P>(parts: &[Arc<P>], count: impl Fn(&P) -> usize) -> Vec<usize> {
     let ends = parts.iter().scan(0, |sum, part| {
         *sum += count(part);
@@ -181,8 +185,8 @@ pub fn firsts<P>(parts: &[Arc<P>], count: impl Fn(&P) -> usize) -> Vec<usize> {
     [0].into_iter().chain(ends).collect()
 }
 
-/// Brings the parts of all workers together; `shelf` is one of the process. Behind it nobody may fail before
-/// [`run`](Solvers::run) is over, where others wait for words and hear of no failure.
+/// Brings the parts of all workers together; `shelf` is one of the process. After it no worker may fail until
+/// [`run`](Solvers::run) is over, where others wait for posted words and do not learn of failures.
 ///
 /// # Errors
 /// If a worker failed.
@@ -210,7 +214,7 @@ pub fn bring_together<P: Part>(
         return Ok(Group::new(solvers, workers, vec![Arc::new(own)]));
     }
     tools.memory.check(workers.clone().map(|worker| told[worker][0]).sum())?;
-    // Threads of a process show each other their parts.
+    // Threads of a process read each other's parts from the shelf.
     let team = tools.shared.team(me);
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     let solver = solvers.of(me);
@@ -223,7 +227,7 @@ pub fn bring_together<P: Part>(
     let near = shelf.take();
     let part = |worker: usize| match team.contains(&worker) {
         true => near[worker - team.start].clone(),
-        // The words of one at a time are there twice.
+        // Taking one batch at a time keeps only one part in memory twice.
         false => Arc::new(wire::one::<P>(&std::mem::take(&mut told[worker]))),
     };
     let parts = workers.clone().map(part).collect();

@@ -1,8 +1,8 @@
-//! Numbers of threads: thread 3 of a process is the one with number 3 in its team.
+//! Numbers of threads: thread 3 of a process is the location with number 3 in its team.
 //!
-//! OTF2 has no numbers of threads, and the references of locations do not give them: Score-P counts locations as it makes
-//! them, and of the threads that the first parallel region did not have, it makes that of the fastest first. But the group
-//! of a team lists its members in the order of their numbers.
+//! OTF2 has no numbers of threads, and references of locations are no substitute: Score-P counts locations as
+//! it creates them, so that of the threads that the first parallel region did not have, the fastest gets the
+//! lowest. But the group of a team lists its members in the order of their numbers.
 
 use model::{Definitions, GroupType, LocationType, Members, Paradigm};
 use rustc_hash::FxHashSet;
@@ -12,9 +12,10 @@ use crate::communicators::{World, paradigm_locations};
 /// Stands for "no place in a team".
 pub const NO_PLACE: u32 = u32::MAX;
 
-/// The place of each location in the teams of its process, by position in the definitions; [`NO_PLACE`] for those that have
-/// none. No two locations of a process have the same place: 0 belongs to the main thread, any other one to the location that
-/// the first team has there. Teams inside of teams do not count, since each begins with 0 again.
+/// Returns the place of each location in the teams of its process, by position in the definitions;
+/// [`NO_PLACE`] for those that have none. No two locations of a process have the same place: 0 belongs to the
+/// main thread, any other place to the location that the first team has there. Nested teams do not count,
+/// since each starts with 0 again.
 pub fn places(definitions: &Definitions, world: &World) -> Vec<u32> {
     let (locations, groups) = (&definitions.locations, &definitions.groups);
     let mut places = vec![NO_PLACE; locations.len()];
@@ -31,7 +32,7 @@ pub fn places(definitions: &Definitions, world: &World) -> Vec<u32> {
     main_threads.sort_unstable();
     main_threads.iter().filter_map(|&main| locations.position(main)).for_each(|main| take(main, 0));
 
-    // By communicator, whether teams forked in there are inside of a team; by group, whether its members have places.
+    // By communicator, whether its teams are nested in a team; by group, whether its members have got places.
     let mut is_inside = vec![false; definitions.communicators.len()];
     let mut is_done = vec![false; groups.len()];
     for (at, communicator) in definitions.communicators.iter().enumerate() {
@@ -41,7 +42,7 @@ pub fn places(definitions: &Definitions, world: &World) -> Vec<u32> {
             continue;
         }
         let is_inner = communicator.parent.is_some_and(|parent| is_inside[parent]);
-        // A team of one is like none: what it forks has the same threads.
+        // A team of one thread does not count as nesting: teams forked in it have the same threads.
         is_inside[at] = is_inner || team.members.len() > 1;
         if is_inner || std::mem::replace(&mut is_done[group], true) {
             continue;
@@ -67,8 +68,9 @@ mod tests {
 
     const NONE: u32 = NO_PLACE;
 
-    /// The places of the locations 0, 1, … of two processes with three threads each: 0, 2, 4 and 1, 3, 5, of which 0 and 1
-    /// are the main threads. Teams have members and the team that they are forked in.
+    /// Returns the places of the locations 0, 1, … of two processes with three threads each: 0, 2, 4 and 1,
+    /// 3, 5, of which 0 and 1 are the main threads. Teams are given by members and by the team in which they
+    /// are forked.
     fn places_in(teams: &[(&[u64], Option<usize>)]) -> Vec<u32> {
         let mut definitions = world(&[0, 1]);
         (2..6).for_each(|reference| {

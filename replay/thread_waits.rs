@@ -1,7 +1,8 @@
-//! Evaluates the patterns of threads: barriers and locks of a process. Their partners were found during the walk.
+//! Wait states of threads: evaluates the patterns of barriers and locks of a process. The walk has found the
+//! partners.
 //!
-//! In the statistics each thread that waits is a sample; the instance is a lock that a thread got, or a barrier with all
-//! its threads (specification 13.2).
+//! In the statistics each waiting thread is a sample; an instance is a lock that a thread acquired, or a
+//! barrier with all its threads (specification 13.2).
 
 use std::cmp::Reverse;
 
@@ -47,7 +48,7 @@ impl Finder<'_> {
     }
 
     fn barriers(&mut self, operations: &Operations, metrics: &Metrics) {
-        // The visits of each barrier together. All threads are in one call path, unless the trace is odd.
+        // The visits of each barrier together. All threads have the same call path, unless the trace is odd.
         let mut visits: Vec<&Barrier> =
             operations.barriers.iter().filter(|visit| visit.last.is_some()).collect();
         visits.sort_unstable_by_key(|visit| (visit.last, visit.location));
@@ -80,7 +81,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Position of a location among those of the process.
+    /// Returns the position of a location among those of the process.
     fn thread(&self, location: u32) -> usize {
         location as usize - self.process.locations[0].location
     }
@@ -89,7 +90,7 @@ impl Finder<'_> {
         self.results.severities[self.thread(location)].paths()[row as usize]
     }
 
-    /// A thread waited.
+    /// Adds the waiting time of a thread.
     fn add(&mut self, pattern: &NumberedPattern, location: u32, row: Row, ticks: Ticks) {
         let thread = self.thread(location);
         self.results.severities[thread].add(pattern.metric, row, ticks);
@@ -98,7 +99,7 @@ impl Finder<'_> {
         }
     }
 
-    /// An instance that lies between two times and was caused at `cause`.
+    /// Offers an instance between two times with its cause as one of the severest.
     fn offer(
         &mut self,
         pattern: &NumberedPattern,

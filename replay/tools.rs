@@ -1,4 +1,4 @@
-//! What every step after the walk looks things up in.
+//! Data that every step after the walk reads: trace, metrics, formulas, owners, memory.
 
 use crate::assignment::Owners;
 use crate::formulas::Formulas;
@@ -7,27 +7,27 @@ use crate::metrics::Metrics;
 use crate::shared::Shared;
 use crate::trace::Trace;
 
-/// The trace, the metrics, and who works for what.
+/// References to the trace, the metrics and the assignment of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Tools<'a> {
     /// The trace.
     pub trace: &'a Trace,
     /// All metrics.
     pub metrics: &'a Metrics,
-    /// What follows from them.
+    /// The formulas of metrics that are computed from others.
     pub formulas: &'a Formulas,
-    /// Who works for which process.
+    /// The owner of each process.
     pub owners: &'a Owners,
-    /// What the threads of this process show each other.
+    /// The data that threads of this process read from each other.
     pub shared: &'a Shared,
-    /// What memory is left.
+    /// The memory limits.
     pub memory: &'a Memory,
-    /// Bytes that one worker brings together of the others, at most.
+    /// The most bytes that one worker brings together from others.
     pub together: u64,
 }
 
 impl Tools<'_> {
-    /// The process of a location.
+    /// Returns the process of a location.
     pub fn process_of(&self, location: u32) -> usize {
         self.trace.locations[location as usize].process
     }
@@ -38,7 +38,7 @@ impl Tools<'_> {
         self.trace.processes.iter().any(|process| process.locations.clone().filter(is_thread).count() > 1)
     }
 
-    /// The worker that owns a location.
+    /// Returns the worker that owns a location.
     pub fn owner_of(&self, location: u32) -> usize {
         self.owners.of(self.process_of(location))
     }

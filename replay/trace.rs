@@ -1,7 +1,8 @@
-//! What the analysis knows of a trace before it reads events: processes, locations, regions, communicators.
+//! The definitions of a trace in the form that the analysis needs: processes, locations, regions,
+//! communicators.
 //!
-//! Everything is numbered once and alike on all workers: processes by rank, locations by (rank, thread), which is also
-//! their order in the report.
+//! Everything is numbered once, and on all workers alike: processes by rank, locations by (rank, thread),
+//! which is also their order in the report.
 
 use std::ops::Range;
 
@@ -25,17 +26,18 @@ use crate::walk::GapAttributes;
 /// A trace's definitions in the order and form that the analysis needs.
 #[derive(Debug)]
 pub struct Trace {
-    /// The definitions of the archive; paradigm and source file of regions agree on what MPI is.
+    /// The definitions of the archive; paradigm and source file of regions agree on which belong to MPI.
     pub definitions: Definitions,
-    /// Which definitions of wait states to follow.
+    /// The definitions of wait states to follow.
     pub semantics: Semantics,
     /// The processes, by rank; accelerator contexts belong to the process that made them.
     pub processes: Vec<Process>,
     /// All locations, in the order of the report.
     pub locations: Vec<Location>,
-    /// The artificial regions: their positions follow those of the archive's regions. Positions beyond are programs.
+    /// The artificial regions: their positions follow those of the archive's regions. Higher positions stand
+    /// for programs.
     artificial: Vec<Region>,
-    /// What each region of the archive is to the analysis.
+    /// The kind of each region of the archive.
     pub kinds: Vec<RegionKind>,
     /// By position in `definitions.communicators`.
     pub communicators: Vec<Participants>,
@@ -45,13 +47,14 @@ pub struct Trace {
     pub site_of_context: Vec<u32>,
     /// Ticks of the analysis in one of the archive's.
     pub fineness: Ticks,
-    /// Whether definitions say how many events locations have: a writer that does not know puts 0 everywhere.
+    /// Whether definitions have numbers of events of locations: a writer that does not know them puts 0
+    /// everywhere.
     has_event_counts: bool,
-    /// How the trace tells of what is missing in it, if it does.
+    /// The attributes by which the trace counts missing records, if it has them.
     pub gaps: Option<GapAttributes>,
 }
 
-/// A process of the traced program with everything that belongs to it.
+/// A process of the traced program with its locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Process {
     /// Its rank in MPI_COMM_WORLD, if it has one.
@@ -69,20 +72,22 @@ pub struct Location {
     pub reference: u64,
     /// Position in [`Trace::processes`].
     pub process: usize,
-    /// Its number in its location group: of a thread the one in its team (see [`places`]), of others what follows.
+    /// Its number in its location group: for threads the number in the team (see [`places`]); other locations
+    /// follow.
     pub thread: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: LocationType,
 }
 
 impl Location {
-    /// Whether it is a thread of a program, which works and waits; no stream of an accelerator, and no metric.
+    /// Whether it is a thread of a program, which works and waits; neither a stream of an accelerator nor a
+    /// metric.
     pub fn is_thread(&self) -> bool {
         self.kind == LocationType::CPU_THREAD
     }
 }
 
-/// What a region is to the analysis.
+/// The kind of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegionKind {
     /// An MPI call, whose operations are analysed.
@@ -95,16 +100,16 @@ pub struct RegionKind {
     pub is_parallel: bool,
     /// A barrier of OpenMP.
     pub barrier: Option<BarrierClass>,
-    /// What it locks, if a lock is acquired in it.
+    /// The class of lock, if a lock is acquired in it.
     pub lock: Option<LockClass>,
     /// How it completes messages.
     pub completion: Completion,
-    /// What becomes of the time of a call in which no operation was recorded.
+    /// The coverage of a call in which no operation was recorded.
     pub fate: Fate,
 }
 
 impl RegionKind {
-    /// Whether entering or leaving it means more than time in a call, of MPI or not.
+    /// Whether entering or leaving it means more than time in a call, be it of MPI or not.
     #[inline]
     pub fn is_special(&self) -> bool {
         self.is_init | self.is_finalize | self.is_parallel | self.barrier.is_some()
@@ -120,18 +125,19 @@ pub enum Artificial {
     MeasurementOff,
     /// The recorder wrote out its buffer.
     BufferFlush,
-    /// The root of what threads do that no parallel region started.
+    /// The root above threads that no parallel region started.
     Threads,
-    /// The root of what accelerator streams do.
+    /// The root above accelerator streams.
     Kernels,
-    /// The root of what tasks do, in the reference.
+    /// The root above tasks, in the reference.
     Tasks,
 }
 
-/// Calls at each end of a path that its name has. Recursion may be so deep that all names would fill a book.
+/// The most calls shown at each end of a path's name. Recursion may be so deep that all names would fill a
+/// book.
 const NAMED: usize = 32;
 
-/// Bytes of a region's name in the name of a path.
+/// The most bytes of a region's name in the name of a path.
 const LONGEST_NAME: usize = 200;
 
 const ARTIFICIAL: [(&str, RegionRole); 6] = [
@@ -144,7 +150,7 @@ const ARTIFICIAL: [(&str, RegionRole); 6] = [
 ];
 
 impl Trace {
-    /// Puts the definitions of an archive in order.
+    /// Converts the definitions of an archive.
     ///
     /// # Errors
     /// If definitions contradict each other: a rank that no location has, a communicator without its processes.
@@ -189,7 +195,7 @@ impl Trace {
         self.has_event_counts && self.definitions.locations[location.definition].events == 0
     }
 
-    /// A length of time in ticks of the archive, for those who look it up there.
+    /// Returns a length of time in ticks of the archive, in which users see its times.
     pub fn recorded(&self, ticks: Ticks) -> Ticks {
         ticks / self.fineness
     }
@@ -201,8 +207,9 @@ impl Trace {
         self.fineness = fineness.into();
     }
 
-    /// The longest time from one sample of a thread to the next while it computes, in ticks; [`Ticks::MAX`] if that is not
-    /// known. Timers of processor time expire at a tick of the system's scheduler, which may be 10 ms apart.
+    /// Returns the longest time from one sample of a thread to the next while it computes, in ticks;
+    /// [`Ticks::MAX`] if that is not known. Timers of processor time expire at a tick of the system's
+    /// scheduler, and these may be 10 ms apart.
     pub fn longest_gap(&self) -> Ticks {
         const SCHEDULER: f64 = 0.01;
         let periods = self.definitions.interrupt_generators.iter().map(InterruptGenerator::seconds);
@@ -213,14 +220,15 @@ impl Trace {
         }
     }
 
-    /// The properties of the region at a position; all programs have those of [`Artificial::Program`].
+    /// Returns the properties of the region at a position; all programs have those of
+    /// [`Artificial::Program`].
     pub fn region(&self, position: u32) -> &Region {
         let position =
             if self.is_program(position) { self.artificial(Artificial::Program) } else { position };
         self.defined_or_artificial(position)
     }
 
-    /// The name of the region at a position; a program has the last part of its path.
+    /// Returns the name of the region at a position; for a program the last part of its path.
     pub fn region_name(&self, position: u32) -> &str {
         if self.is_program(position) {
             let name = position as usize - self.region_count();
@@ -235,18 +243,18 @@ impl Trace {
         defined.get(position).unwrap_or_else(|| &self.artificial[position - defined.len()])
     }
 
-    /// The number of positions of regions that are not programs.
+    /// Returns the number of positions of regions that are not programs.
     pub fn region_count(&self) -> usize {
         self.kinds.len() + self.artificial.len()
     }
 
-    /// The position of an artificial region.
+    /// Returns the position of an artificial region.
     pub fn artificial(&self, region: Artificial) -> u32 {
         to_u32(self.kinds.len() + region as usize)
     }
 
-    /// The position that stands for the program named by a string: two paths with one last part are one program.
-    /// Searches all strings.
+    /// Returns the position that stands for the program named by a string: two paths with the same last part
+    /// are one program. Searches all strings.
     pub fn program(&self, name: usize) -> u32 {
         let wanted = base_name(&self.definitions.strings[name]);
         let strings = &self.definitions.strings;
@@ -259,12 +267,12 @@ impl Trace {
         region as usize >= self.region_count()
     }
 
-    /// Whether the region at a position is of MPI.
+    /// Whether the region at a position belongs to MPI.
     pub fn is_mpi(&self, region: u32) -> bool {
         self.kinds.get(region as usize).is_some_and(|kind| kind.is_mpi)
     }
 
-    /// Whether the region at a position is time that the recorder took for itself.
+    /// Whether the region at a position is time that the recorder used for itself.
     pub fn is_of_recorder(&self, region: u32) -> bool {
         region == self.artificial(Artificial::BufferFlush)
     }
@@ -278,23 +286,24 @@ impl Trace {
         })
     }
 
-    /// The number of processes that MPI counts.
+    /// Returns the number of processes that MPI counts.
     pub fn world_size(&self) -> usize {
         self.processes.iter().filter(|process| process.rank.is_some()).count()
     }
 
-    /// The names of the regions along a call path, with slashes between them; a region that calls itself comes once, with the
-    /// number of its calls; of a very deep path those at both ends. If the trace tells where the call stands that leads to the
-    /// innermost region, or in it, then file and line follow, or the file alone if it has no lines.
+    /// Returns the names of the regions along a call path, separated by slashes. A region that calls itself
+    /// comes once, with the number of its calls; a very deep path has only the names at both ends. If the
+    /// trace has the call site of the innermost region, or of the call around it, file and line follow, or
+    /// the file alone if there are no lines.
     pub fn path_name(&self, paths: &[CallPath], path: PathId) -> String {
-        // The innermost first, each with how often it follows itself.
+        // Innermost first, each with the number of its calls in direct succession.
         let mut names: Vec<(&str, usize)> = Vec::new();
         let mut at = path;
         let mut site = NO_SITE;
         let mut calls = 0;
         while at != NO_PATH {
             let call_path = paths[at as usize];
-            // A call of MPI has no place of its own: its caller tells it.
+            // A call of MPI has no call site of its own; its caller has it.
             if calls < 2 && site == NO_SITE {
                 site = call_path.site;
             }
@@ -333,7 +342,7 @@ impl Trace {
         }
     }
 
-    /// The name of a location for messages: `rank 3`, or `rank 3 thread 1`.
+    /// Returns the name of a location for messages: `rank 3`, or `rank 3 thread 1`.
     pub fn location_name(&self, location: usize) -> String {
         let location = &self.locations[location];
         let name = match self.processes[location.process].rank {
@@ -375,12 +384,12 @@ fn is_runtime_library(file: &str) -> bool {
     })
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// Makes paradigm and source file agree on MPI: patterns look at the file, and classes of time at the paradigm.
+/// Makes paradigm and source file agree on MPI: patterns use the file, and classes of time the paradigm.
 fn unify_mpi(region: &mut Region, semantics: Semantics) {
     let either = region.source_file == "MPI" || region.paradigm == Paradigm::MPI;
     if either && semantics.unifies_mpi() {
@@ -397,8 +406,8 @@ fn barrier_class(region: &Region) -> Option<BarrierClass> {
     }
 }
 
-/// What a region locks. Metrics of OpenMP are for regions of OpenMP only (specification 3.3), where everything but critical sections
-/// counts as the lock API (specification 11.3).
+/// Returns the class of lock of a region. Metrics of OpenMP are for regions of OpenMP only
+/// (specification 3.3), where everything but critical sections counts as the lock API (specification 11.3).
 fn lock_class(region: &Region) -> Option<LockClass> {
     match (region.paradigm, region.role) {
         (Paradigm::OPENMP, RegionRole::CRITICAL | RegionRole::CRITICAL_SBLOCK) => Some(LockClass::Critical),
@@ -413,7 +422,7 @@ fn lock_class(region: &Region) -> Option<LockClass> {
 }
 
 fn kind(region: &Region) -> RegionKind {
-    // As the reference does, by the names that instrumenters give, where paradigm and role do not tell.
+    // Where paradigm and role do not decide, the names given by instrumenters do, as in the reference.
     let is_openmp = region.paradigm == Paradigm::OPENMP || region.source_file == "OMP";
     let is_parallel =
         (is_openmp && region.role == RegionRole::PARALLEL) || region.name.starts_with("!$omp parallel");
@@ -442,8 +451,9 @@ fn kind(region: &Region) -> RegionKind {
     }
 }
 
-/// What becomes of the time of an MPI call that recorded no operation: calls that cannot wait for others count as
-/// analysed. Names of functions on windows and files, also of those to come, begin with it (MPI 4.0, 2.2).
+/// Returns the fate of the time of an MPI call that recorded no operation: calls that cannot wait for others
+/// count as analysed. Names of functions on windows and files, including future ones, start with these words
+/// (MPI 4.0, 2.2).
 fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
     match (role, class) {
         (RegionRole::RMA, _) => Fate::OneSided,
@@ -466,15 +476,15 @@ fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
     }
 }
 
-/// Orders location groups by (rank of the process, accelerators behind their process, definition), and locations by
-/// (group, place in teams, main thread first, reference). `process_of_group` is by definition.
+/// Sorts location groups by (rank of the process, accelerators after their process, definition), and
+/// locations by (group, place in teams, main thread first, reference). `process_of_group` is by definition.
 fn order(
     definitions: &Definitions,
     ranks: &World,
     places: &[u32],
 ) -> (Vec<Process>, Vec<Location>, Vec<u32>) {
     let groups = &definitions.location_groups;
-    // An accelerator context belongs to its creator, which is a process; a creator's creator is not asked for.
+    // An accelerator context belongs to its creator, which is a process; a creator of the creator is ignored.
     let owner = |group: usize| match &groups[group] {
         g if g.kind == LocationGroupType::ACCELERATOR => g.creator.unwrap_or(group),
         _ => group,
@@ -509,7 +519,7 @@ fn order(
             let is_main = ranks.main_threads.contains_key(&reference);
             (kind != LocationType::CPU_THREAD, places[at], !is_main, reference)
         });
-        // Threads without a place follow, and other locations.
+        // Threads without a place get the following numbers, and so do other locations.
         let mut next = 0;
         for &definition in members.iter() {
             let thread = if places[definition] == NO_PLACE { next } else { places[definition] };
@@ -527,7 +537,7 @@ fn order(
     (processes, locations, process_of_group)
 }
 
-/// Distinct call sites, and the site of each calling context.
+/// Returns the distinct call sites, and the site of each calling context.
 fn sites(definitions: &Definitions, semantics: Semantics) -> (Vec<(String, u32)>, Vec<u32>) {
     if !semantics.tells_call_sites_apart() {
         return (Vec::new(), vec![NO_SITE; definitions.calling_contexts.len()]);
@@ -553,8 +563,8 @@ pub(crate) mod tests {
     use super::*;
     use model::{CallingContext, Communicator, Group, GroupType, Members};
 
-    /// Definitions of processes with one thread each: rank r is location `references[r]`, in a group of its own. The
-    /// communicators are the world, and every process by itself.
+    /// Makes definitions of processes with one thread each: rank r is location `references[r]`, in a group of
+    /// its own. The communicators are the world, and every process by itself.
     pub(crate) fn world(references: &[u64]) -> Definitions {
         let mut definitions = Definitions::default();
         for &reference in references {
@@ -674,7 +684,8 @@ pub(crate) mod tests {
         assert!(!is_mpi(Semantics::Reference));
     }
 
-    /// The name of a path through regions that are named by letters, whose innermost call but one has a site.
+    /// Returns the name of a path through regions that are named by letters; the innermost call but one has a
+    /// call site.
     fn name_of(regions: &str, site: (&str, u32)) -> String {
         let mut definitions = world(&[1]);
         let letters = (0u8..26).map(|at| char::from(b'a' + at).to_string());

@@ -1,8 +1,8 @@
-//! Time in MPI calls that is no wait state, and longer than moving the data can take.
+//! Unexplained time: time in MPI calls that is no wait state, and longer than the data transfer can take.
 //!
-//! A wait state needs a pattern. Where none fits, a call may still wait: for a message that the library of the other side
-//! does not move while its process is outside of MPI, or for an operation that nobody analyses. Such time is known to be
-//! spent, but not why; it counts as not analysed.
+//! A wait state needs a pattern. Where none applies, a call may still wait: for a message that the library of
+//! the other side does not transfer while its process is outside of MPI, or for an operation that is not
+//! analysed. Such time is known to be spent, but the reason is not; it counts as not analysed.
 
 use model::Ticks;
 use rustc_hash::FxHashMap;
@@ -12,29 +12,30 @@ use crate::int::{to_u32, truncated};
 use crate::operations::{CallId, Operations};
 use crate::trace::Trace;
 
-/// Seconds that any call may take besides waiting: longer than networks need, shorter than anybody would look for.
+/// Seconds that any call may take besides waiting: longer than networks need, shorter than users would
+/// investigate.
 const OVERHEAD: f64 = 0.001;
 
-/// Bytes per second that a call moves at least: less than the slowest networks of clusters.
+/// The lowest rate of transfer in bytes per second: less than that of the slowest networks of clusters.
 const BANDWIDTH: f64 = 100e6;
 
 /// Calls that take longer than [`OVERHEAD`], and how long they waited.
 #[derive(Debug)]
 pub(crate) struct LongCalls {
-    /// Ticks of the overhead; `None` if nobody asks.
+    /// Ticks of the overhead; `None` if unexplained time is not reported.
     overhead: Option<Ticks>,
     waited: FxHashMap<CallId, Ticks>,
 }
 
 impl LongCalls {
-    /// None yet.
+    /// Makes an empty list.
     pub(crate) fn new(trace: &Trace) -> LongCalls {
         let overhead = truncated(OVERHEAD * trace.definitions.clock.resolution as f64);
         let overhead = trace.semantics.knows_unexplained_time().then_some(overhead);
         LongCalls { overhead, waited: FxHashMap::default() }
     }
 
-    /// A call has waited for so many ticks.
+    /// Adds ticks that a call has waited.
     #[inline]
     pub(crate) fn add(&mut self, operations: &Operations, call: CallId, ticks: Ticks) {
         if self.is_long(operations, call) {
@@ -48,7 +49,8 @@ impl LongCalls {
         self.overhead.is_some_and(|overhead| operations.call(call).interval.length() > overhead)
     }
 
-    /// Takes what is not explained out of the coverage; `lost` calls, in rising order, are out already.
+    /// Takes unexplained time out of the analysed coverage; that of `lost` calls, in rising order, has been
+    /// taken out already.
     pub(crate) fn account(
         self,
         operations: &Operations,

@@ -1,7 +1,8 @@
-//! Evaluates the patterns on matched operations, and accounts for what needs both sides of a message.
+//! Wait states of messages and collective operations: evaluates the patterns on matched operations, and adds
+//! metrics that need both sides of a message.
 //!
-//! A rule of a pattern sees one match. What goes beyond one match is here: of the messages that one call completes only
-//! the longest wait counts, and a late message is remembered until it is overtaken.
+//! The rule of a pattern considers one match. This file has the rules beyond one match: of the messages that
+//! one call completes only the longest wait counts, and a late message is remembered until it is overtaken.
 
 use std::cmp::Reverse;
 
@@ -26,7 +27,7 @@ use crate::walk::{Walked, WalkedProcess};
 /// Stands for "no message".
 const NONE: u32 = u32::MAX;
 
-/// The messages of a process that made it wait, and how long: positions in its operations, ticks.
+/// The messages of a process that made it wait, as positions in its operations, with the ticks of waiting.
 #[derive(Clone, Debug, Default)]
 pub struct WaitingMessages {
     /// Receives that waited for their senders.
@@ -65,12 +66,12 @@ struct Finder<'a> {
     instances: &'a mut Instances,
     metrics: &'a Metrics,
     waiting: WaitingMessages,
-    /// By site of calls: what was received there.
+    /// By site of calls: the messages and bytes received there.
     received: Vec<Received>,
     long: LongCalls,
 }
 
-/// How much was received.
+/// Numbers of received messages and bytes.
 #[derive(Clone, Copy, Default)]
 struct Received {
     /// Messages without data, and with data.
@@ -82,7 +83,7 @@ struct Received {
 #[derive(Clone, Copy)]
 struct Longest {
     call: CallId,
-    /// Position of the pattern among those of its kind.
+    /// Position of the pattern among those at late messages, or at sends.
     rule: usize,
     idle: Ticks,
     /// Position of the message.
@@ -95,7 +96,7 @@ impl Finder<'_> {
         self.results.severities[location as usize - first].add(metric, row, value);
     }
 
-    /// Adds to a metric where a call of MPI was made.
+    /// Adds to a metric at the call path of a call of MPI.
     fn add_at(&mut self, call: CallId, metric: usize, value: i64) {
         let site = *self.operations.site(call);
         if site.is_mpi {
@@ -152,8 +153,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Counts sends without partner, and takes the time of all calls with operations that have none, of which those of
-    /// receives are `lost` already, out of what was analysed. Returns all these calls, in rising order.
+    /// Counts sends without partner, and takes calls with unmatched operations out of the analysed coverage;
+    /// `lost` has those of receives. Returns all these calls, in rising order.
     fn lose_unmatched(&mut self, matches: &Matches, mut lost: Vec<CallId>) -> Vec<CallId> {
         for (at, send) in self.operations.sends.iter().enumerate() {
             if matches.postings.is_alone(at) && !send.is_cancelled() {
@@ -197,7 +198,7 @@ impl Finder<'_> {
         lost
     }
 
-    /// What is odd in the receive at a position and its send, if it has one.
+    /// Reports oddities of the receive at a position and of its send, if it has one.
     fn check_receive(&mut self, at: usize, send: Option<&SendFacts>, matches: &Matches, trace: &Trace) {
         let receive = &self.operations.receives[at];
         let is_fine = |send: &SendFacts| receive.bytes <= send.bytes && send.time <= receive.time;
@@ -228,8 +229,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Late senders and what overtakes them; answers the calls in which a late sender was the longest wait so far, in
-    /// rising order, and those that received a message without send.
+    /// Finds late senders and messages that overtake late ones. Returns the calls in which a late sender was
+    /// the longest wait so far, in rising order, and the calls that received a message without send.
     fn receives(&mut self, matches: &Matches, trace: &Trace) -> (Vec<CallId>, Vec<CallId>) {
         let sends = &matches.sends;
         let mut lost = Vec::new();
@@ -244,7 +245,7 @@ impl Finder<'_> {
             self.check_receive(at, send.as_ref(), matches, trace);
             let Some(send) = send else {
                 lost.push(receive.call);
-                // Nobody else knows its length.
+                // Only the receive has the length of this message.
                 self.count_receive(receive, receive.bytes);
                 if receive.is_last_of_call() {
                     self.report_longest(&mut longest, receive, sends, &mut remembered);
@@ -285,7 +286,7 @@ impl Finder<'_> {
         (calls_with_late_sender, lost)
     }
 
-    /// Reports that a message, which was received now, has overtaken one that was late.
+    /// Reports that the message received now has overtaken a late one.
     fn report_overtaken(
         &mut self,
         late: Late,
@@ -316,7 +317,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Reports the longest wait of a call that completed several messages, at its end.
+    /// Reports the longest wait of a call that completed several messages, at its last message.
     fn report_longest(
         &mut self,
         longest: &mut Vec<Longest>,
@@ -363,7 +364,7 @@ impl Finder<'_> {
         received.bytes = received.bytes.saturating_add(amount(bytes));
     }
 
-    /// Adds what was received to the metrics of MPI.
+    /// Adds received messages and bytes to the metrics of MPI.
     fn add_received(&mut self) {
         let received = std::mem::take(&mut self.received);
         for (site, Received { messages, bytes }) in self.operations.calls.sites().iter().zip(received) {
@@ -376,11 +377,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Late receivers. A call that completed several messages and had a late sender among them counts for that alone.
+    /// Finds late receivers. A call that completed several messages and had a late sender among them counts
+    /// for that alone.
     fn sends(&mut self, postings: &Sides<PostingFacts>, calls_with_late_sender: &[CallId]) {
         let mut longest: Vec<Longest> = Vec::new();
-        // The reference goes backwards: an instance ends when the first message of its call was received (specification 13.2). By call: its
-        // first message. What is read first as zero and written then would interrupt other threads, page by page.
+        // The reference goes backwards: an instance ends when the first message of its call was received
+        // (specification 13.2). By call: its first message. The list is not made of zeros, as each page would
+        // be read first and written later, which interrupts other threads.
         let mut firsts: Vec<u32> = vec![NONE; self.operations.calls.len()];
         let exit_of = |first: u32| postings.get(first as usize).map_or(0, |posting| posting.received);
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
@@ -415,7 +418,8 @@ impl Finder<'_> {
                 }
             }
         }
-        // The longest of each call; of equals the one sent last, whose length decides what is counted.
+        // The longest of each call; of equal ones the one sent last, whose length decides which metric counts
+        // it.
         longest.sort_by_key(|known| (known.call, known.rule, known.idle, known.message));
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
             let Some(known) = of_call.last() else { continue };
@@ -446,7 +450,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Instances in collective operations that this process speaks for.
+    /// Offers the instances in collective operations that this process reports.
     fn waits(&mut self, waits: &[(u32, SubjectId, Instance)]) {
         for &(position, subject, instance) in waits {
             let call = self.operations.collectives[position as usize].call;

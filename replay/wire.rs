@@ -1,4 +1,5 @@
-//! Messages of workers in words of 64 bits: each type lists its words once, for sending and for receiving.
+//! Encoding of messages between workers in 64-bit words: each type lists its words once, for sending and for
+//! receiving.
 //!
 //! ```text
 //! wire!(Spot { [location, position] });            one word of two halves
@@ -11,7 +12,7 @@ use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, put_text, wide};
 use crate::int::{low, to_u64, to_usize};
 
-/// Something that workers send each other.
+/// A value that workers send each other.
 pub trait Wire: Sized {
     /// Appends its words to a batch.
     fn put(&self, batch: &mut Batch);
@@ -23,12 +24,12 @@ pub trait Wire: Sized {
     fn get(reader: &mut BatchReader<'_>) -> Self;
 }
 
-/// Something that takes half a word.
+/// A value that takes half a word.
 pub trait Half: Copy {
-    /// Its 32 bits.
+    /// Returns its 32 bits.
     fn to_half(self) -> u32;
 
-    /// The value with these bits, which [`to_half`](Half::to_half) returned.
+    /// Returns the value with these bits, which [`to_half`](Half::to_half) returned.
     fn of_half(half: u32) -> Self;
 }
 
@@ -36,7 +37,7 @@ pub trait Half: Copy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Halves<A, B>(pub A, pub B);
 
-/// The value that a batch is.
+/// Reads the value that a batch contains.
 ///
 /// # Panics
 /// If the batch has fewer words.
@@ -44,13 +45,13 @@ pub fn one<T: Wire>(batch: &[u64]) -> T {
     T::get(&mut BatchReader::new(batch))
 }
 
-/// The values of which a batch consists.
+/// Reads the values that a batch consists of.
 pub fn all<T: Wire>(batch: &[u64]) -> impl Iterator<Item = T> {
     let mut reader = BatchReader::new(batch);
     std::iter::from_fn(move || (!reader.is_empty()).then(|| T::get(&mut reader)))
 }
 
-/// Values as a batch of them.
+/// Returns a batch of values.
 pub fn batch_of<'a, T: Wire + 'a>(values: impl IntoIterator<Item = &'a T>) -> Batch {
     let mut batch = Batch::new();
     values.into_iter().for_each(|value| value.put(&mut batch));

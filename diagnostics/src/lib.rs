@@ -1,7 +1,8 @@
-//! Diagnostics of all programs: what `REPLAY_LOG` asks for goes to standard error, a line each.
+//! Diagnostics of all programs: events selected by `REPLAY_LOG` go to standard error, one line each.
 //!
-//! Libraries say what they do through `tracing`, and know nothing of this crate; a program calls [`start`]. Without the
-//! variable nothing is printed, and events cost a comparison. Not here: messages to the user, which no filter may hide.
+//! Libraries report events through `tracing`, and do not depend on this crate; a program calls [`start`].
+//! Without the variable nothing is printed, and an event costs a comparison. Messages to the user do not go
+//! this way: no filter may hide them.
 
 use std::env;
 use std::fmt;
@@ -12,13 +13,13 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The variable that says what is printed.
+/// The environment variable with the filter.
 const VARIABLE: &str = "REPLAY_LOG";
 
-/// The crates that have something to say. A filter for others would never print anything.
+/// The crates that report events. A filter for others would never print anything.
 const PARTS: [&str; 3] = ["generate", "launcher", "replay"];
 
-/// A filter that is none.
+/// The error of an invalid filter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrongFilter(String);
 
@@ -36,10 +37,10 @@ impl fmt::Display for WrongFilter {
 
 impl std::error::Error for WrongFilter {}
 
-/// Has diagnostics printed from now on, as the user wants it: each event, and the end of each span with its time.
+/// Prints diagnostics from now on as the filter says: each event, and the end of each span with its time.
 ///
 /// # Errors
-/// If the filter is none.
+/// If the filter is invalid.
 pub fn start() -> Result<(), WrongFilter> {
     let Some(text) = env::var_os(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(()) };
     let filter = filter(&text.to_string_lossy())?;
@@ -47,7 +48,7 @@ pub fn start() -> Result<(), WrongFilter> {
         .with_writer(stderr)
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE)
-        // A log that cannot be written is no reason to end, and there is nobody to tell.
+        // A log that cannot be written is no reason to end, and there is no other place to report it.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(filter).with(lines).init();
     Ok(())

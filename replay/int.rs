@@ -1,5 +1,5 @@
-//! Conversions of integers that the type system cannot show to be harmless. All others are `from`, `try_from`,
-//! `cast_signed`, `cast_unsigned` or `to_bits`.
+//! Conversions of integers that the type system cannot show to be harmless. All others are `from`,
+//! `try_from`, `cast_signed`, `cast_unsigned` or `to_bits`.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 // Lists of a trace may have more than 2^32 bytes.

@@ -29,8 +29,8 @@ impl Semantics {
         if self.is_reference() { after.min(0) } else { after.max(0) }
     }
 
-    /// Whether the impact of imbalance is zero on all locations where one of them has none of the excess (Q13: the
-    /// reference divides by zero then).
+    /// Whether the impact of imbalance is zero on all locations where one of them has none of the excess
+    /// (Q13: the reference divides by zero then).
     pub fn impact_needs_all(self) -> bool {
         self.is_reference()
     }
@@ -56,7 +56,8 @@ impl Semantics {
         !self.is_reference()
     }
 
-    /// Whether the threads of a process are numbered as in their teams; otherwise in the order of their locations.
+    /// Whether the threads of a process are numbered as in their teams; otherwise in the order of their
+    /// locations.
     pub fn numbers_threads_by_team(self) -> bool {
         !self.is_reference()
     }
@@ -84,7 +85,8 @@ impl Semantics {
         !self.is_reference()
     }
 
-    /// Whether the quartiles of instances are estimated from a density (specification 13.4); otherwise they are exact.
+    /// Whether the quartiles of instances are estimated from a density (specification 13.4); otherwise they
+    /// are exact.
     pub fn estimates_quartiles(self) -> bool {
         self.is_reference()
     }

@@ -58,7 +58,8 @@ pub fn batch_of<'a, T: Wire + 'a>(values: impl IntoIterator<Item = &'a T>) -> Ba
     batch
 }
 
-/// Implements [`Wire`] for a type with fields: each item is a word, a field that is itself [`Wire`] or `[high, low]`.
+/// Implements [`Wire`] for a type with fields: each item is a word, a field that is itself [`Wire`] or
+/// `[high, low]`.
 macro_rules! wire {
     ($type:ty { $($item:tt),+ $(,)? }) => {
         impl $crate::wire::Wire for $type {

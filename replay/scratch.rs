@@ -323,8 +323,9 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: the caller's promise; the list is not in the file.
             return unsafe { System.realloc(list, layout, size) };
         }
-        // SAFETY: the caller's promise holds for what this is made of: the new size is not 0 and no more than an address,
-        // the list has at least as many bytes as are copied, and a new one overlaps with no other.
+        // SAFETY: the caller's promise holds for what this is made of: the new size is not 0 and no more than
+        // an address, the list has at least as many bytes as are copied, and a new one overlaps with no
+        // other.
         unsafe {
             let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !moved.is_null() {
@@ -362,7 +363,7 @@ mod tests {
             .map(|mark| {
                 let list = scratch.place(layout).unwrap();
                 assert!(scratch.holds(list) && (list as usize).is_multiple_of(PAGE as usize));
-                // SAFETY: the place has as many bytes, and nobody else has it.
+                // SAFETY: the place has as many bytes, and no other code uses it.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(list, layout.size()) };
                 assert!(bytes.iter().all(|&byte| byte == 0));
                 bytes.fill(mark);

@@ -153,7 +153,8 @@ impl Trace {
     /// Converts the definitions of an archive.
     ///
     /// # Errors
-    /// If definitions contradict each other: a rank that no location has, a communicator without its processes.
+    /// If definitions contradict each other: a rank that no location has, a communicator without its
+    /// processes.
     pub fn new(mut definitions: Definitions, semantics: Semantics) -> Result<Trace, Error> {
         definitions.regions.iter_mut().for_each(|region| unify_mpi(region, semantics));
         let kinds = definitions.regions.iter().map(kind).collect();
@@ -277,8 +278,8 @@ impl Trace {
         region == self.artificial(Artificial::BufferFlush)
     }
 
-    /// Whether the region at a position is a function of a runtime library of a language or the system. Recordings of
-    /// `replay-record` have the library of a function in the description of its region.
+    /// Whether the region at a position is a function of a runtime library of a language or the system.
+    /// Recordings of `replay-record` have the library of a function in the description of its region.
     pub fn is_of_runtime_library(&self, region: u32) -> bool {
         let region = self.definitions.regions.get(region as usize);
         region.is_some_and(|region| {
@@ -357,8 +358,8 @@ impl Trace {
     }
 }
 
-/// Whether a file, by its name, is a library that programs get from their language or the system: the C library and the
-/// kernel's shared page, mathematics, threads, and the libraries of C++, Fortran and OpenMP.
+/// Whether a file, by its name, is a library that programs get from their language or the system: the C
+/// library and the kernel's shared page, mathematics, threads, and the libraries of C++, Fortran and OpenMP.
 fn is_runtime_library(file: &str) -> bool {
     const LIBRARIES: [&str; 16] = [
         "[vdso]",
@@ -452,8 +453,8 @@ fn kind(region: &Region) -> RegionKind {
 }
 
 /// Returns the fate of the time of an MPI call that recorded no operation: calls that cannot wait for others
-/// count as analysed. Names of functions on windows and files, including future ones, start with these words
-/// (MPI 4.0, 2.2).
+/// count as analysed. Names of functions on windows start with `win_`, on files with `file_`, including those
+/// of future functions (MPI 4.0, 2.2).
 fn fate(role: RegionRole, name: &str, class: Class) -> Fate {
     match (role, class) {
         (RegionRole::RMA, _) => Fate::OneSided,

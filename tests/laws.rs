@@ -4,9 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use model::{Paradigm, RegionRole};
+use model::{Paradigm, RegionRole, Ticks};
 use otf2::{Archive, Event, MappingType};
-use replay::{Options, Semantics};
+use patterns::matched::ReceivedMessage;
+use replay::assignment::Owners;
+use replay::exchange::Solo;
+use replay::findings::Findings;
+use replay::formulas::Formulas;
+use replay::matching::match_operations;
+use replay::memory::Memory;
+use replay::metrics::{Metrics, NumberedPattern};
+use replay::results::Instances;
+use replay::shared::Shared;
+use replay::tools::Tools;
+use replay::walk::{self, Positions, Walked};
+use replay::{Options, Semantics, wait_states};
 
 use crate::support::parse::Case;
 use crate::support::report::Table;
@@ -503,4 +515,54 @@ impl Lifetimes {
         }
         lifetimes
     }
+}
+
+/// Another reading of late senders, for which no other pattern asks.
+fn late_sender_again(message: &ReceivedMessage) -> Ticks {
+    message.send.enter.min(message.receive.leave) - message.receive.enter
+}
+
+#[test]
+fn another_reading_of_a_wait_is_no_second_delay() {
+    let mut waits = 0;
+    for script in golden().iter().filter(|script| name(script).contains("late_sender")) {
+        let directory = fresh();
+        write::write(&Case::read(script).trace, directory.path());
+        let archive = Archive::open(directory.path()).unwrap();
+        let definitions = archive.definition_records(&archive.definition_file().unwrap()).resolve().unwrap();
+        let trace = replay::trace::Trace::new(definitions, Semantics::Corrected).unwrap();
+        let memory = Memory::default();
+        let (owners, shared) = (Owners::new(&vec![0..trace.processes.len(); 1]), Shared::new(1));
+        let found = |metrics: &Metrics| -> Vec<_> {
+            let walked = |process| {
+                let files = walk::open(&archive, &trace, process).unwrap();
+                walk::walk(&archive, &trace, metrics, &files, Positions::Journal, &[], &memory).unwrap()
+            };
+            let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
+            let formulas = Formulas::new(&trace, metrics);
+            let tools = Tools {
+                trace: &trace,
+                metrics,
+                formulas: &formulas,
+                owners: &owners,
+                shared: &shared,
+                memory: &memory,
+                together: 0,
+            };
+            let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
+            let find = |(mut walked, matches)| {
+                let mut instances = Instances::new(None, 0);
+                let waiting = wait_states::find((&trace, metrics), &mut walked, &matches, &mut instances);
+                (waiting.receives, waiting.sends)
+            };
+            walked.into_iter().zip(matches).map(find).collect()
+        };
+        let mut metrics = Metrics::new(true);
+        let expected = found(&metrics);
+        waits += expected.iter().map(|(receives, _)| receives.len()).sum::<usize>();
+        let again = NumberedPattern { is_outermost_waiting: false, ..metrics.at_late_message[0].0 };
+        metrics.at_late_message.push((again, late_sender_again));
+        assert_eq!(found(&metrics), expected, "{}", name(script));
+    }
+    assert!(waits >= 5, "{waits} late senders");
 }

@@ -1,5 +1,11 @@
 //! `replay-analyze`: parses the command line, runs the analysis, prints the summary.
 
+// As in the library.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::undocumented_unsafe_blocks)
+)]
+
 mod cli;
 
 use std::fs::File;

@@ -9,6 +9,12 @@
 //!
 //! Deliberately absent: files, exchange between workers, and any state; patterns do not know each other.
 
+// Casts that may lose bits are written nowhere: no reader need ask whether their numbers fit.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::undocumented_unsafe_blocks)
+)]
+
 mod barrier_completion;
 mod barrier_wait;
 mod condition_contention;

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, gather, reduce};
 use crate::findings::Findings;
+use crate::int::{to_u64, to_usize};
 use crate::results::Results;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
@@ -83,12 +84,15 @@ fn run_times(
         .flat_map(|process| &process.locations)
         .filter(|l| trace.locations[l.location].is_thread());
     let words = locations
-        .flat_map(|l| [l.location as u64, l.recorded_run() as u64, l.run_mpi as u64, l.run_off as u64])
+        .flat_map(|l| {
+            let [run, mpi, off] = [l.recorded_run(), l.run_mpi, l.run_off].map(i64::cast_unsigned);
+            [to_u64(l.location), run, mpi, off]
+        })
         .collect();
     let mut times = vec![RunTimes::default(); trace.locations.len()];
     for words in gather(exchange, words)?.iter().flat_map(|batch| batch.chunks_exact(4)) {
         let [run, mpi, off] = [words[1], words[2], words[3]].map(u64::cast_signed);
-        times[words[0] as usize] = RunTimes { run, mpi, off };
+        times[to_usize(words[0])] = RunTimes { run, mpi, off };
     }
     Ok(times)
 }

@@ -12,6 +12,7 @@ use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, wide};
 use crate::fraction::{self, float};
 use crate::imbalance::Totals;
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
@@ -104,7 +105,7 @@ impl<'c> Culprits<'c> {
             if self.found.named[which].culprit.function != function {
                 continue;
             }
-            let is_member = |at: &usize| self.found.members.has(which, (first + at) as u32);
+            let is_member = |at: &usize| self.found.members.has(which, to_u32(first + at));
             for number in (0..row.len()).filter(is_member).map(|at| row[at]) {
                 if metric == self.critical_path {
                     sums.is_critical |= number > 0;
@@ -203,7 +204,7 @@ impl<'c> Culprits<'c> {
         is_parallel: &[bool],
     ) -> Option<f64> {
         let in_function =
-            (0..self.paths.len() as u32).filter(|&path| self.paths.functions.of(path) == function);
+            (0..to_u32(self.paths.len())).filter(|&path| self.paths.functions.of(path) == function);
         let mean = |path: u32| {
             let participants = computed.participants[usize::from(is_parallel[path as usize])];
             computed.paths[path as usize].computation() as f64 / participants.max(1) as f64
@@ -242,7 +243,7 @@ fn several(trace: &Trace, locations: &[u32]) -> String {
     let rank = |&process: &usize| trace.processes[process].rank;
     match processes.iter().map(rank).collect() {
         Some(ranks) => list("ranks", ranks),
-        None => list("processes", processes.iter().map(|&process| process as u32).collect()),
+        None => list("processes", processes.iter().map(|&process| to_u32(process)).collect()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::call_tree::{NO_PATH, PathId};
 use crate::formulas::Formulas;
 use crate::idle_threads::{IdleThreads, parallel_regions};
 use crate::imbalance::Totals;
+use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
@@ -190,7 +191,7 @@ fn runs(list: &[Location<'_>]) -> Vec<Run> {
         match runs.last_mut() {
             Some(run) if location.has_rows_of(&list[at - 1]) => run.locations.end = at + 1,
             _ => {
-                let mut rows: Vec<Row> = (0..location.severities.paths().len() as Row).collect();
+                let mut rows: Vec<Row> = (0..to_u32(location.severities.paths().len())).collect();
                 rows.sort_unstable_by_key(|&row| location.path(row));
                 runs.push(Run { locations: at..at + 1, rows });
             }

@@ -13,6 +13,7 @@ use super::remarks::Remarks;
 use super::rows::{Rows, WIDTH, chunks};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
+use crate::int::{to_u32, to_u64, to_usize};
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
@@ -81,7 +82,7 @@ fn portions(
             end += 1;
         }
         if let Some(width) = MOST.checked_div(rows) {
-            let paths = start as u32..end as u32;
+            let paths = to_u32(start)..to_u32(end);
             portions.extend(chunks(0..locations, width.max(LOCATIONS)).map(|at| (paths.clone(), at)));
         }
         start = end;
@@ -138,7 +139,7 @@ fn encode(
     remarks: &mut Remarks<'_>,
 ) {
     let start = batch.len();
-    batch.extend([first as u64, rows.locations.len() as u64, 0]);
+    batch.extend([to_u64(first), to_u64(rows.locations.len()), 0]);
     for (metric, numbers) in rows.list() {
         batch[start + 2] += 1;
         batch.push(portion.row(metric, rows.path).into());
@@ -153,10 +154,10 @@ fn encode(
 fn decode(batch: &[u64], locations: &Range<usize>, values: &mut [Value]) {
     let mut rest = batch;
     while let [first, width, count, next @ ..] = rest {
-        let (first, width) = (*first as usize - locations.start, *width as usize);
-        let (rows, next) = next.split_at(*count as usize * (width + 1));
+        let (first, width) = (to_usize(*first) - locations.start, to_usize(*width));
+        let (rows, next) = next.split_at(to_usize(*count) * (width + 1));
         for row in rows.chunks_exact(width + 1) {
-            let start = row[0] as usize * locations.len() + first;
+            let start = to_usize(row[0]) * locations.len() + first;
             let values = values[start..start + width].iter_mut();
             values.zip(&row[1..]).for_each(|(value, word)| *value = word.to_le_bytes());
         }

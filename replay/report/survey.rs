@@ -3,6 +3,7 @@
 use super::index::Index;
 use super::locations::Locations;
 use crate::imbalance::{Own, Total, Totals};
+use crate::int::to_u32;
 
 /// Results of the first pass.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl Survey {
         let mut totals = vec![Total::default(); paths];
         let mut extremes = vec![[[i64::MAX, i64::MIN]; 2]; paths];
         let mut index = Index::new(metrics, paths);
-        locations.each_row(&(0..paths as u32), 0..locations.list.len(), |rows| {
+        locations.each_row(&(0..to_u32(paths)), 0..locations.list.len(), |rows| {
             let (mut computed, mut visitors) = (0_i128, 0);
             let extremes = &mut extremes[rows.path as usize];
             rows.each_work(|_, Own { computation, comes, .. }| {

@@ -6,6 +6,7 @@ use super::accounts::RunTimes;
 use super::summary::{NAMED, WaitState, total};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::int::{to_u32, to_u64, to_usize};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::trace::Trace;
@@ -69,14 +70,14 @@ impl Waiting {
     }
 
     pub(super) fn encode(&self, batch: &mut Batch) {
-        batch.push(self.by_place.len() as u64);
+        batch.push(to_u64(self.by_place.len()));
         for (&(metric, path), ticks) in &self.by_place {
-            batch.push(pair(metric as u32, path));
+            batch.push(pair(to_u32(metric), path));
             batch.extend(wide(ticks.cast_unsigned()));
         }
         let locations = (0..).zip(&self.by_location).filter(|(_, ticks)| **ticks != 0);
         let words: Batch = locations.flat_map(|(at, ticks)| [at, ticks.cast_unsigned()]).collect();
-        batch.push(words.len() as u64);
+        batch.push(to_u64(words.len()));
         batch.extend(words);
     }
 
@@ -86,9 +87,9 @@ impl Waiting {
             let (metric, path) = halves(reader.word());
             *self.by_place.entry((metric as usize, path)).or_insert(0) += reader.wide().cast_signed();
         }
-        let count = reader.word() as usize;
+        let count = to_usize(reader.word());
         for words in reader.words(count).chunks_exact(2) {
-            self.by_location[words[0] as usize] += words[1].cast_signed();
+            self.by_location[to_usize(words[0])] += words[1].cast_signed();
         }
     }
 

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::imbalance::Totals;
+use crate::int::to_usize;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::statistics::{Statistics, Total};
@@ -154,7 +155,7 @@ fn summarize(
         not_recorded: seconds(total(run_times.iter().map(|times| times.off)).into()),
         mpi: seconds(total(run_times.iter().map(|times| times.mpi)).into()),
         waiting: seconds(waiting.all().into()),
-        locations: computed.participants[1] as usize,
+        locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
         ranks: waiting.ranks(trace, &run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),

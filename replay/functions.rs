@@ -5,13 +5,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::int::to_u32;
-use crate::report_paths::ReportPaths;
+use crate::ids::ReportPath;
+use crate::report_paths::{Node, ReportPaths};
 use crate::trace::Trace;
 
 /// A function of the program on a call path: the number of the first call path of the report in that
 /// function.
-pub type Function = u32;
+pub type Function = ReportPath;
 
 /// The function of each call path of the report.
 #[derive(Clone, Debug)]
@@ -22,36 +22,37 @@ pub struct Functions {
 
 impl Functions {
     /// Groups the call paths of the report, given as parent and region; a root has no parent.
-    pub fn new(trace: &Trace, paths: impl ExactSizeIterator<Item = (Option<u32>, u32)>) -> Functions {
+    pub fn new(trace: &Trace, paths: &[Node]) -> Functions {
         let mut of: Vec<Function> = Vec::with_capacity(paths.len());
         let mut known: FxHashMap<(Function, u32), Function> = FxHashMap::default();
-        for (path, (parent, region)) in (0..).zip(paths) {
-            let outer = parent.map(|parent| of[parent as usize]);
+        for (at, &Node { parent, region, .. }) in paths.iter().enumerate() {
+            let outer = of.get(parent.index()).copied();
             of.push(match outer.filter(|_| trace.is_of_runtime_library(region)) {
                 Some(outer) => outer,
-                None => *known.entry((outer.unwrap_or(Function::MAX), region)).or_insert(path),
+                None => *known.entry((outer.unwrap_or(Function::NONE), region)).or_insert(Function::new(at)),
             });
         }
         Functions { of }
     }
 
     /// Returns the function of a call path.
-    pub fn of(&self, path: u32) -> Function {
-        self.of[path as usize]
+    pub fn of(&self, path: ReportPath) -> Function {
+        self.of[path.index()]
     }
 
     /// Returns, by call path, whether MPI is called in its function or below.
     pub fn calls_mpi(&self, trace: &Trace, paths: &ReportPaths) -> Vec<bool> {
         let mut calls = vec![false; self.of.len()];
         // Parents stand before their children.
-        for (path, &parent) in paths.parents().iter().enumerate().rev() {
-            let is_mpi = trace.is_mpi(paths.region(to_u32(path)));
-            calls[parent as usize] |= (is_mpi || calls[path]) && parent as usize != path;
+        for path in paths.all().rev() {
+            if let Some(parent) = paths.parent(path) {
+                calls[parent.index()] |= calls[path.index()] || trace.is_mpi(paths.region(path));
+            }
         }
         let mut of_functions = vec![false; calls.len()];
         for (&function, &calls) in self.of.iter().zip(&calls) {
-            of_functions[function as usize] |= calls;
+            of_functions[function.index()] |= calls;
         }
-        self.of.iter().map(|&function| of_functions[function as usize]).collect()
+        self.of.iter().map(|&function| of_functions[function.index()]).collect()
     }
 }

@@ -30,7 +30,7 @@ pub struct IdleThreads {
 }
 
 /// Returns for each call path the outermost parallel region above it, or the path itself, or [`NO_PATH`].
-pub fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
+fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
     let mut parallel: Vec<PathId> = Vec::with_capacity(paths.len());
     for (at, path) in paths.iter().enumerate() {
         let above = if path.parent == NO_PATH { NO_PATH } else { parallel[path.parent as usize] };

@@ -37,6 +37,15 @@ macro_rules! ids {
                 $name(self.0.wrapping_add(1))
             }
 
+            /// All before another one, from this one on.
+            #[inline(always)]
+            pub fn until(
+                self,
+                end: $name,
+            ) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone + use<> {
+                (self.0..end.0).map($name)
+            }
+
             /// Whether it stands for none.
             #[inline(always)]
             pub const fn is_none(self) -> bool {
@@ -88,6 +97,9 @@ ids! {
     /// An event that others may depend on: its [position in the journal](EventNumber::in_journal) or its
     /// [record](EventNumber::record), whichever the walk was [run with](crate::walk::Positions).
     EventNumber;
+
+    /// A call path of the [report](crate::report_paths::ReportPaths): its place in the preorder of all.
+    ReportPath;
 }
 
 impl EventNumber {
@@ -115,12 +127,5 @@ impl From<RecordNumber> for EventNumber {
     #[inline(always)]
     fn from(record: RecordNumber) -> EventNumber {
         EventNumber(record.0)
-    }
-}
-
-impl JournalPosition {
-    /// Returns all positions from this one up to `end`, which is excluded.
-    pub fn until(self, end: JournalPosition) -> impl Iterator<Item = JournalPosition> {
-        (self.0..end.0).map(JournalPosition)
     }
 }

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::exchange::batch::wide;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
 use crate::fraction::FRACTION;
+use crate::ids::ReportPath;
 use crate::int::low;
 use crate::wire::{self, batch_of, wire};
 
@@ -51,7 +52,7 @@ impl Part {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Own {
     /// The call path of the report.
-    pub path: u32,
+    pub path: ReportPath,
     /// Whether threads are compared there, not processes.
     pub is_parallel: bool,
     /// The participant's computation, in ticks.
@@ -141,7 +142,7 @@ impl Totals {
     #[inline]
     pub fn parts(&self, own: Own) -> impl Iterator<Item = Part> {
         let above = self.above(own).signum();
-        let is_alone = self.paths[own.path as usize].visitors == 1;
+        let is_alone = self.paths[own.path.index()].visitors == 1;
         Part::ALL.into_iter().filter(move |part| match part {
             Part::All => above != 0,
             Part::Above => above > 0,
@@ -156,8 +157,7 @@ impl Totals {
     /// the mean it is negative.
     #[inline]
     fn above(&self, own: Own) -> i128 {
-        i128::from(own.computation) * self.count(own.is_parallel)
-            - self.paths[own.path as usize].computation()
+        i128::from(own.computation) * self.count(own.is_parallel) - self.paths[own.path.index()].computation()
     }
 
     /// Returns the number of participants: threads where threads are compared, else processes.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     fn own(computation: i64, comes: bool) -> Own {
-        Own { path: 0, is_parallel: false, computation, comes }
+        Own { path: ReportPath::default(), is_parallel: false, computation, comes }
     }
 
     /// Three processes that compute 4, 0 and 0 ticks; only the first comes there.

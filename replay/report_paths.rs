@@ -1,25 +1,32 @@
 //! The call paths of the report: those of all processes merged, parents before children and siblings
 //! together.
 
-use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, merge_all};
+use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, PathId, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Functions;
-use crate::int::to_u32;
+use crate::ids::ReportPath;
 use crate::trace::{Artificial, Trace};
 use crate::walk::WalkedProcess;
 
-/// The call paths of the report, numbered in preorder.
+/// A call path of the report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// The path that it was entered from; none at a root.
+    pub parent: ReportPath,
+    /// Position among the regions of the [`Trace`].
+    pub region: u32,
+    /// Position in [`Trace::sites`], or [`NO_SITE`].
+    pub site: u32,
+}
+
+/// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
 #[derive(Clone, Debug)]
 pub struct ReportPaths {
-    /// The call paths, with numbers of their own.
-    pub tree: Vec<CallPath>,
-    /// The number in the tree by the number in the report.
-    pub order: Vec<u32>,
-    /// The number in the report by the number in the tree.
-    pub positions: Vec<u32>,
-    /// For each process of this worker, the number in the report by the number in the process.
-    pub numbers: Vec<Vec<u32>>,
+    /// All call paths, in preorder.
+    pub nodes: Vec<Node>,
+    /// For each process of this worker, the report's call path by the process's.
+    pub numbers: Vec<Vec<ReportPath>>,
     /// The functions of the call paths.
     pub functions: Functions,
 }
@@ -50,7 +57,7 @@ impl ReportPaths {
             merge(&mut own, &process.paths);
         }
         let mut tree = merge_all(own, exchange)?;
-        let mut numbers: Vec<Vec<u32>> =
+        let mut merged: Vec<Vec<PathId>> =
             processes.iter().map(|process| merge(&mut tree, &process.paths)).collect();
         // One root: the program, if all processes that name one name the same.
         let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root as usize].region).collect();
@@ -62,42 +69,53 @@ impl ReportPaths {
         if roots != [root] {
             let (below, places) = tree.below_root(root, unnamed);
             tree = below;
-            numbers.iter_mut().flatten().for_each(|path| *path = places[*path as usize]);
+            merged.iter_mut().flatten().for_each(|path| *path = places[*path as usize]);
         }
         let order = tree.preorder();
-        let mut positions = vec![0; order.len()];
+        let mut positions = vec![ReportPath::NONE; order.len()];
         for (at, &path) in order.iter().enumerate() {
-            positions[path as usize] = to_u32(at);
+            positions[path as usize] = ReportPath::new(at);
         }
-        numbers.iter_mut().flatten().for_each(|path| *path = positions[*path as usize]);
+        let of_report = |of: Vec<PathId>| of.into_iter().map(|path| positions[path as usize]).collect();
+        let numbers = merged.into_iter().map(of_report).collect();
         // No step searches for paths after this, and there may be very many.
         let tree = tree.into_paths();
-        let in_order = order.iter().map(|&path| &tree[path as usize]);
-        let functions = Functions::new(
-            trace,
-            in_order.map(|path| (positions.get(path.parent as usize).copied(), path.region)),
-        );
-        Ok(ReportPaths { tree, order, positions, numbers, functions })
+        let node = |&path: &PathId| {
+            let CallPath { parent, region, site } = tree[path as usize];
+            Node { parent: positions.get(parent as usize).copied().unwrap_or(ReportPath::NONE), region, site }
+        };
+        let nodes: Vec<Node> = order.iter().map(node).collect();
+        let functions = Functions::new(trace, &nodes);
+        Ok(ReportPaths { nodes, numbers, functions })
     }
 
     /// Returns the number of call paths.
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.nodes.len()
     }
 
     /// Whether there is no call path.
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.nodes.is_empty()
     }
 
-    /// Returns the region of a call path, by its number in the report.
-    pub fn region(&self, path: u32) -> u32 {
-        self.tree[self.order[path as usize] as usize].region
+    /// All of them: parents before their children.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = ReportPath> + use<> {
+        ReportPath::default().until(ReportPath::new(self.nodes.len()))
     }
 
-    /// Returns the call path at or above another one whose function belongs to the program itself, not to a
-    /// library called by it.
-    pub fn own_path(&self, trace: &Trace, mut path: u32) -> u32 {
+    /// The region of a call path.
+    pub fn region(&self, path: ReportPath) -> u32 {
+        self.nodes[path.index()].region
+    }
+
+    /// The call site of a call path, or [`NO_SITE`].
+    pub fn site(&self, path: ReportPath) -> u32 {
+        self.nodes[path.index()].site
+    }
+
+    /// The call path at or above another one that is of the function of the program itself, not of a library below.
+    pub fn own_path(&self, trace: &Trace, mut path: ReportPath) -> ReportPath {
         while trace.is_of_runtime_library(self.region(path)) {
             let Some(parent) = self.parent(path) else { break };
             path = parent;
@@ -105,15 +123,8 @@ impl ReportPaths {
         path
     }
 
-    /// Returns the parents by numbers of the report; parents come before their children. The root is its own
-    /// parent.
-    pub fn parents(&self) -> Vec<u32> {
-        (0..to_u32(self.order.len())).map(|path| self.parent(path).unwrap_or(path)).collect()
-    }
-
-    /// Returns the parent of a call path by numbers of the report; a root has none.
-    pub fn parent(&self, path: u32) -> Option<u32> {
-        let parent = self.tree[self.order[path as usize] as usize].parent;
-        self.positions.get(parent as usize).copied()
+    /// The parent of a call path; a root has none.
+    pub fn parent(&self, path: ReportPath) -> Option<ReportPath> {
+        Some(self.nodes[path.index()].parent).filter(|parent| !parent.is_none())
     }
 }

@@ -13,7 +13,7 @@ use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
-use crate::ids::JournalPosition;
+use crate::ids::{JournalPosition, ReportPath};
 use crate::int::{low, to_u32};
 use crate::journal::JournalSpot;
 use crate::solvers::{Group, Part, firsts};
@@ -114,7 +114,7 @@ pub(super) struct CauseNode {
     pub(super) line: u32,
     pub(super) position: JournalPosition,
     /// Call path of the report (none for idle threads) and location of the waiting event.
-    pub(super) waiting_path: u32,
+    pub(super) waiting_path: ReportPath,
     pub(super) waiting_location: u32,
     /// The wait from which it gets its costs; `None` if these are zero.
     pub(super) wait: Option<NodeId>,
@@ -470,7 +470,7 @@ mod tests {
             time: -7,
             line: 1,
             position: at(9),
-            waiting_path: u32::MAX,
+            waiting_path: ReportPath::NONE,
             waiting_location: 2,
             wait,
             class: Class::IdleThreads,

@@ -1,13 +1,12 @@
 //! Impact of the critical path on all locations (specification 8.2 to 8.4, and 16.3).
 
-use std::ops::Range;
-
 use model::Ticks;
 
 use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float};
+use crate::ids::ReportPath;
 use crate::int::{nearest, to_u32};
 use crate::report_paths::ReportPaths;
 use crate::results::{Results, locations};
@@ -29,8 +28,8 @@ impl Sums {
         Sums { lists: vec![vec![0; paths]; lists] }
     }
 
-    fn add(&mut self, list: usize, path: u32, value: i128) {
-        let sum = &mut self.lists[list][path as usize];
+    fn add(&mut self, list: usize, path: ReportPath, value: i128) {
+        let sum = &mut self.lists[list][path.index()];
         *sum = sum.wrapping_add(value);
     }
 
@@ -97,8 +96,8 @@ pub(super) fn find(
     let length = total(path);
 
     // The element behind all call paths is the number of locations without any excess.
-    let without = paths.len();
-    let mut impact = Sums::new(2, without + 1);
+    let without = ReportPath::new(paths.len());
+    let mut impact = Sums::new(2, paths.len() + 1);
     let mut work = Vec::new();
     for at in (0..lines.len()).filter(|&at| takes_part[at]) {
         lines.all_work(at, &mut work);
@@ -110,13 +109,13 @@ pub(super) fn find(
                         impact.add(list, path, fixed(factor * ticks as f64));
                     }
                 }
-                None => impact.add(list, to_u32(without), 1),
+                None => impact.add(list, without, 1),
             }
         }
     }
     let mut impact = impact.of_all(exchange)?;
     if tools.trace.semantics.impact_needs_all() {
-        for list in impact.lists.iter_mut().filter(|list| list[without] > 0) {
+        for list in impact.lists.iter_mut().filter(|list| list[without.index()] > 0) {
             list.fill(0);
         }
     }
@@ -124,7 +123,7 @@ pub(super) fn find(
     let severities = results.iter_mut().flat_map(|results| &mut results.severities);
     for ((at, severities), rows) in severities.enumerate().zip(critical) {
         for (row, &ticks) in (0..).zip(rows).filter(|(_, ticks)| **ticks > 0) {
-            let number = lines.path(at, row) as usize;
+            let number = lines.path(at, row).index();
             severities.add(metrics.critical_path, row, ticks);
             let share = ticks as f64 / path[number] as f64;
             for (list, metric) in metrics.imbalance_impact.into_iter().enumerate() {
@@ -141,7 +140,7 @@ pub(super) fn find(
         lines.all_work(at, &mut work);
         let mut activities = vec![0; work.len()];
         for (row, &ticks) in (0..).zip(&work).filter(|(_, ticks)| **ticks > 0) {
-            let on_path = nearest(path[lines.path(at, row) as usize]);
+            let on_path = nearest(path[lines.path(at, row).index()]);
             activities[row as usize] = on_path.min(ticks).max(0);
             if ticks > on_path {
                 severities.add(metrics.non_critical_path_activities, row, ticks - on_path);
@@ -166,7 +165,7 @@ fn total(values: &[i128]) -> i128 {
 
 /// Excess of the critical path over a location, by call path.
 struct Excess {
-    of: Vec<(u32, i128)>,
+    of: Vec<(ReportPath, i128)>,
     /// The time by which the location falls short of the whole path.
     lacks: i128,
 }
@@ -180,10 +179,10 @@ impl Excess {
 
 /// Excess of the path over a location; and its part on call paths where the location has no time
 /// (specification 8.4).
-fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess, Excess) {
+fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[ReportPath]) -> (Excess, Excess) {
     let mut own = vec![0; path.len()];
     for (&path, &ticks) in paths.iter().zip(work) {
-        own[path as usize] = ticks;
+        own[path.index()] = ticks;
     }
     let (mut more, mut foreign) = (Vec::new(), Vec::new());
     let (mut time, mut covered) = (0_i128, 0_i128);
@@ -191,10 +190,10 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[u32]) -> (Excess
         let ticks = i128::from(ticks);
         time += ticks;
         if on_path > ticks {
-            more.push((to_u32(at), on_path - ticks));
+            more.push((ReportPath::new(at), on_path - ticks));
         }
         match ticks {
-            0 if on_path > 0 => foreign.push((to_u32(at), on_path)),
+            0 if on_path > 0 => foreign.push((ReportPath::new(at), on_path)),
             0 => {}
             _ => covered += ticks + (on_path - ticks.min(on_path)),
         }
@@ -222,7 +221,7 @@ fn busy(
         for &(metric, sign) in &parts {
             let column = tools.formulas.column(metric, severities, paths);
             for (row, &ticks) in column.iter().enumerate() {
-                busy[lines.path(at, to_u32(row)) as usize] += sign * i128::from(ticks);
+                busy[lines.path(at, to_u32(row)).index()] += sign * i128::from(ticks);
             }
         }
     }
@@ -234,13 +233,10 @@ fn busy(
 fn imbalance(locations: i128, paths: &ReportPaths, path: &[i128], mut busy: Vec<i128>) -> Vec<f64> {
     let locations = locations.max(1) as f64;
     let mut path = path.to_vec();
-    let parents = paths.parents();
-    let below: Range<usize> = 1..parents.len();
-    for at in below.rev() {
-        let parent = parents[at] as usize;
-        if parent != at {
-            path[parent] += path[at];
-            busy[parent] += busy[at];
+    for at in paths.all().rev() {
+        if let Some(parent) = paths.parent(at) {
+            path[parent.index()] += path[at.index()];
+            busy[parent.index()] += busy[at.index()];
         }
     }
     let share = |(&path, &busy): (&i128, &i128)| match path > 0 {
@@ -257,15 +253,15 @@ mod tests {
     #[test]
     fn location_lacks_what_it_does_less_and_what_it_never_does() {
         // On the path: 10, 20 and 30 ticks. The location has 4 of the first and 25 of the second.
-        let (excess, foreign) = excess(&[4, 25], &[10, 20, 30], 60, &[0, 1]);
-        assert_eq!(excess.of, [(0, 6), (2, 30)]);
+        let (excess, foreign) = excess(&[4, 25], &[10, 20, 30], 60, &[0, 1].map(ReportPath::new));
+        assert_eq!(excess.of, [(0, 6), (2, 30)].map(|(path, ticks)| (ReportPath::new(path), ticks)));
         assert_eq!(excess.factor(), Some(31.0 / 36.0));
-        assert_eq!((foreign.of, foreign.lacks), (vec![(2, 30)], 60 - 10 - 25));
+        assert_eq!((foreign.of, foreign.lacks), (vec![(ReportPath::new(2), 30)], 60 - 10 - 25));
     }
 
     #[test]
     fn nothing_in_excess_has_no_factor() {
-        let (excess, foreign) = excess(&[10], &[10], 10, &[0]);
+        let (excess, foreign) = excess(&[10], &[10], 10, &[ReportPath::default()]);
         assert!(excess.factor().is_none() && foreign.factor().is_none());
     }
 
@@ -273,7 +269,7 @@ mod tests {
     fn sums_of_absurd_numbers_are_the_same_in_any_order() {
         let sum = |values: [i128; 3]| {
             let mut sums = Sums::new(1, 1);
-            values.iter().for_each(|&value| sums.add(0, 0, value));
+            values.iter().for_each(|&value| sums.add(0, ReportPath::default(), value));
             sums.lists
         };
         let most = i128::MAX - 5;

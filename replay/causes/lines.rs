@@ -6,7 +6,7 @@ use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
-use crate::ids::JournalPosition;
+use crate::ids::{JournalPosition, ReportPath};
 use crate::int::to_u32;
 use crate::journal::{Journal, JournalSpot};
 use crate::severity::{MetricId, Records, Row};
@@ -16,7 +16,7 @@ use crate::severity::{MetricId, Records, Row};
 struct Line {
     time: TimeLine,
     /// The report's call path by row.
-    paths: Vec<u32>,
+    paths: Vec<ReportPath>,
     /// Costs charged to it.
     shares: Records<i128>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Lines {
     places: Places,
     /// Ticks by call path of the report, noted for one comparison at a time, and the call paths in use.
     noted: Vec<Ticks>,
-    used: Vec<u32>,
+    used: Vec<ReportPath>,
 }
 
 impl Lines {
@@ -45,7 +45,7 @@ impl Lines {
         &mut self,
         journal: Journal,
         points: Vec<SyncPoint>,
-        paths: Vec<u32>,
+        paths: Vec<ReportPath>,
         is_worker: bool,
     ) {
         let time = TimeLine::new(journal, points, paths.len(), is_worker, &mut self.places);
@@ -73,7 +73,7 @@ impl Lines {
     }
 
     /// The report's call path of a row.
-    pub(super) fn path(&self, at: usize, row: Row) -> u32 {
+    pub(super) fn path(&self, at: usize, row: Row) -> ReportPath {
         self.lines[at].paths[row as usize]
     }
 
@@ -126,20 +126,20 @@ impl Lines {
     }
 
     /// Notes the ticks of a call path for a comparison.
-    pub(super) fn note(&mut self, path: u32, ticks: Ticks) {
-        self.noted[path as usize] = ticks;
+    pub(super) fn note(&mut self, path: ReportPath, ticks: Ticks) {
+        self.noted[path.index()] = ticks;
         self.used.push(path);
     }
 
     /// The noted ticks of a call path.
-    pub(super) fn noted(&self, path: u32) -> Ticks {
-        self.noted[path as usize]
+    pub(super) fn noted(&self, path: ReportPath) -> Ticks {
+        self.noted[path.index()]
     }
 
     /// Clears the notes.
     pub(super) fn forget(&mut self) {
         for path in self.used.drain(..) {
-            self.noted[path as usize] = 0;
+            self.noted[path.index()] = 0;
         }
     }
 
@@ -149,7 +149,7 @@ impl Lines {
     }
 
     /// The report's call paths of a location, by row.
-    pub(super) fn paths(&self, at: usize) -> &[u32] {
+    pub(super) fn paths(&self, at: usize) -> &[ReportPath] {
         &self.lines[at].paths
     }
 

@@ -6,9 +6,8 @@ use super::delay::Delay;
 use super::previous::Past;
 use super::reach::Reach;
 use super::time_line::TimeLine;
-use crate::call_tree::NO_PATH;
 use crate::groups::Groups;
-use crate::ids::JournalPosition;
+use crate::ids::{JournalPosition, ReportPath};
 use crate::int::to_u32;
 use crate::severity::Row;
 use crate::tools::Tools;
@@ -68,7 +67,7 @@ pub(super) struct Cause {
     /// The past of its location since the last common synchronisation of both sides.
     pub(super) past: Past,
     /// The report's call path of the event that waits; none for idle threads.
-    pub(super) waiting_path: u32,
+    pub(super) waiting_path: ReportPath,
     /// The wait states to which it propagates.
     pub(super) reach: Reach,
     /// Excess work and waiting on this side, together, in ticks.
@@ -88,7 +87,7 @@ impl Cause {
         Cause {
             delay,
             past: Past::default(),
-            waiting_path: NO_PATH,
+            waiting_path: ReportPath::NONE,
             reach: None,
             denominator: 0.0,
             scale: 0.0,

@@ -9,9 +9,11 @@ use super::sides::{Cause, Causes, Wait, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
+use crate::ids::ReportPath;
 use crate::int::to_usize;
 use crate::journal::JournalSpot;
 use crate::severity::Row;
+use crate::wire::Half;
 
 /// Approximate number of words that a worker sends or receives in one round.
 const WORDS_AT_A_TIME: usize = 1 << 19;
@@ -24,7 +26,7 @@ pub(super) struct Told {
     /// Number of the delay among those that this worker has announced.
     pub(super) number: usize,
     /// The report's call path of the event that waits.
-    pub(super) path: u32,
+    pub(super) path: ReportPath,
     /// Whether the waiting has long-term costs of its own.
     pub(super) has_costs: bool,
 }
@@ -39,16 +41,16 @@ pub(super) fn bring(
     lines: &mut Lines,
     counts: &[usize],
     wait: impl Fn(usize, usize) -> Wait,
-    is_asked: impl Fn(&Wait, u32) -> bool,
+    is_asked: impl Fn(&Wait, ReportPath) -> bool,
     exchange: &mut dyn Exchange,
     mut with: impl FnMut(&mut Lines, Told),
 ) -> Result<(), Error> {
     let (me, workers) = (exchange.worker(), exchange.workers());
-    let mut work = Vec::new();
+    let (mut rows, mut work) = (Vec::new(), Vec::new());
     for number in 0..counts[me] {
         let wait = wait(me, number);
-        let map = look(lines, me, number, &wait, &mut work);
-        work.retain(|&(path, _)| is_asked(&wait, path));
+        let map = look(lines, me, number, &wait, &mut rows);
+        by_path(lines, &wait, &rows, &is_asked, &mut work);
         work.iter().for_each(|&(path, ticks)| lines.note(path, ticks));
         with(lines, map);
         lines.forget();
@@ -66,9 +68,9 @@ pub(super) fn bring(
                     batch.push(0);
                 }
                 let wait = wait(worker, sent[worker]);
-                let Told { path, has_costs, .. } = look(lines, me, sent[worker], &wait, &mut work);
-                work.retain(|&(path, _)| is_asked(&wait, path));
-                let mut writer = MapWriter::new(batch, path << 1 | u32::from(has_costs));
+                let Told { path, has_costs, .. } = look(lines, me, sent[worker], &wait, &mut rows);
+                by_path(lines, &wait, &rows, &is_asked, &mut work);
+                let mut writer = MapWriter::new(batch, path.to_half() << 1 | u32::from(has_costs));
                 work.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
                 sent[worker] += 1;
             }
@@ -89,7 +91,7 @@ pub(super) fn bring(
             let mut reader = BatchReader::new(maps);
             while !reader.is_empty() {
                 let mark = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
-                let (path, has_costs) = (mark >> 1, mark & 1 == 1);
+                let (path, has_costs) = (ReportPath::of_half(mark >> 1), mark & 1 == 1);
                 with(lines, Told { worker, number: received[worker], path, has_costs });
                 lines.forget();
                 received[worker] += 1;
@@ -101,12 +103,25 @@ pub(super) fn bring(
     }
 }
 
-/// Computes the time map of a waiting location, by call path of the report.
-fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, work: &mut Vec<(u32, Ticks)>) -> Told {
-    lines.pruned(wait.delay.waiting, wait.past, work);
+/// Computes the time map of a waiting location, by row.
+fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, rows: &mut Vec<(Row, Ticks)>) -> Told {
+    lines.pruned(wait.delay.waiting, wait.past, rows);
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
-    work.iter_mut().for_each(|(row, _)| *row = paths[*row as usize]);
     Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
+}
+
+/// A time map of a waiting location by call path of the report, as far as it is asked for.
+fn by_path(
+    lines: &Lines,
+    wait: &Wait,
+    rows: &[(Row, Ticks)],
+    is_asked: impl Fn(&Wait, ReportPath) -> bool,
+    into: &mut Vec<(ReportPath, Ticks)>,
+) {
+    let paths = lines.paths(lines.at(wait.delay.waiting.location));
+    let by_path = rows.iter().map(|&(row, ticks)| (paths[row as usize], ticks));
+    into.clear();
+    into.extend(by_path.filter(|&(path, _)| is_asked(wait, path)));
 }
 
 /// Requests the time maps of some causes' waiting locations once more, as far as they matter (see [`bring`]),
@@ -118,7 +133,7 @@ pub(super) fn compare_again(
     lines: &mut Lines,
     (waits, causes): (&Waits, &Causes),
     numbers: impl Iterator<Item = u32>,
-    is_asked: impl Fn(&Wait, u32) -> bool,
+    is_asked: impl Fn(&Wait, ReportPath) -> bool,
     exchange: &mut dyn Exchange,
     mut with: impl FnMut(&mut Lines, u32, &[(Row, Ticks)]),
 ) -> Result<(), Error> {
@@ -203,7 +218,8 @@ impl<'b> MapWriter<'b> {
     }
 
     /// Adds a call path.
-    fn push(&mut self, path: u32, ticks: Ticks) {
+    fn push(&mut self, path: ReportPath, ticks: Ticks) {
+        let path = path.to_half();
         let before = self.batch.len();
         match u32::try_from(ticks) {
             Ok(short) if short != LONG => self.batch.push(pair(path, short)),
@@ -214,13 +230,13 @@ impl<'b> MapWriter<'b> {
 }
 
 /// Reads a map written by [`MapWriter`], and returns its mark.
-fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(u32, Ticks)) -> u32 {
+fn read_map(reader: &mut BatchReader<'_>, mut with: impl FnMut(ReportPath, Ticks)) -> u32 {
     let (mark, length) = halves(reader.word());
     let mut entries = BatchReader::new(reader.words(length as usize));
     while !entries.is_empty() {
         let (path, short) = halves(entries.word());
         let ticks = if short == LONG { entries.word() } else { short.into() };
-        with(path, ticks.cast_signed());
+        with(ReportPath::of_half(path), ticks.cast_signed());
     }
     mark
 }
@@ -232,6 +248,7 @@ mod tests {
     #[test]
     fn maps_with_short_and_long_times_come_back() {
         let entries = [(3, 7), (4, 1 << 40), (9, LONG.into()), (u32::MAX, 0)];
+        let entries = entries.map(|(path, ticks)| (ReportPath::of_half(path), ticks));
         let mut batch = vec![1];
         let mut writer = MapWriter::new(&mut batch, 5);
         entries.iter().for_each(|&(path, ticks)| writer.push(path, ticks));

@@ -14,7 +14,7 @@ use crate::clock_correction::Violations;
 use crate::communicators::Participants;
 use crate::coverage::Fate;
 use crate::metrics::Metrics;
-use crate::report_paths::ReportPaths;
+use crate::report_paths::{Node, ReportPaths};
 use crate::trace::Trace;
 
 /// Start of the value of the attribute `Creator`, which identifies our own reports.
@@ -90,14 +90,11 @@ fn add_metrics(cube: &mut Cube, metrics: &Metrics) {
 fn add_program(cube: &mut Cube, trace: &Trace, paths: &ReportPaths) {
     let mut regions: FxHashMap<u32, RegionId> = FxHashMap::default();
     cube.cnodes.reserve_exact(paths.len());
-    for (number, &path) in (0..).zip(&paths.order) {
-        let call_path = paths.tree[path as usize];
-        let region = *regions
-            .entry(call_path.region)
-            .or_insert_with(|| cube.add_region(region(trace, call_path.region)));
-        let site = (call_path.site != NO_SITE).then(|| &trace.sites[call_path.site as usize]);
+    for &Node { parent, region: of, site } in &paths.nodes {
+        let region = *regions.entry(of).or_insert_with(|| cube.add_region(region(trace, of)));
+        let site = (site != NO_SITE).then(|| &trace.sites[site as usize]);
         cube.add_cnode(Cnode {
-            parent: paths.parent(number).map(|parent| CnodeId(parent as usize)),
+            parent: (!parent.is_none()).then(|| CnodeId(parent.index())),
             region,
             module: site.map_or(String::new(), |(file, _)| file.clone()),
             line: site.map(|(_, line)| *line).filter(|&line| line > 0),

@@ -11,6 +11,8 @@ use crate::causes::{self, Class, Named, SampleCounts, Site, Stretch, Victims};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, wide};
 use crate::fraction::{self, float};
+use crate::functions::Function;
+use crate::ids::ReportPath;
 use crate::imbalance::Totals;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
@@ -89,7 +91,7 @@ impl<'c> Culprits<'c> {
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
+    pub(super) fn add(&mut self, metric: MetricId, path: ReportPath, first: usize, row: &[i128]) {
         if metric == self.delay {
             let sum = row.iter().copied().fold(0, i128::saturating_add);
             self.total = self.total.saturating_add(sum);
@@ -184,9 +186,8 @@ impl<'c> Culprits<'c> {
     /// stack at a call, it is the line of that call, and the time is behind it; a sample has its own line.
     fn site(&self, site: &Site, samples: Option<&SampleCounts>) -> Option<String> {
         let path = self.paths.own_path(self.trace, site.path);
-        let own = self.paths.tree[self.paths.order[path as usize] as usize];
         let is_behind = samples.is_none_or(|samples| samples.at_site == 0);
-        match self.trace.sites.get(own.site as usize).filter(|_| is_behind) {
+        match self.trace.sites.get(self.paths.site(path) as usize).filter(|_| is_behind) {
             Some((file, 0)) => Some(format!("after {}", names::base_name(file))),
             Some((file, line)) => Some(format!("after line {line} ({})", names::base_name(file))),
             None => names::site(self.trace, self.paths, path).map(|site| format!("({site})")),
@@ -198,16 +199,15 @@ impl<'c> Culprits<'c> {
     fn more_work(
         &self,
         which: usize,
-        function: u32,
+        function: Function,
         locations: usize,
         computed: &Totals,
         is_parallel: &[bool],
     ) -> Option<f64> {
-        let in_function =
-            (0..to_u32(self.paths.len())).filter(|&path| self.paths.functions.of(path) == function);
-        let mean = |path: u32| {
-            let participants = computed.participants[usize::from(is_parallel[path as usize])];
-            computed.paths[path as usize].computation() as f64 / participants.max(1) as f64
+        let in_function = self.paths.all().filter(|&path| self.paths.functions.of(path) == function);
+        let mean = |path: ReportPath| {
+            let participants = computed.participants[usize::from(is_parallel[path.index()])];
+            computed.paths[path.index()].computation() as f64 / participants.max(1) as f64
         };
         let mean = in_function.map(mean).sum::<f64>() * locations as f64;
         let Sums { above, below, .. } = self.sums[which];

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
+use crate::ids::ReportPath;
 use crate::severity::MetricId;
 
 /// The call paths that have a row, by metric.
@@ -23,8 +24,8 @@ impl Index {
         Index { bits: vec![0; metrics * words], words, before: Vec::new() }
     }
 
-    pub(super) fn insert(&mut self, metric: MetricId, path: u32) {
-        self.bits[metric * self.words + path as usize / 64] |= 1 << (path % 64);
+    pub(super) fn insert(&mut self, metric: MetricId, path: ReportPath) {
+        self.bits[metric * self.words + path.index() / 64] |= 1 << (path.index() % 64);
     }
 
     /// Merges the rows of all workers, on every worker.
@@ -60,19 +61,19 @@ impl Index {
     }
 
     /// Returns the number of rows of a metric before that of a call path, which may be the end of all.
-    pub(super) fn position(&self, metric: MetricId, path: u32) -> u32 {
-        let word = metric * self.words + path as usize / 64;
-        let before = self.bits[word] & !(u64::MAX << (path % 64));
+    pub(super) fn position(&self, metric: MetricId, path: ReportPath) -> u32 {
+        let word = metric * self.words + path.index() / 64;
+        let before = self.bits[word] & !(u64::MAX << (path.index() % 64));
         self.before[word] + before.count_ones()
     }
 
     /// Returns the call paths that have a row, in ascending order.
-    pub(super) fn paths(&self, metric: MetricId) -> impl Iterator<Item = u32> {
+    pub(super) fn paths(&self, metric: MetricId) -> impl Iterator<Item = ReportPath> {
         let words = (0..).zip(&self.bits[metric * self.words..(metric + 1) * self.words]);
         words.flat_map(|(at, &word)| {
             let rest = |rest: &u64| Some(rest & (rest - 1)).filter(|&rest| rest != 0);
             let rests = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-            rests.map(move |rest| 64 * at + rest.trailing_zeros())
+            rests.map(move |rest| ReportPath::new(64 * at + rest.trailing_zeros() as usize))
         })
     }
 }
@@ -86,10 +87,10 @@ mod tests {
         pub(in super::super) fn with_rows(
             metrics: usize,
             paths: usize,
-            rows: impl IntoIterator<Item = (MetricId, u32)>,
+            rows: impl IntoIterator<Item = (MetricId, usize)>,
         ) -> Index {
             let mut index = Index::new(metrics, paths);
-            rows.into_iter().for_each(|(metric, path)| index.insert(metric, path));
+            rows.into_iter().for_each(|(metric, path)| index.insert(metric, ReportPath::new(path)));
             index.count();
             index
         }
@@ -98,9 +99,10 @@ mod tests {
     #[test]
     fn rows_of_a_metric_are_in_rising_order_of_call_paths() {
         let index = Index::with_rows(3, 128, [(1, 127), (1, 64), (1, 0), (1, 63), (0, 5)]);
-        assert_eq!(index.paths(1).collect::<Vec<_>>(), [0, 63, 64, 127]);
-        assert_eq!([0, 63, 64, 127, 128].map(|path| index.position(1, path)), [0, 1, 2, 3, 4]);
-        assert_eq!([0, 5, 6].map(|path| index.position(0, path)), [0, 0, 1]);
+        assert_eq!(index.paths(1).collect::<Vec<_>>(), [0, 63, 64, 127].map(ReportPath::new));
+        let position = |metric, path| index.position(metric, ReportPath::new(path));
+        assert_eq!([0, 63, 64, 127, 128].map(|path| position(1, path)), [0, 1, 2, 3, 4]);
+        assert_eq!([0, 5, 6].map(|path| position(0, path)), [0, 0, 1]);
         assert_eq!(index.paths(2).count(), 0);
     }
 }

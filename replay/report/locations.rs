@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::call_tree::{NO_PATH, PathId};
+use crate::call_tree::PathId;
 use crate::formulas::Formulas;
-use crate::idle_threads::{IdleThreads, parallel_regions};
+use crate::idle_threads::IdleThreads;
+use crate::ids::ReportPath;
 use crate::imbalance::Totals;
 use crate::int::to_u32;
 use crate::metrics::Metrics;
@@ -21,7 +22,7 @@ use crate::walk::WalkedProcess;
 pub(super) struct Location<'a> {
     pub(super) severities: &'a Severities,
     /// The report's call path, by the process's.
-    pub(super) numbers: &'a [u32],
+    pub(super) numbers: &'a [ReportPath],
     /// The idle time of a worker thread.
     pub(super) idle: Option<Box<IdleTime>>,
     /// Whether it takes part in comparisons of processes, and of threads.
@@ -29,7 +30,7 @@ pub(super) struct Location<'a> {
 }
 
 impl Location<'_> {
-    fn path(&self, row: Row) -> u32 {
+    fn path(&self, row: Row) -> ReportPath {
         self.numbers[self.severities.paths()[row as usize] as usize]
     }
 
@@ -42,9 +43,9 @@ impl Location<'_> {
 #[derive(Debug)]
 pub(super) struct IdleTime {
     /// Outside of parallel regions, which is the same for all workers of a process.
-    pub(super) outside: Rc<[(u32, i64)]>,
+    pub(super) outside: Rc<[(ReportPath, i64)]>,
     /// In parallel regions.
-    pub(super) limited: Vec<(u32, i64)>,
+    pub(super) limited: Vec<(ReportPath, i64)>,
 }
 
 /// Neighbours with rows of the same call paths, as is common in most programs.
@@ -67,7 +68,7 @@ pub(super) struct RunRows<'a> {
 
 impl RunRows<'_> {
     /// Returns the row of a call path, if there is one. Call paths are requested in ascending order.
-    pub(super) fn next_row(&mut self, path: u32) -> Option<Row> {
+    pub(super) fn next_row(&mut self, path: ReportPath) -> Option<Row> {
         while let Some((&row, rest)) =
             self.rows.split_first().filter(|(row, _)| self.list[0].path(**row) <= path)
         {
@@ -114,7 +115,7 @@ impl<'a> Locations<'a> {
         for ((process, results), numbers) in processes.iter().zip(results).zip(&paths.numbers) {
             let severities = &results.severities;
             let idle = IdleThreads::new(trace, metrics, process, severities).filter(|_| has_idle_threads);
-            let outside: Rc<[(u32, i64)]> =
+            let outside: Rc<[(ReportPath, i64)]> =
                 idle.as_ref().map(|idle| numbered(idle.outside(), numbers)).unwrap_or_default().into();
             for (thread, (location, severities)) in process.locations.iter().zip(severities).enumerate() {
                 let is_thread = trace.locations[location.location].is_thread() && location.has_events();
@@ -128,8 +129,10 @@ impl<'a> Locations<'a> {
         }
         let first = processes.iter().flat_map(|process| &process.locations).map(|it| it.location).next();
         let mut is_parallel = vec![false; paths.len()];
-        for (path, region) in parallel_regions(trace, &paths.tree).into_iter().enumerate() {
-            is_parallel[paths.positions[path] as usize] = region != NO_PATH;
+        for path in paths.all() {
+            let begins = trace.kinds.get(paths.region(path) as usize).is_some_and(|kind| kind.is_parallel);
+            is_parallel[path.index()] =
+                begins || paths.parent(path).is_some_and(|parent| is_parallel[parent.index()]);
         }
         Locations { first: first.unwrap_or(0), is_parallel, ..Locations::of(list, metrics, formulas, paths) }
     }
@@ -158,7 +161,7 @@ impl<'a> Locations<'a> {
     }
 
     /// Returns the runs of some locations, with their rows from a call path on.
-    pub(super) fn runs(&self, path: u32, locations: &Range<usize>) -> Vec<RunRows<'_>> {
+    pub(super) fn runs(&self, path: ReportPath, locations: &Range<usize>) -> Vec<RunRows<'_>> {
         let first = self.runs.partition_point(|run| run.locations.end <= locations.start);
         let runs = self.runs[first..].iter().take_while(|run| run.locations.start < locations.end);
         let among = runs.map(|run| {
@@ -201,7 +204,7 @@ fn runs(list: &[Location<'_>]) -> Vec<Run> {
 }
 
 /// Returns times at call paths of a process by those of the report, in ascending order.
-fn numbered(times: &[(PathId, i64)], numbers: &[u32]) -> Vec<(u32, i64)> {
+fn numbered(times: &[(PathId, i64)], numbers: &[ReportPath]) -> Vec<(ReportPath, i64)> {
     let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path as usize], ticks)).collect();
     times.sort_unstable();
     times

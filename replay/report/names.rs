@@ -1,6 +1,7 @@
 //! Names of functions and call paths, shortened to a line on a terminal. The report has them in full.
 
 use crate::call_tree::NO_SITE;
+use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::trace::Trace;
 
@@ -12,22 +13,17 @@ const PATH: usize = 90;
 
 /// Returns the names of the functions along a call path of the report, with slashes between them. Recursive
 /// functions are named once, and of a long path the first and the innermost ones.
-pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: u32) -> String {
-    let mut at = paths.order.get(path as usize);
-    let from_inside = std::iter::from_fn(|| {
-        let call_path = paths.tree.get(*at? as usize)?;
-        at = Some(&call_path.parent);
-        Some(call_path.region)
-    });
-    fold(from_inside, |region| function(trace.region_name(region)))
+pub(super) fn path(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> String {
+    let from_inside = std::iter::successors(Some(path), |&path| paths.parent(path));
+    fold(from_inside.map(|path| paths.region(path)), |region| function(trace.region_name(region)))
 }
 
 /// Returns file and line of the call that leads to the innermost function of a call path, or in it.
-pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: u32) -> Option<String> {
-    let own = paths.tree[paths.order[path as usize] as usize];
+pub(super) fn site(trace: &Trace, paths: &ReportPaths, path: ReportPath) -> Option<String> {
+    let own = paths.site(path);
     // An MPI call has no site of its own: its caller has it.
-    let of_caller = paths.tree.get(own.parent as usize).map_or(NO_SITE, |caller| caller.site);
-    let site = if own.site == NO_SITE { of_caller } else { own.site };
+    let of_caller = paths.parent(path).map_or(NO_SITE, |caller| paths.site(caller));
+    let site = if own == NO_SITE { of_caller } else { own };
     trace.sites.get(site as usize).map(place)
 }
 

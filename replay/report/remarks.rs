@@ -6,6 +6,7 @@ use crate::causes;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, reduce};
+use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::severity::MetricId;
 use crate::tools::Tools;
@@ -36,7 +37,7 @@ impl<'r> Remarks<'r> {
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
+    pub(super) fn add(&mut self, metric: MetricId, path: ReportPath, first: usize, row: &[i128]) {
         self.waiting.add(metric, path, first, row);
         self.culprits.add(metric, path, first, row);
     }

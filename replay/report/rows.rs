@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::locations::{Location, Locations, RunRows};
 use super::numbers::Numbers;
 use crate::formulas::Formula;
+use crate::ids::ReportPath;
 use crate::imbalance::{Own, Part};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
@@ -22,7 +23,7 @@ pub(super) struct Rows<'r> {
     /// Positions among the worker's locations.
     pub(super) locations: Range<usize>,
     /// A call path of the report.
-    pub(super) path: u32,
+    pub(super) path: ReportPath,
     /// By metric.
     numbers: Vec<Numbers>,
     /// The metrics of which numbers may not be zero, in any order.
@@ -37,12 +38,17 @@ pub(super) fn chunks(range: Range<usize>, length: usize) -> impl Iterator<Item =
 impl Locations<'_> {
     /// Calls `with` for the rows of some call paths at some locations: at each location in ascending order of
     /// call paths.
-    pub(super) fn each_row(&self, paths: &Range<u32>, among: Range<usize>, mut with: impl FnMut(&Rows<'_>)) {
+    pub(super) fn each_row(
+        &self,
+        paths: &Range<ReportPath>,
+        among: Range<usize>,
+        mut with: impl FnMut(&Rows<'_>),
+    ) {
         for locations in chunks(among, WIDTH) {
             let mut runs = self.runs(paths.start, &locations);
             let numbers = vec![Numbers::Zero; self.metrics.list.len()];
-            let mut rows = Rows { all: self, locations, path: 0, numbers, metrics: Vec::new() };
-            for path in paths.clone() {
+            let mut rows = Rows { all: self, locations, path: paths.start, numbers, metrics: Vec::new() };
+            for path in paths.start.until(paths.end) {
                 rows.path = path;
                 rows.metrics.drain(..).for_each(|metric| rows.numbers[metric] = Numbers::Zero);
                 rows.fetch(&mut runs);
@@ -65,7 +71,7 @@ impl<'r> Rows<'r> {
     /// Calls `with` for the computation of each location that is compared with others, and whether it has
     /// visits there; with its position among the numbers.
     pub(super) fn each_work(&self, mut with: impl FnMut(usize, Own)) {
-        let is_parallel = self.all.is_parallel[self.path as usize];
+        let is_parallel = self.all.is_parallel[self.path.index()];
         let Metrics { computation, visits, .. } = *self.all.metrics;
         let [computation, visits] = [computation, visits].map(|metric| self.numbers[metric].whole());
         let work = computation.iter().zip(visits).map(|(&computation, &visits)| Own {
@@ -194,13 +200,13 @@ impl<'r> Rows<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call_tree::{CallPath, NO_PATH, NO_SITE};
+    use crate::call_tree::NO_SITE;
     use crate::formulas::Formulas;
     use crate::functions::Functions;
     use crate::imbalance::{Total, Totals};
     use crate::options::Semantics;
     use crate::report::locations::IdleTime;
-    use crate::report_paths::ReportPaths;
+    use crate::report_paths::{Node, ReportPaths};
     use crate::severity::Severities;
     use crate::trace::{Trace, tests::world};
 
@@ -211,10 +217,11 @@ mod tests {
         let trace = Trace::new(world(&[0]), Semantics::Corrected).unwrap();
         let all = Metrics::new(true);
         let formulas = Formulas::new(&trace, &all);
-        let path = |parent| CallPath { parent, region: 0, site: NO_SITE };
-        let functions = Functions::new(&trace, [(None, 0), (Some(0), 0)].into_iter());
-        let (order, tree) = (vec![0, 1], vec![path(NO_PATH), path(0)]);
-        let paths = ReportPaths { tree, positions: order.clone(), order, numbers: Vec::new(), functions };
+        let [first, second, end] = [0, 1, 2].map(ReportPath::new);
+        let nodes =
+            [ReportPath::NONE, first].map(|parent| Node { parent, region: 0, site: NO_SITE }).to_vec();
+        let functions = Functions::new(&trace, &nodes);
+        let paths = ReportPaths { nodes, numbers: Vec::new(), functions };
         let mut severities = [Severities::default(), Severities::default()];
         severities.iter_mut().zip([vec![5, 3], vec![7]]).for_each(|(severities, times)| {
             (2 - times.len() as u32..2).for_each(|path| _ = severities.row(path));
@@ -222,20 +229,21 @@ mod tests {
             severities.set_column(all.time, times);
         });
         severities[1].add(all.bytes_sent, 0, 9);
-        let idle = IdleTime { outside: [(1, 10)].into(), limited: vec![(0, 2)] };
+        let idle = IdleTime { outside: [(second, 10)].into(), limited: vec![(first, 2)] };
+        let numbers = [first, second];
         let location = |severities, idle| {
             let idle: Option<IdleTime> = idle;
-            Location { severities, numbers: &[0, 1], idle: idle.map(Box::new), participates: [true, true] }
+            Location { severities, numbers: &numbers, idle: idle.map(Box::new), participates: [true, true] }
         };
         let list = vec![location(&severities[0], Some(idle)), location(&severities[1], None)];
         let mut locations = Locations::of(list, &all, &formulas, &paths);
         locations.computed = computed;
         let mut texts = vec![String::new(); metrics.len()];
-        locations.each_row(&(0..2), 0..2, |rows| {
+        locations.each_row(&(first..end), 0..2, |rows| {
             for (text, name) in texts.iter_mut().zip(metrics) {
                 let found = rows.list().find(|(metric, _)| all.list[*metric].id == *name);
                 let numbers = found.map(|(_, numbers)| numbers.long(false).into_owned());
-                *text += &format!("{}:{:?} ", rows.path, numbers.unwrap_or_default());
+                *text += &format!("{:?}:{:?} ", rows.path, numbers.unwrap_or_default());
             }
         });
         texts

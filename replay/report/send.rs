@@ -13,7 +13,8 @@ use super::remarks::Remarks;
 use super::rows::{Rows, WIDTH, chunks};
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
-use crate::int::{to_u32, to_u64, to_usize};
+use crate::ids::ReportPath;
+use crate::int::{to_u64, to_usize};
 use crate::severity::MetricId;
 use crate::tools::Tools;
 
@@ -39,14 +40,14 @@ type Value = [u8; 8];
 #[derive(Debug)]
 struct Portion<'i> {
     index: &'i Index,
-    paths: Range<u32>,
+    paths: Range<ReportPath>,
     locations: Range<usize>,
     /// By metric, the number of rows of the portion before it; at the end, the number of all its rows.
     before: Vec<u32>,
 }
 
 impl<'i> Portion<'i> {
-    fn new(index: &'i Index, paths: Range<u32>, locations: Range<usize>) -> Portion<'i> {
+    fn new(index: &'i Index, paths: Range<ReportPath>, locations: Range<usize>) -> Portion<'i> {
         let rows = |metric| index.position(metric, paths.end) - index.position(metric, paths.start);
         let mut before = vec![0];
         (0..index.metrics()).for_each(|metric| before.push(before[metric] + rows(metric)));
@@ -54,7 +55,7 @@ impl<'i> Portion<'i> {
     }
 
     /// Returns the place of a row among those of the portion, in the order of the file.
-    fn row(&self, metric: MetricId, path: u32) -> u32 {
+    fn row(&self, metric: MetricId, path: ReportPath) -> u32 {
         let first = self.index.position(metric, self.paths.start);
         self.before[metric] + self.index.position(metric, path) - first
     }
@@ -66,10 +67,10 @@ fn portions(
     paths: usize,
     locations: usize,
     workers: usize,
-) -> Vec<(Range<u32>, Range<usize>)> {
+) -> Vec<(Range<ReportPath>, Range<usize>)> {
     let mut counts = vec![0; paths];
     for metric in 0..index.metrics() {
-        index.paths(metric).for_each(|path| counts[path as usize] += 1);
+        index.paths(metric).for_each(|path| counts[path.index()] += 1);
     }
     // Values of other workers are gathered in larger pieces.
     let most = if workers > 1 { MOST } else { VALUES };
@@ -82,7 +83,7 @@ fn portions(
             end += 1;
         }
         if let Some(width) = MOST.checked_div(rows) {
-            let paths = to_u32(start)..to_u32(end);
+            let paths = ReportPath::new(start)..ReportPath::new(end);
             portions.extend(chunks(0..locations, width.max(LOCATIONS)).map(|at| (paths.clone(), at)));
         }
         start = end;
@@ -105,7 +106,7 @@ pub(super) fn send(
     let width = tools.trace.locations.len();
     if let Some(writer) = &mut writer {
         for metric in 0..index.metrics() {
-            let cnodes: Vec<CnodeId> = index.paths(metric).map(|path| CnodeId(path as usize)).collect();
+            let cnodes: Vec<CnodeId> = index.paths(metric).map(|path| CnodeId(path.index())).collect();
             debug_assert_eq!(writer.order(CubeMetric(metric), &cnodes)?, cnodes);
             writer.reserve(CubeMetric(metric), &cnodes)?;
         }
@@ -115,8 +116,9 @@ pub(super) fn send(
         let portion = Portion::new(index, paths, among);
         let among = locations.among(&portion.locations);
         let (rows, pieces) = (portion.before[index.metrics()] as usize, among.len().div_ceil(WIDTH));
-        let mut batch =
-            Batch::with_capacity(rows * (among.len() + pieces) + 3 * pieces * portion.paths.len());
+        let mut batch = Batch::with_capacity(
+            rows * (among.len() + pieces) + 3 * pieces * portion.paths.start.until(portion.paths.end).len(),
+        );
         locations.each_row(&portion.paths, among, |rows| {
             encode(tools, &portion, locations.first + rows.locations.start, rows, &mut batch, remarks);
         });
@@ -207,9 +209,10 @@ mod tests {
         for (locations, workers) in [(1, 1), (600, 1), (MOST / 20, 1), (MOST / 20, 2), (3 * VALUES, 1)] {
             let mut seen = [0; 30];
             for (paths, among) in portions(&index(), 30, locations, workers) {
-                assert!(paths.len() >= PATHS || paths.end == 30, "{paths:?}");
-                assert!(paths.len() == PATHS || paths.len() * among.len() <= MOST, "{paths:?} at {among:?}");
-                paths.for_each(|path| seen[path as usize] += among.len());
+                let all = paths.start.until(paths.end);
+                assert!(all.len() >= PATHS || paths.end.index() == 30, "{paths:?}");
+                assert!(all.len() == PATHS || all.len() * among.len() <= MOST, "{paths:?} at {among:?}");
+                all.for_each(|path| seen[path.index()] += among.len());
             }
             assert_eq!(seen, [locations; 30]);
         }
@@ -219,13 +222,12 @@ mod tests {
     #[test]
     fn rows_of_a_portion_come_in_the_order_of_metrics() {
         let index = index();
-        let portion = Portion::new(&index, 8..11, 0..1);
-        assert_eq!(
-            ([8, 10].map(|path| portion.row(0, path)), &portion.before[..]),
-            ([0, 1], &[0, 2, 2, 2][..])
-        );
-        let portion = Portion::new(&index, 0..9, 0..1);
-        assert_eq!((portion.row(0, 8), portion.row(2, 0), portion.before[3]), (8, 9, 10));
+        let portion = |first, end| Portion::new(&index, ReportPath::new(first)..ReportPath::new(end), 0..1);
+        let row = |portion: &Portion<'_>, metric, path| portion.row(metric, ReportPath::new(path));
+        let one = portion(8, 11);
+        assert_eq!(([8, 10].map(|path| row(&one, 0, path)), &one.before[..]), ([0, 1], &[0, 2, 2, 2][..]));
+        let one = portion(0, 9);
+        assert_eq!((row(&one, 0, 8), row(&one, 2, 0), one.before[3]), (8, 9, 10));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use cubex::{CnodeId, LocationId, PatternInstance, PatternStatistics, statistics_text};
 
+use crate::ids::ReportPath;
 use crate::statistics::{Instance, SUBJECTS, Total};
 use crate::trace::Trace;
 
@@ -12,13 +13,13 @@ pub(super) const EXTENSION: &str = "stat";
 pub(super) fn text(trace: &Trace, totals: &[Total]) -> String {
     let clock = &trace.definitions.clock;
     let seconds = |ticks: f64| ticks / clock.resolution as f64;
-    let instance = |instance: &Instance| PatternInstance {
-        cnode: CnodeId(instance.path as usize),
+    let instance = |(instance, cause): &(Instance<ReportPath>, ReportPath)| PatternInstance {
+        cnode: CnodeId(instance.path.index()),
         enter: clock.seconds(i128::from(instance.enter)),
         exit: clock.seconds(i128::from(instance.exit)),
         duration: clock.seconds(i128::from(instance.duration.0)),
         rank: trace.processes[instance.process as usize].rank.unwrap_or(instance.process).into(),
-        cause: Some((LocationId(instance.cause.location as usize), CnodeId(instance.cause.path as usize))),
+        cause: Some((LocationId(instance.cause.location as usize), CnodeId(cause.index()))),
     };
     let occurred = SUBJECTS.iter().zip(totals).filter(|(_, total)| total.moments.count > 0);
     let patterns: Vec<PatternStatistics> = occurred
@@ -35,7 +36,7 @@ pub(super) fn text(trace: &Trace, totals: &[Total]) -> String {
                 sum: seconds(moments.sum as f64),
                 variance: (count >= 2).then_some(variance),
                 quartiles: (count >= 5).then(|| [quartiles[0], quartiles[2]].map(seconds)),
-                instances: severest.instances().iter().map(instance).collect(),
+                instances: severest.iter().map(instance).collect(),
             }
         })
         .collect();

@@ -2,8 +2,8 @@
 
 use super::index::Index;
 use super::locations::Locations;
+use crate::ids::ReportPath;
 use crate::imbalance::{Own, Total, Totals};
-use crate::int::to_u32;
 
 /// Results of the first pass.
 #[derive(Debug)]
@@ -23,16 +23,17 @@ impl Survey {
         let mut totals = vec![Total::default(); paths];
         let mut extremes = vec![[[i64::MAX, i64::MIN]; 2]; paths];
         let mut index = Index::new(metrics, paths);
-        locations.each_row(&(0..to_u32(paths)), 0..locations.list.len(), |rows| {
+        let all = ReportPath::default()..ReportPath::new(paths);
+        locations.each_row(&all, 0..locations.list.len(), |rows| {
             let (mut computed, mut visitors) = (0_i128, 0);
-            let extremes = &mut extremes[rows.path as usize];
+            let extremes = &mut extremes[rows.path.index()];
             rows.each_work(|_, Own { computation, comes, .. }| {
                 computed += i128::from(computation);
                 visitors += u32::from(comes);
                 let [least, most] = &mut extremes[usize::from(comes)];
                 (*least, *most) = (computation.min(*least), computation.max(*most));
             });
-            totals[rows.path as usize].add(computed, visitors);
+            totals[rows.path.index()].add(computed, visitors);
             rows.list().for_each(|(metric, _)| index.insert(metric, rows.path));
         });
         Survey { totals: Totals { paths: totals, participants: locations.participants() }, extremes, index }
@@ -41,7 +42,9 @@ impl Survey {
     /// Returns the rows of the locations, once it is known whether these computed more or less than the mean.
     pub(super) fn index(mut self, locations: &Locations<'_>) -> Index {
         let Some(computed) = locations.computed else { return self.index };
-        for ((path, &is_parallel), extremes) in (0..).zip(&locations.is_parallel).zip(self.extremes) {
+        for ((path, &is_parallel), extremes) in
+            locations.paths.all().zip(&locations.is_parallel).zip(self.extremes)
+        {
             for (comes, extremes) in [false, true].into_iter().zip(extremes) {
                 let [least, most] = extremes;
                 for computation in extremes.into_iter().filter(|_| least <= most) {

@@ -6,10 +6,12 @@ use super::accounts::RunTimes;
 use super::summary::{NAMED, WaitState, total};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, halves, pair, wide};
+use crate::ids::ReportPath;
 use crate::int::{to_u32, to_u64, to_usize};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 use crate::trace::Trace;
+use crate::wire::Half;
 
 /// Collector of waiting time from the rows of the report.
 #[derive(Debug)]
@@ -19,7 +21,7 @@ pub(super) struct Waiting {
     /// Whether a metric is waiting time that no other such metric contains.
     is_top: Vec<bool>,
     /// Ticks by metric and call path, child metrics included.
-    by_place: FxHashMap<(MetricId, u32), i128>,
+    by_place: FxHashMap<(MetricId, ReportPath), i128>,
     /// Ticks by location.
     by_location: Vec<i64>,
 }
@@ -56,7 +58,7 @@ impl Waiting {
     }
 
     /// Adds severities of some neighbours, of which `first` is the first one, at a call path.
-    pub(super) fn add(&mut self, metric: MetricId, path: u32, first: usize, row: &[i128]) {
+    pub(super) fn add(&mut self, metric: MetricId, path: ReportPath, first: usize, row: &[i128]) {
         if !self.is_waiting[metric] {
             return;
         }
@@ -72,7 +74,7 @@ impl Waiting {
     pub(super) fn encode(&self, batch: &mut Batch) {
         batch.push(to_u64(self.by_place.len()));
         for (&(metric, path), ticks) in &self.by_place {
-            batch.push(pair(to_u32(metric), path));
+            batch.push(pair(to_u32(metric), path.to_half()));
             batch.extend(wide(ticks.cast_unsigned()));
         }
         let locations = (0..).zip(&self.by_location).filter(|(_, ticks)| **ticks != 0);
@@ -85,7 +87,8 @@ impl Waiting {
     pub(super) fn merge(&mut self, reader: &mut BatchReader<'_>) {
         for _ in 0..reader.word() {
             let (metric, path) = halves(reader.word());
-            *self.by_place.entry((metric as usize, path)).or_insert(0) += reader.wide().cast_signed();
+            *self.by_place.entry((metric as usize, ReportPath::of_half(path))).or_insert(0) +=
+                reader.wide().cast_signed();
         }
         let count = to_usize(reader.word());
         for words in reader.words(count).chunks_exact(2) {
@@ -103,7 +106,7 @@ impl Waiting {
     pub(super) fn largest(
         &self,
         metrics: &Metrics,
-        name: impl Fn(u32) -> String,
+        name: impl Fn(ReportPath) -> String,
         seconds: impl Fn(i128) -> f64,
     ) -> Vec<WaitState> {
         let mut wait_states = Vec::new();

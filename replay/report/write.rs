@@ -21,6 +21,7 @@ use crate::clock_errors::Doubtful;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
+use crate::ids::ReportPath;
 use crate::imbalance::Totals;
 use crate::int::to_usize;
 use crate::report_paths::ReportPaths;
@@ -95,7 +96,7 @@ pub fn write(
 /// Whether locations are compared, and idle time is computed.
 fn compares(trace: &Trace, paths: &ReportPaths) -> bool {
     let is_of_posix = |region| trace.region(region).paradigm == Paradigm::PTHREAD;
-    trace.semantics.compares_posix_threads() || !paths.tree.iter().any(|path| is_of_posix(path.region))
+    trace.semantics.compares_posix_threads() || !paths.nodes.iter().any(|path| is_of_posix(path.region))
 }
 
 /// Returns the statistics of all workers, at worker 0.
@@ -141,7 +142,7 @@ fn summarize(
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
     let Accounts { findings, coverage, doubtful, violations, run_times } = accounts;
-    let name = |path: u32| {
+    let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
     };

@@ -8,8 +8,10 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 
+use crate::call_tree::PathId;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
+use crate::ids::ReportPath;
 use crate::operations::Place;
 use crate::wire::{Wire, wire};
 
@@ -18,7 +20,7 @@ const KEPT: usize = 5;
 
 /// An instance of a pattern. The order is by descending severity, then by ranks and times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Instance {
+pub struct Instance<P = PathId> {
     /// Waiting time, in a collective operation the sum over all members.
     pub duration: Reverse<Ticks>,
     /// The process that waited, in a collective operation the longest.
@@ -27,9 +29,9 @@ pub struct Instance {
     pub enter: Ticks,
     /// End of the operation.
     pub exit: Ticks,
-    /// The call path that waited: of its process, later of the report.
-    pub path: u32,
-    /// Location and call path of the cause; the call path is that of its process, later of the report.
+    /// The call path that waited: of its process, or of the report.
+    pub path: P,
+    /// Location and call path of the cause.
     pub cause: Place,
 }
 
@@ -44,17 +46,18 @@ impl Wire for Reverse<Ticks> {
 }
 
 wire!(Instance { duration, [process, path], enter, exit, cause });
+wire!(Instance<ReportPath> { duration, [process, path], enter, exit, cause });
 
 /// The severest instances so far, in descending order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Severest {
-    instances: Vec<Instance>,
+pub struct Severest<P = PathId> {
+    instances: Vec<Instance<P>>,
 }
 
-impl Severest {
+impl<P: Copy + Ord> Severest<P> {
     /// Adds an instance if it is severe enough.
     #[inline]
-    pub fn offer(&mut self, instance: Instance) {
+    pub fn offer(&mut self, instance: Instance<P>) {
         if self.instances.len() == KEPT && self.instances[KEPT - 1] <= instance {
             return;
         }
@@ -68,35 +71,31 @@ impl Severest {
     }
 
     /// The severest first.
-    pub fn instances(&self) -> &[Instance] {
+    pub fn instances(&self) -> &[Instance<P>] {
         &self.instances
-    }
-
-    /// The same instances, to be completed.
-    pub fn instances_mut(&mut self) -> &mut [Instance] {
-        &mut self.instances
     }
 }
 
-wire!(Severest { instances });
+wire!(Severest<ReportPath> { instances });
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn instance(duration: Ticks, path: u32) -> Instance {
+    fn instance(duration: Ticks, path: usize) -> Instance<ReportPath> {
+        let path = ReportPath::new(path);
         let cause = Place { location: 1, path: 2 };
         Instance { duration: Reverse(duration), process: 3, enter: -4, exit: 5, path, cause }
     }
 
-    fn of(offered: &[(Ticks, u32)]) -> Severest {
+    fn of(offered: &[(Ticks, usize)]) -> Severest<ReportPath> {
         let mut severest = Severest::default();
         offered.iter().for_each(|&(duration, path)| severest.offer(instance(duration, path)));
         severest
     }
 
-    fn kept(severest: &Severest) -> Vec<(Ticks, u32)> {
-        severest.instances().iter().map(|kept| (kept.duration.0, kept.path)).collect()
+    fn kept(severest: &Severest<ReportPath>) -> Vec<(Ticks, usize)> {
+        severest.instances().iter().map(|kept| (kept.duration.0, kept.path.index())).collect()
     }
 
     #[test]
@@ -129,6 +128,6 @@ mod tests {
         let severest = of(&[(3, 1), (5, 2)]);
         let mut batch = Batch::new();
         severest.put(&mut batch);
-        assert_eq!(crate::wire::one::<Severest>(&batch), severest);
+        assert_eq!(crate::wire::one::<Severest<ReportPath>>(&batch), severest);
     }
 }

@@ -4,11 +4,12 @@ use super::density::Density;
 use super::quantiles::quartiles;
 use super::rank_tree::{Node, RankTree};
 use super::samples::Spread;
-use super::{Bounds, Moments, SUBJECTS, Samples, Severest};
+use super::{Bounds, Instance, Moments, SUBJECTS, Samples, Severest};
 use crate::call_tree::PathId;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
+use crate::ids::ReportPath;
 use crate::int::to_u64;
 use crate::operations::Place;
 use crate::wire::{self, Wire, batch_of};
@@ -35,7 +36,7 @@ struct OfPattern {
     /// Estimates by rank (reference semantics).
     estimates: RankTree<Estimate>,
     /// The severest instances, with call paths of the report.
-    severest: Severest,
+    severest: Severest<ReportPath>,
 }
 
 /// The instances of a pattern in the whole trace, in ticks.
@@ -45,8 +46,8 @@ pub struct Total {
     pub moments: Moments,
     /// Quartiles: exact, or the reference's estimate.
     pub quartiles: [f64; 3],
-    /// The severest instances, with call paths of the report.
-    pub severest: Severest,
+    /// The severest instances, each with the call path of its cause.
+    pub severest: Vec<(Instance<ReportPath>, ReportPath)>,
 }
 
 fn combine(lower: &mut Estimate, higher: &Estimate) {
@@ -101,22 +102,23 @@ impl Statistics {
     /// If a worker failed.
     pub fn total(
         mut self,
-        number: impl Fn(usize, PathId) -> Option<u32>,
+        number: impl Fn(usize, PathId) -> Option<ReportPath>,
         process_of: impl Fn(u32) -> usize,
         exchange: &mut dyn Exchange,
     ) -> Result<Option<Vec<Total>>, Error> {
         for (process, by_pattern) in std::mem::take(&mut self.severest) {
             for (pattern, severest) in self.patterns.iter_mut().zip(by_pattern) {
                 for instance in severest.instances() {
-                    let path = number(process, instance.path).unwrap_or(instance.path);
-                    pattern.severest.offer(super::Instance { path, ..*instance });
+                    let Instance { duration, process: rank, path, enter, exit, cause } = *instance;
+                    let Some(path) = number(process, path) else { continue };
+                    pattern.severest.offer(Instance { duration, process: rank, path, enter, exit, cause });
                 }
             }
         }
         let mut values: Vec<Vec<u64>> =
             self.patterns.iter_mut().map(|pattern| std::mem::take(&mut pattern.values)).collect();
-        let mut patterns = reduce(exchange, self.patterns, encode, merge)?;
-        name_causes(&mut patterns, number, process_of, exchange)?;
+        let patterns = reduce(exchange, self.patterns, encode, merge)?;
+        let mut causes = causes(&patterns, number, process_of, exchange)?.into_iter();
         let is_first = exchange.worker() == 0;
         let exact = match self.bounds {
             None => {
@@ -141,7 +143,8 @@ impl Statistics {
                     shares.map(|share| share * bounds[at].max(1) as f64)
                 }
             };
-            Total { moments, quartiles, severest: pattern.severest }
+            let severest = pattern.severest.instances().iter().copied().zip(&mut causes).collect();
+            Total { moments, quartiles, severest }
         };
         Ok(Some(patterns.into_iter().enumerate().map(total).collect()))
     }
@@ -166,7 +169,7 @@ fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     let mut reader = BatchReader::new(words);
     for pattern in patterns {
         pattern.moments.merge(&Moments::get(&mut reader));
-        for &instance in Severest::get(&mut reader).instances() {
+        for &instance in Severest::<ReportPath>::get(&mut reader).instances() {
             pattern.severest.offer(instance);
         }
         for _ in 0..reader.word() {
@@ -176,29 +179,28 @@ fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     }
 }
 
-/// Replaces the call paths of causes by the report's, which only the worker of the causing process knows.
-fn name_causes(
-    patterns: &mut [OfPattern],
-    number: impl Fn(usize, PathId) -> Option<u32>,
+/// The call paths of the causes of all instances, which only the worker of the causing process knows; at worker 0.
+fn causes(
+    patterns: &[OfPattern],
+    number: impl Fn(usize, PathId) -> Option<ReportPath>,
     process_of: impl Fn(u32) -> usize,
     exchange: &mut dyn Exchange,
-) -> Result<(), Error> {
-    let is_first = exchange.worker() == 0;
-    let mut instances: Vec<_> = match is_first {
-        true => patterns.iter_mut().flat_map(|pattern| pattern.severest.instances_mut()).collect(),
-        false => Vec::new(),
-    };
-    let causes = broadcast(exchange, batch_of(instances.iter().map(|instance| &instance.cause)))?;
+) -> Result<Vec<ReportPath>, Error> {
+    let patterns = if exchange.worker() == 0 { patterns } else { &[] };
+    let instances = patterns.iter().flat_map(|pattern| pattern.severest.instances());
+    let causes = broadcast(exchange, batch_of(instances.map(|instance| &instance.cause)))?;
+    let causes: Vec<Place> = wire::all(&causes).collect();
     let mut known = Batch::new();
-    for (at, cause) in wire::all::<Place>(&causes).enumerate() {
+    for (at, cause) in causes.iter().enumerate() {
         if let Some(path) = number(process_of(cause.location), cause.path) {
             (at, path).put(&mut known);
         }
     }
+    let mut paths = vec![ReportPath::NONE; causes.len()];
     for batch in gather(exchange, known)? {
-        for (at, path) in wire::all::<(usize, u32)>(&batch) {
-            instances[at].cause.path = path;
+        for (at, path) in wire::all::<(usize, ReportPath)>(&batch) {
+            paths[at] = path;
         }
     }
-    Ok(())
+    Ok(paths)
 }

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
 use crate::fraction::whole;
 use crate::functions::Function;
+use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
 use crate::severity::Row;
@@ -190,7 +191,7 @@ pub(super) fn choose(
 /// order.
 fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Account> {
     let trace = tools.trace;
-    let is_excluded = |path: u32| {
+    let is_excluded = |path: ReportPath| {
         let region = paths.region(path);
         let kind = trace.kinds.get(region as usize);
         kind.is_some_and(|kind| kind.is_init || kind.is_finalize) || trace.is_of_recorder(region)

@@ -12,6 +12,7 @@ use crate::causes::sides::{Causes, Wait, Waits};
 use crate::causes::work::compare_again;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
+use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::severity::Row;
 use crate::wire::{Halves, Wire};
@@ -102,7 +103,8 @@ impl Excess {
                 again.push(number);
             }
         }
-        let is_asked = |wait: &Wait, path: u32| places.culprit(path, wait.delay.causing.location).is_some();
+        let is_asked =
+            |wait: &Wait, path: ReportPath| places.culprit(path, wait.delay.causing.location).is_some();
         let again = again.into_iter();
         compare_again(lines, (waits, causes), again, is_asked, exchange, |lines, number, more| {
             let location = causes.list[number as usize].delay.causing.location;

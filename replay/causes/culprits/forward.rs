@@ -16,13 +16,14 @@ use crate::causes::graph::{Extent, Graph, Item, Kind, NodeId, Numbers};
 use crate::causes::kept::Kept;
 use crate::exchange::Batch;
 use crate::fraction::fixed;
+use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::relay::{Blocked, Recurrence};
 use crate::solvers::Group;
 use crate::wire::{self, Halves, wire};
 
 /// Call path of the report and location of a wait state.
-pub(super) type Place = (u32, u32);
+pub(super) type Place = (ReportPath, u32);
 
 /// Waiting by place and culprit, in ticks as fixed-point numbers.
 pub(super) type Waiting = FxHashMap<Place, [i128; NAMED]>;

@@ -26,7 +26,7 @@ use super::sides::{Causes, Waits};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Function;
-use crate::int::to_u32;
+use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::severity::Severities;
 use crate::solvers::Group;
@@ -83,17 +83,17 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn new(culprits: &'a [Culprit], paths: &'a ReportPaths, members: &'a Members) -> Places<'a> {
-        let bits = |path: u32| {
+        let bits = |path: ReportPath| {
             let is_in = |culprit: &&Culprit| culprit.function == paths.functions.of(path);
             let each = (0..).zip(culprits).filter(|(_, culprit)| is_in(culprit));
             each.fold(0, |bits: u8, (which, _): (u32, _)| bits | 1 << which)
         };
-        Places { culprits, paths, members, of_path: (0..to_u32(paths.len())).map(bits).collect() }
+        Places { culprits, paths, members, of_path: paths.all().map(bits).collect() }
     }
 
     /// The culprit at a call path and a location.
-    fn culprit(&self, path: u32, location: u32) -> Option<usize> {
-        let mut bits = self.of_path[path as usize];
+    fn culprit(&self, path: ReportPath, location: u32) -> Option<usize> {
+        let mut bits = self.of_path[path.index()];
         while bits != 0 {
             let which = bits.trailing_zeros() as usize;
             if self.members.has(which, location) {

@@ -9,6 +9,7 @@ use super::{Places, Site};
 use crate::causes::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
+use crate::ids::ReportPath;
 use crate::severity::Severities;
 use crate::tools::Tools;
 use crate::walk::WalkedLocation;
@@ -44,7 +45,7 @@ pub(super) fn count(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Option<SampleCounts>>, Error> {
     let mut counts = vec![SampleCounts::default(); places.culprits.len()];
-    let mut of_paths: BTreeMap<(usize, u32), u64> = BTreeMap::new();
+    let mut of_paths: BTreeMap<(usize, ReportPath), u64> = BTreeMap::new();
     for (line, (walked, severities)) in locations.iter().enumerate() {
         let location = lines.location(line);
         if !places.members.has_any(location) {
@@ -71,10 +72,10 @@ pub(super) fn count(
     let words = batch_of([&(counts, of_paths)]);
     let mut sums = vec![SampleCounts::default(); sites.len()];
     let own_path = |site: &Option<Site>| site.map(|site| places.paths.own_path(tools.trace, site.path));
-    let own_paths: Vec<Option<u32>> = sites.iter().map(own_path).collect();
+    let own_paths: Vec<Option<ReportPath>> = sites.iter().map(own_path).collect();
     // The other workers get empty batches.
     for batch in gather(exchange, words)?.iter().filter(|batch| !batch.is_empty()) {
-        let (counts, of_paths): (Vec<SampleCounts>, BTreeMap<(usize, u32), u64>) = wire::one(batch);
+        let (counts, of_paths): (Vec<SampleCounts>, BTreeMap<(usize, ReportPath), u64>) = wire::one(batch);
         for (sum, count) in sums.iter_mut().zip(counts) {
             sum.here += count.here;
             sum.all += count.all;

@@ -17,7 +17,7 @@ use crate::causes::work::OwnWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
 use crate::fraction::fixed;
-use crate::ids::JournalPosition;
+use crate::ids::{JournalPosition, ReportPath};
 use crate::severity::Row;
 use crate::tools::Tools;
 use crate::wire::{self, batch_of};
@@ -39,7 +39,7 @@ pub struct Stretch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Site {
     /// The call path of the report with the largest costs there.
-    pub path: u32,
+    pub path: ReportPath,
     /// The stretch, if there is one to name.
     pub stretch: Option<Stretch>,
 }
@@ -48,7 +48,7 @@ pub struct Site {
 type Sides = [Option<u32>; 2];
 
 /// Costs and time, by call path of a culprit's function.
-type ByPath = BTreeMap<u32, (i128, Ticks)>;
+type ByPath = BTreeMap<ReportPath, (i128, Ticks)>;
 
 /// Returns the site of each culprit; on worker 0.
 ///
@@ -71,9 +71,9 @@ pub(super) fn find(
             continue;
         }
         let location = lines.location(line);
-        let of_row = |&path: &u32| RowKind {
+        let of_row = |&path: &ReportPath| RowKind {
             path,
-            culprit: places.culprit(path, location).filter(|_| calls_mpi[path as usize]),
+            culprit: places.culprit(path, location).filter(|_| calls_mpi[path.index()]),
             call: Some(paths.region(path)).filter(|&region| tools.trace.is_mpi(region)),
         };
         let rows: Vec<RowKind> = lines.paths(line).iter().map(of_row).collect();
@@ -81,7 +81,7 @@ pub(super) fn find(
         for &cause in causes.of_line.of(line) {
             for work in excess.of(cause) {
                 let path = lines.paths(line)[work.row as usize];
-                if !calls_mpi[path as usize] {
+                if !calls_mpi[path.index()] {
                     let costs = fixed(per_tick[cause as usize] * work.more as f64);
                     add(stretches.entry((work.culprit as usize, [None; 2])).or_default(), path, costs, 0);
                 }
@@ -129,7 +129,7 @@ fn costliest<'s>(stretches: impl Iterator<Item = (Sides, &'s ByPath)>) -> Option
     Some(Site { path, stretch })
 }
 
-fn add(by_path: &mut ByPath, path: u32, costs: i128, time: Ticks) {
+fn add(by_path: &mut ByPath, path: ReportPath, costs: i128, time: Ticks) {
     let sums = by_path.entry(path).or_default();
     *sums = (sums.0.saturating_add(costs), sums.1.saturating_add(time));
 }
@@ -138,7 +138,7 @@ fn add(by_path: &mut ByPath, path: u32, costs: i128, time: Ticks) {
 #[derive(Clone, Copy, Debug)]
 struct RowKind {
     /// The call path of the report.
-    path: u32,
+    path: ReportPath,
     /// The culprit that the row belongs to, if its function calls MPI, so that its time is between calls.
     culprit: Option<usize>,
     /// The region, if the row is an MPI call.

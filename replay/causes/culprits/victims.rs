@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::forward::Waiting;
 use super::{Culprit, NAMED};
-use crate::call_tree::NO_PATH;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather, share};
+use crate::ids::ReportPath;
 use crate::report_paths::ReportPaths;
 use crate::wire::{self, Halves, Wire, batch_of};
 
@@ -37,8 +37,8 @@ pub(super) fn find(
     let mut by_location: BTreeMap<(u32, u32, u32), i128> = BTreeMap::new();
     for ((path, location), sums) in waiting {
         let region = match path {
-            NO_PATH => NO_REGION,
-            path => paths.tree[paths.order[path as usize] as usize].region,
+            ReportPath::NONE => NO_REGION,
+            path => paths.region(path),
         };
         for (which, ticks) in (0..).zip(sums).filter(|sum| sum.1 > 0) {
             add(&mut by_region, (which, region), ticks);

@@ -13,8 +13,8 @@ use patterns::matched::Completion;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, gather};
 use crate::findings::{Finding, Findings, cut};
+use crate::ids::CallId;
 use crate::matching::Matches;
-use crate::operations::NO_CALL;
 use crate::trace::Trace;
 use crate::walk::Walked;
 use crate::wire::{self, Wire, wire};
@@ -93,7 +93,7 @@ fn blocked(trace: &Trace, walked: &Walked, matches: &Matches) -> Option<Blocked>
     let partners: BTreeSet<u32> = sends
         .filter(|&(at, send)| matches.postings.is_alone(at) && !send.is_cancelled())
         .filter(|(_, send)| match send.completion {
-            NO_CALL => waits_for_requests,
+            CallId::NONE => waits_for_requests,
             call => {
                 let call = operations.call(call);
                 call.never_returned && call.site.completion == Completion::BlockingSend

@@ -98,6 +98,9 @@ ids! {
     /// [record](EventNumber::record), whichever the walk was [run with](crate::walk::Positions).
     EventNumber;
 
+    /// A call of a process: its place in [`Calls`](crate::operations::Calls).
+    CallId;
+
     /// A call path of the [report](crate::report_paths::ReportPaths): its place in the preorder of all.
     ReportPath;
 }

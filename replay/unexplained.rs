@@ -8,8 +8,9 @@ use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use crate::coverage::{Coverage, Fate};
-use crate::int::{to_u32, truncated};
-use crate::operations::{CallId, Operations};
+use crate::ids::CallId;
+use crate::int::truncated;
+use crate::operations::Operations;
 use crate::trace::Trace;
 
 /// Seconds that any call may take besides waiting: longer than networks need, shorter than users would
@@ -60,7 +61,7 @@ impl LongCalls {
     ) {
         let Some(overhead) = self.overhead else { return };
         let mut bytes: FxHashMap<CallId, u64> = FxHashMap::default();
-        for at in 0..to_u32(operations.calls.len()) {
+        for at in CallId::default().until(CallId::new(operations.calls.len())) {
             let call = operations.call(at);
             let is_counted = call.is_analysed && lost.binary_search(&at).is_err();
             if is_counted && self.is_long(operations, at) {

@@ -12,11 +12,12 @@ use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, Sent
 use crate::call_tree::NO_PATH;
 use crate::coverage::Fate;
 use crate::findings::Finding;
+use crate::ids::CallId;
 use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{CallId, Envelope, NO_CALL, Operations, Place, Receive};
+use crate::operations::{Envelope, Operations, Place, Receive};
 use crate::results::{Instances, Results};
 use crate::severity::{Row, amount};
 use crate::statistics::{Instance, SubjectId};
@@ -160,7 +161,7 @@ impl Finder<'_> {
             if matches.postings.is_alone(at) && !send.is_cancelled() {
                 let location = self.operations.site(send.call).location as usize;
                 lost.push(send.call);
-                if send.completion != NO_CALL {
+                if send.completion != CallId::NONE {
                     lost.push(send.completion);
                 }
                 let Envelope { peer, tag, .. } = self.operations.destination(send);
@@ -396,7 +397,7 @@ impl Finder<'_> {
                 posting: posting.call,
                 bytes: send.bytes,
             };
-            let first = &mut firsts[send.completion as usize];
+            let first = &mut firsts[send.completion.index()];
             if *first == NONE {
                 *first = to_u32(at);
             }
@@ -424,7 +425,7 @@ impl Finder<'_> {
         for of_call in longest.chunk_by(|a, b| (a.call, a.rule) == (b.call, b.rule)) {
             let Some(known) = of_call.last() else { continue };
             let Some(posting) = postings.get(known.message) else { continue };
-            let exit = exit_of(firsts[known.call as usize]);
+            let exit = exit_of(firsts[known.call.index()]);
             let bytes = self.operations.sends[known.message].bytes;
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;

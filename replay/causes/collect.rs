@@ -8,11 +8,11 @@ use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Class, Delay, Notice};
 use super::points::{Next, Peers, SyncPoint};
-use crate::ids::JournalPosition;
+use crate::ids::{CallId, JournalPosition};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
 use crate::matching::{Matches, With};
-use crate::operations::{Barrier, NO_CALL, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
+use crate::operations::{Barrier, Operations, ParallelRegion, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::options::Semantics;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
@@ -127,7 +127,7 @@ impl Collector<'_> {
     fn late_receivers(&mut self, matches: &Matches, waiting: &WaitingMessages, semantics: Semantics) {
         for &(at, wait) in &waiting.sends {
             let send = &self.operations.sends[at as usize];
-            let Some(posting) = matches.postings.get(at as usize).filter(|_| send.completion != NO_CALL)
+            let Some(posting) = matches.postings.get(at as usize).filter(|_| send.completion != CallId::NONE)
             else {
                 continue;
             };

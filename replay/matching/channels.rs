@@ -10,8 +10,9 @@ use rustc_hash::FxHashMap;
 use super::pairing::{Extent, Run};
 use crate::findings::{Finding, Findings};
 use crate::groups::Groups;
+use crate::ids::CallId;
 use crate::int::to_u32;
-use crate::operations::{CallId, Envelope, Operations};
+use crate::operations::{Envelope, Operations};
 use crate::options::Semantics;
 use crate::walk::Walked;
 

@@ -6,14 +6,9 @@ use patterns::matched::{Completion, Interval};
 use super::Place;
 use super::flagged::Flagged;
 use crate::call_tree::PathId;
+use crate::ids::CallId;
 use crate::int::to_u32;
 use crate::severity::Row;
-
-/// Position of a call in [`Calls`].
-pub type CallId = u32;
-
-/// Code for "no call".
-pub const NO_CALL: CallId = CallId::MAX;
 
 /// A call that contains communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +91,7 @@ impl Calls {
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
         self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
-        to_u32(self.kept.len() - 1)
+        CallId::new(self.kept.len() - 1)
     }
 
     #[cold]
@@ -118,7 +113,7 @@ impl Calls {
     /// # Panics
     /// If there is no such call.
     pub fn leave(&mut self, id: CallId, time: Ticks, is_analysed: bool) {
-        let call = &mut self.kept[id as usize];
+        let call = &mut self.kept[id.index()];
         let ticks = time - call.enter;
         call.what = call.what.with(ANALYSED, is_analysed);
         call.length = u32::try_from(ticks).unwrap_or_else(|_| {
@@ -133,7 +128,7 @@ impl Calls {
     /// # Panics
     /// If there is no such call.
     pub fn never_return(&mut self, id: CallId) {
-        let what = &mut self.kept[id as usize].what;
+        let what = &mut self.kept[id.index()].what;
         *what = what.with(OPEN, true);
         self.open = self.open.max(Some(id));
     }
@@ -144,13 +139,13 @@ impl Calls {
     /// If there is no such call.
     #[inline]
     pub fn get(&self, id: CallId) -> Call {
-        self.read(&self.kept[id as usize])
+        self.read(&self.kept[id.index()])
     }
 
     /// A call, if there is one.
     #[inline]
     pub fn find(&self, id: CallId) -> Option<Call> {
-        self.kept.get(id as usize).map(|kept| self.read(kept))
+        self.kept.get(id.index()).map(|kept| self.read(kept))
     }
 
     /// The call site of a call.
@@ -168,7 +163,7 @@ impl Calls {
     /// If there is no such call.
     #[inline]
     pub fn site_number(&self, id: CallId) -> usize {
-        self.kept[id as usize].what.number()
+        self.kept[id.index()].what.number()
     }
 
     /// All call sites.
@@ -235,6 +230,6 @@ mod tests {
         assert_eq!(ids.map(|id| calls.get(id).site.path), [30, 31, 30, 99]);
         assert_eq!(calls.last_open(), Some(calls.get(ids[3])));
         assert!(calls.get(ids[3]).never_returned && !calls.get(ids[0]).never_returned);
-        assert_eq!((calls.find(4), calls.find(NO_CALL)), (None, None));
+        assert_eq!((calls.find(CallId::new(4)), calls.find(CallId::NONE)), (None, None));
     }
 }

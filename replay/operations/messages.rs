@@ -4,9 +4,8 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use super::CallId;
 use super::flagged::Flagged;
-use crate::ids::EventNumber;
+use crate::ids::{CallId, EventNumber};
 use crate::int::to_u32;
 
 /// Envelope of a message: with the direction it decides which messages match (MPI 3.1, section 3.2.3).
@@ -67,7 +66,7 @@ pub struct Send {
     pub bytes: u64,
     /// The call that sent it.
     pub call: CallId,
-    /// The call that completed it; [`NO_CALL`](super::NO_CALL) if the trace does not show that.
+    /// The call that completed it; [none](CallId::NONE) if the trace does not show that.
     pub completion: CallId,
     /// The event.
     pub position: EventNumber,
@@ -169,7 +168,6 @@ impl Receive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::NO_CALL;
 
     #[test]
     fn envelopes_are_known_by_rank_until_nothing_is_added_any_more() {
@@ -186,8 +184,8 @@ mod tests {
         let receive = Receive {
             time: -1,
             bytes: u64::MAX,
-            call: 0,
-            posting: NO_CALL,
+            call: CallId::default(),
+            posting: CallId::NONE,
             position: EventNumber::new(1),
             posted_at: EventNumber::NONE,
             posted: 2,

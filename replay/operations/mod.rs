@@ -11,12 +11,12 @@ use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
 
 use crate::call_tree::PathId;
-use crate::ids::EventNumber;
+use crate::ids::{CallId, EventNumber};
 use crate::journal::EventSpot;
 use crate::severity::Row;
 use crate::wire::wire;
 
-pub use calls::{Call, CallId, CallSite, Calls, NO_CALL};
+pub use calls::{Call, CallSite, Calls};
 pub(crate) use flagged::Flagged;
 pub use messages::{Envelope, Envelopes, Receive, Send};
 

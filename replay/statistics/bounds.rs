@@ -7,7 +7,8 @@ use patterns::matched::Interval;
 use super::SUBJECTS;
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
-use crate::operations::{CallId, Operations};
+use crate::ids::CallId;
+use crate::operations::Operations;
 use crate::options::Semantics;
 use crate::walk::Walked;
 

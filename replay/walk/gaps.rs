@@ -8,8 +8,7 @@ use rustc_hash::FxHashMap;
 use super::process::ProcessWalk;
 use crate::call_tree::NO_SITE;
 use crate::findings::Finding;
-use crate::ids::EventNumber;
-use crate::operations::CallId;
+use crate::ids::{CallId, EventNumber};
 use crate::trace::Artificial;
 
 /// Maximum number of messages on a channel; larger counts are impossible.

@@ -18,12 +18,10 @@ use super::{Positions, Walked, WalkedLocation, WalkedProcess};
 use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
-use crate::ids::EventNumber;
+use crate::ids::{CallId, EventNumber};
 use crate::journal::Spot;
 use crate::metrics::Metrics;
-use crate::operations::{
-    CallId, CallSite, Calls, Collective, Gap, NO_CALL, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT,
-};
+use crate::operations::{CallSite, Calls, Collective, Gap, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
 use crate::results::Results;
 use crate::severity::{MetricId, amount};
 use crate::trace::{Artificial, RegionKind, Trace};
@@ -213,7 +211,7 @@ impl<'t> ProcessWalk<'t> {
     pub(super) fn leave_innermost(&mut self, thread: usize, time: Ticks) {
         let Some(frame) = self.threads[thread].stack.last() else { return };
         match self.trace.kinds.get(frame.region as usize) {
-            Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != NO_CALL => {
+            Some(&kind) if kind.is_mpi || kind.is_special() || frame.call != CallId::NONE => {
                 self.leave_call(thread, kind, time);
             }
             _ => {
@@ -270,7 +268,7 @@ impl<'t> ProcessWalk<'t> {
         let is_outermost = kind.is_mpi && state.stack.mpi_depth == 0;
         if is_outermost {
             state.elapsed.mpi += time - frame.enter;
-            if frame.call == NO_CALL {
+            if frame.call == CallId::NONE {
                 state.mark_silent_call(frame.row);
             }
         }
@@ -306,7 +304,7 @@ impl<'t> ProcessWalk<'t> {
     #[inline(always)]
     pub(super) fn call(&mut self, thread: usize) -> Option<CallId> {
         match self.threads[thread].stack.last()?.call {
-            NO_CALL => self.begin_call(thread),
+            CallId::NONE => self.begin_call(thread),
             call => Some(call),
         }
     }
@@ -460,7 +458,7 @@ impl<'t> ProcessWalk<'t> {
 #[inline(always)]
 fn call_of(frame: &Frame, thread: usize, location: u32, trace: &Trace, calls: &mut Calls) -> CallId {
     let Frame { call, path, row, enter, region, .. } = *frame;
-    if call != NO_CALL {
+    if call != CallId::NONE {
         return call;
     }
     calls.enter(thread, (path, row), enter, || {
@@ -493,7 +491,7 @@ pub(super) fn close_call(
         coverage.add(fate, time - frame.enter);
         is_analysed = fate == Fate::Analysed;
     }
-    if frame.call != NO_CALL {
+    if frame.call != CallId::NONE {
         operations.calls.leave(frame.call, time, is_analysed);
     }
     if kind.completion == Completion::WaitMany && frame.last_receive != NONE {

@@ -11,9 +11,9 @@ use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
 use crate::findings::Finding;
-use crate::ids::EventNumber;
+use crate::ids::{CallId, EventNumber};
 use crate::int::to_u32;
-use crate::operations::{CallId, Envelope, Envelopes, Flagged, NO_CALL, Operations, Receive, Send};
+use crate::operations::{Envelope, Envelopes, Flagged, Operations, Receive, Send};
 
 /// The operation of an active request.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl ProcessWalk<'_> {
                 time,
                 bytes: message.bytes,
                 call,
-                completion: if request.is_some() { NO_CALL } else { call },
+                completion: if request.is_some() { CallId::NONE } else { call },
                 position: event,
                 completed: if request.is_some() { EventNumber::NONE } else { event },
                 envelope: Flagged::new(envelope),
@@ -205,7 +205,7 @@ impl ProcessWalk<'_> {
     /// Returns the posting of a receive in the current call.
     #[inline(always)]
     fn posting(&mut self, thread: usize, order: u32) -> Posting {
-        let call = self.call(thread).unwrap_or(NO_CALL);
+        let call = self.call(thread).unwrap_or(CallId::NONE);
         Posting { call, position: self.mark_operation(thread), order }
     }
 
@@ -219,7 +219,7 @@ impl ProcessWalk<'_> {
             call => call,
         };
         let (Some(envelope), Some(call)) = (envelope, call) else { return };
-        let posting = posting.filter(|posting| posting.call != NO_CALL);
+        let posting = posting.filter(|posting| posting.call != CallId::NONE);
         let event = self.mark_operation(thread);
         let position = to_u32(self.operations.receives.len());
         let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));

@@ -11,7 +11,8 @@ use super::stack::Frame;
 use super::thread::{Numbering, Thread};
 use crate::call_tree::{CallTree, NO_SITE, PathId};
 use crate::coverage::Coverage;
-use crate::operations::{NO_CALL, Operations};
+use crate::ids::CallId;
+use crate::operations::Operations;
 use crate::severity::Row;
 use crate::trace::{RegionKind, Trace};
 
@@ -89,11 +90,11 @@ impl<'r> Run<'r> {
         let is_outermost = is_mpi && stack.mpi_depth == 0;
         let mut silent = None;
         if let Some(frame) = stack.pop()
-            && (is_mpi || frame.call != NO_CALL)
+            && (is_mpi || frame.call != CallId::NONE)
         {
             if is_outermost {
                 elapsed.mpi += time - frame.enter;
-                silent = (frame.call == NO_CALL).then_some(frame.row);
+                silent = (frame.call == CallId::NONE).then_some(frame.row);
             }
             close_call(frame, is_outermost, time, self.trace, self.operations, self.coverage);
         }

@@ -7,8 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
-use crate::ids::EventNumber;
-use crate::operations::{CallId, NO_CALL};
+use crate::ids::{CallId, EventNumber};
 use crate::severity::Row;
 
 /// Stands for "no calling context", "no barrier" and "no receive".
@@ -52,7 +51,7 @@ impl Frame {
             region,
             enter,
             entered: EventNumber::NONE,
-            call: NO_CALL,
+            call: CallId::NONE,
             collective_begin: None,
             fate: None,
             context: NONE,

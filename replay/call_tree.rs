@@ -6,14 +6,9 @@
 
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce};
-use crate::int::to_u32;
+use crate::ids::PathId;
+use crate::int::to_u64;
 use crate::wire::{self, batch_of, wire};
-
-/// A call path: position in a [`CallTree`].
-pub type PathId = u32;
-
-/// Stands for "no call path".
-pub const NO_PATH: PathId = PathId::MAX;
 
 /// Stands for "no call site known".
 pub const NO_SITE: u32 = u32::MAX;
@@ -21,7 +16,7 @@ pub const NO_SITE: u32 = u32::MAX;
 /// A node of a call tree: a region and the path that it was entered from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CallPath {
-    /// The path that it was entered from; [`NO_PATH`] at a root.
+    /// The path that it was entered from; [none](PathId::NONE) at a root.
     pub parent: PathId,
     /// Position among the regions of the [`Trace`](crate::trace::Trace).
     pub region: u32,
@@ -57,7 +52,7 @@ impl CallTree {
         let mut at = self.place(wanted);
         loop {
             let &path = self.places.get(at)?;
-            if *self.paths.get(path as usize)? == wanted {
+            if *self.paths.get(path.index())? == wanted {
                 return Some(path);
             }
             at = (at + 1) & (self.places.len() - 1);
@@ -67,7 +62,7 @@ impl CallTree {
     /// Returns the place of a path in the hash table, or the free one that it would get.
     #[inline]
     fn place(&self, CallPath { parent, region, site }: CallPath) -> usize {
-        let key = u64::from(parent) << 32 | u64::from(region);
+        let key = to_u64(parent.index()) << 32 | u64::from(region);
         let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 ^ site.wrapping_mul(0x9e37_79b9);
         hash as usize & self.places.len().wrapping_sub(1)
     }
@@ -77,18 +72,18 @@ impl CallTree {
         self.paths.push(path);
         if 2 * self.paths.len() > self.places.len() {
             self.places.clear();
-            self.places.resize((4 * self.paths.len()).next_power_of_two().max(64), NO_PATH);
-            (0..self.paths.len()).for_each(|path| self.settle(to_u32(path)));
+            self.places.resize((4 * self.paths.len()).next_power_of_two().max(64), PathId::NONE);
+            (0..self.paths.len()).for_each(|path| self.settle(PathId::new(path)));
         } else {
-            self.settle(to_u32(self.paths.len() - 1));
+            self.settle(PathId::new(self.paths.len() - 1));
         }
-        to_u32(self.paths.len() - 1)
+        PathId::new(self.paths.len() - 1)
     }
 
     /// Enters a path into the hash table.
     fn settle(&mut self, path: PathId) {
-        let mut at = self.place(self.paths[path as usize]);
-        while self.places[at] != NO_PATH {
+        let mut at = self.place(self.paths[path.index()]);
+        while self.places[at] != PathId::NONE {
             at = (at + 1) & (self.places.len() - 1);
         }
         self.places[at] = path;
@@ -116,14 +111,14 @@ impl CallTree {
 
     /// Adds the paths of `other`; returns their numbers here.
     pub fn merge(&mut self, other: &[CallPath]) -> Vec<PathId> {
-        self.merge_below(NO_PATH, other)
+        self.merge_below(PathId::NONE, other)
     }
 
     /// Adds the paths of `other`, its roots below a path; returns their numbers here.
     pub fn merge_below(&mut self, above: PathId, other: &[CallPath]) -> Vec<PathId> {
         let mut here: Vec<PathId> = Vec::with_capacity(other.len());
         for path in other {
-            let parent = if path.parent == NO_PATH { above } else { here[path.parent as usize] };
+            let parent = if path.parent == PathId::NONE { above } else { here[path.parent.index()] };
             here.push(self.enter(parent, path.region, path.site));
         }
         here
@@ -131,20 +126,20 @@ impl CallTree {
 
     /// Returns the paths without parent.
     pub fn roots(&self) -> impl Iterator<Item = PathId> + '_ {
-        (0..self.paths.len()).filter(|&at| self.paths[at].parent == NO_PATH).map(|at| to_u32(at))
+        (0..self.paths.len()).filter(|&at| self.paths[at].parent == PathId::NONE).map(PathId::new)
     }
 
     /// Returns the same paths below one root, which has number 0, and the number of each path in that tree. A
     /// root whose region is `region` or `stands_for` becomes this root.
     pub fn below_root(&self, region: u32, stands_for: u32) -> (CallTree, Vec<PathId>) {
         let mut tree = CallTree::default();
-        let root = tree.enter(NO_PATH, region, NO_SITE);
+        let root = tree.enter(PathId::NONE, region, NO_SITE);
         let mut numbers: Vec<PathId> = Vec::with_capacity(self.paths.len());
         for path in &self.paths {
             numbers.push(match path.parent {
-                NO_PATH if [region, stands_for].contains(&path.region) => root,
-                NO_PATH => tree.enter(root, path.region, path.site),
-                parent => tree.enter(numbers[parent as usize], path.region, path.site),
+                PathId::NONE if [region, stands_for].contains(&path.region) => root,
+                PathId::NONE => tree.enter(root, path.region, path.site),
+                parent => tree.enter(numbers[parent.index()], path.region, path.site),
             });
         }
         (tree, numbers)
@@ -154,25 +149,26 @@ impl CallTree {
     /// the order of their numbers.
     pub fn preorder(&self) -> Vec<PathId> {
         // The last child of each path, and the sibling before each.
-        let mut last = vec![NO_PATH; self.paths.len()];
-        let mut before = vec![NO_PATH; self.paths.len()];
-        let mut last_root = NO_PATH;
+        let mut last = vec![PathId::NONE; self.paths.len()];
+        let mut before = vec![PathId::NONE; self.paths.len()];
+        let mut last_root = PathId::NONE;
         for (at, path) in self.paths.iter().enumerate() {
-            let last = if path.parent == NO_PATH { &mut last_root } else { &mut last[path.parent as usize] };
-            before[at] = std::mem::replace(last, to_u32(at));
+            let last =
+                if path.parent == PathId::NONE { &mut last_root } else { &mut last[path.parent.index()] };
+            before[at] = std::mem::replace(last, PathId::new(at));
         }
         let mut open: Vec<PathId> = Vec::new();
         let open_all = |mut path: PathId, open: &mut Vec<PathId>| {
-            while path != NO_PATH {
+            while path != PathId::NONE {
                 open.push(path);
-                path = before[path as usize];
+                path = before[path.index()];
             }
         };
         open_all(last_root, &mut open);
         let mut order = Vec::with_capacity(self.paths.len());
         while let Some(path) = open.pop() {
             order.push(path);
-            open_all(last[path as usize], &mut open);
+            open_all(last[path.index()], &mut open);
         }
         order
     }
@@ -208,10 +204,12 @@ wire!(CallPath { [parent, region], site });
 mod tests {
     use super::*;
 
-    fn tree(paths: &[(PathId, u32)]) -> CallTree {
+    const NO_PATH: usize = u32::MAX as usize;
+
+    fn tree(paths: &[(usize, u32)]) -> CallTree {
         let mut tree = CallTree::default();
         for &(parent, region) in paths {
-            tree.enter(parent, region, NO_SITE);
+            tree.enter(PathId::new(parent), region, NO_SITE);
         }
         tree
     }
@@ -220,7 +218,7 @@ mod tests {
     fn merging_keeps_known_paths_and_appends_the_others() {
         let mut a = tree(&[(NO_PATH, 9), (0, 1)]);
         let b = tree(&[(NO_PATH, 9), (0, 2), (1, 3), (0, 1)]);
-        assert_eq!(a.merge(b.paths()), [0, 2, 3, 1]);
+        assert_eq!(a.merge(b.paths()), [0, 2, 3, 1].map(PathId::new));
         assert_eq!(a.len(), 4);
     }
 
@@ -244,23 +242,26 @@ mod tests {
     #[test]
     fn preorder_puts_children_behind_their_parent() {
         let tree = tree(&[(NO_PATH, 9), (0, 1), (0, 2), (1, 3), (2, 4), (1, 5)]);
-        assert_eq!(tree.preorder(), [0, 1, 3, 5, 2, 4]);
+        assert_eq!(tree.preorder(), [0, 1, 3, 5, 2, 4].map(PathId::new));
     }
 
     #[test]
     fn paths_merged_below_another_one_have_it_in_place_of_nothing() {
         let mut a = tree(&[(NO_PATH, 9), (0, 1)]);
-        assert_eq!(a.merge_below(0, tree(&[(NO_PATH, 1), (0, 2)]).paths()), [1, 2]);
-        assert_eq!(a.paths()[2], CallPath { parent: 1, region: 2, site: NO_SITE });
+        let below = tree(&[(NO_PATH, 1), (0, 2)]);
+        assert_eq!(a.merge_below(PathId::default(), below.paths()), [1, 2].map(PathId::new));
+        assert_eq!(a.paths()[2], CallPath { parent: PathId::new(1), region: 2, site: NO_SITE });
     }
 
     #[test]
     fn one_root_above_all_takes_the_place_of_those_that_it_stands_for() {
         let tree = tree(&[(NO_PATH, 9), (0, 7), (NO_PATH, 8), (2, 7), (NO_PATH, 6)]);
+        let roots = |tree: &CallTree| tree.roots().collect::<Vec<_>>();
+        let root = vec![PathId::default()];
         let (below, numbers) = tree.below_root(5, 5);
-        assert_eq!((below.roots().collect::<Vec<_>>(), numbers), (vec![0], vec![1, 2, 3, 4, 5]));
+        assert_eq!((&roots(&below), &numbers[..]), (&root, &[1, 2, 3, 4, 5].map(PathId::new)[..]));
         let (below, numbers) = tree.below_root(8, 9);
-        assert_eq!((below.roots().collect::<Vec<_>>(), numbers), (vec![0], vec![0, 1, 0, 1, 2]));
+        assert_eq!((&roots(&below), &numbers[..]), (&root, &[0, 1, 0, 1, 2].map(PathId::new)[..]));
         assert_eq!(below.paths()[0].region, 8);
     }
 }

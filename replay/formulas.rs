@@ -136,7 +136,7 @@ impl Formulas {
             Formula::Selected(of, regions) => {
                 column = severities.column(*of).into_owned();
                 for (value, &path) in column.iter_mut().zip(severities.paths()) {
-                    if !regions.holds(paths[path as usize].region) {
+                    if !regions.holds(paths[path.index()].region) {
                         *value = 0;
                     }
                 }
@@ -189,7 +189,8 @@ fn combine(column: &mut Vec<i64>, other: &[i64], operation: impl Fn(i64, i64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call_tree::{CallTree, NO_PATH, NO_SITE};
+    use crate::call_tree::{CallTree, NO_SITE};
+    use crate::ids::PathId;
     use crate::options::Semantics;
     use crate::trace::Trace;
     use model::{Paradigm, Region, RegionRole};
@@ -211,11 +212,11 @@ mod tests {
         let trace = Trace::new(definitions, Semantics::Corrected).unwrap();
         let metrics = Metrics::new(true);
         let mut tree = CallTree::default();
-        tree.enter(NO_PATH, 0, NO_SITE);
-        tree.enter(0, 1, NO_SITE);
-        tree.enter(0, 2, NO_SITE);
+        let root = tree.enter(PathId::NONE, 0, NO_SITE);
+        tree.enter(root, 1, NO_SITE);
+        tree.enter(root, 2, NO_SITE);
         let mut severities = Severities::default();
-        (0..3).for_each(|path| assert_eq!(severities.row(path), path));
+        (0..3).for_each(|path| assert_eq!(severities.row(PathId::new(path)).index(), path));
         severities.set_column(metrics.time, vec![50, 30, 20]);
         let formulas = Formulas::new(&trace, &metrics);
         let column = |id: &str| {

@@ -7,8 +7,8 @@
 //! Nothing is stored, as the product of workers and call paths may be too large. Values are computed when
 //! they are requested.
 
-use crate::call_tree::{CallPath, NO_PATH, PathId};
-use crate::int::to_u32;
+use crate::call_tree::CallPath;
+use crate::ids::PathId;
 use crate::metrics::Metrics;
 use crate::severity::Severities;
 use crate::trace::Trace;
@@ -20,7 +20,7 @@ const LEAST_PART: i128 = 10_000_000_000;
 /// The time of the main thread of a process in which other threads may be idle.
 #[derive(Clone, Debug)]
 pub struct IdleThreads {
-    /// By call path: the outermost parallel region above it or the path itself, or [`NO_PATH`].
+    /// By call path: the outermost parallel region above it or the path itself, or none.
     parallel: Vec<PathId>,
     /// The main thread's time outside of parallel regions, by call path.
     outside: Vec<(PathId, i64)>,
@@ -33,9 +33,9 @@ pub struct IdleThreads {
 fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
     let mut parallel: Vec<PathId> = Vec::with_capacity(paths.len());
     for (at, path) in paths.iter().enumerate() {
-        let above = if path.parent == NO_PATH { NO_PATH } else { parallel[path.parent as usize] };
+        let above = if path.parent == PathId::NONE { PathId::NONE } else { parallel[path.parent.index()] };
         let is_parallel = trace.kinds.get(path.region as usize).is_some_and(|kind| kind.is_parallel);
-        parallel.push(if above == NO_PATH && is_parallel { to_u32(at) } else { above });
+        parallel.push(if above == PathId::NONE && is_parallel { PathId::new(at) } else { above });
     }
     parallel
 }
@@ -55,7 +55,7 @@ impl IdleThreads {
         let parallel = parallel_regions(trace, &process.paths);
         let times = main.dense(metrics.time).iter().zip(main.paths());
         let outside = times
-            .filter(|&(&time, &path)| time > 0 && parallel[path as usize] == NO_PATH)
+            .filter(|&(&time, &path)| time > 0 && parallel[path.index()] == PathId::NONE)
             .map(|(&time, &path)| (path, time))
             .collect();
         let inside = sums(&parallel, metrics, main);
@@ -82,8 +82,10 @@ impl IdleThreads {
 /// Returns a location's time in each outermost parallel region, in the order of the regions.
 fn sums(parallel: &[PathId], metrics: &Metrics, severities: &Severities) -> Vec<(PathId, i64)> {
     let times = severities.dense(metrics.time).iter().zip(severities.paths());
-    let mut sums: Vec<(PathId, i64)> =
-        times.map(|(&time, &path)| (parallel[path as usize], time)).filter(|sum| sum.0 != NO_PATH).collect();
+    let mut sums: Vec<(PathId, i64)> = times
+        .map(|(&time, &path)| (parallel[path.index()], time))
+        .filter(|sum| sum.0 != PathId::NONE)
+        .collect();
     sums.sort_unstable();
     sums.dedup_by(|next, sum| {
         let is_same = next.0 == sum.0;

@@ -37,7 +37,7 @@ macro_rules! ids {
                 $name(self.0.wrapping_add(1))
             }
 
-            /// All before another one, from this one on.
+            /// Returns all from this one up to `end`, which is excluded.
             #[inline(always)]
             pub fn until(
                 self,
@@ -97,6 +97,13 @@ ids! {
     /// An event that others may depend on: its [position in the journal](EventNumber::in_journal) or its
     /// [record](EventNumber::record), whichever the walk was [run with](crate::walk::Positions).
     EventNumber;
+
+    /// A call path of a process, or of several: its place in a [`CallTree`](crate::call_tree::CallTree).
+    PathId;
+
+    /// A row of a location's [`Severities`](crate::severity::Severities): one of the call paths that it has
+    /// used.
+    Row;
 
     /// A call of a process: its place in [`Calls`](crate::operations::Calls).
     CallId;

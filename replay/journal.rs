@@ -19,9 +19,8 @@ use model::Ticks;
 
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::ids::{EventNumber, JournalPosition, RecordNumber};
+use crate::ids::{EventNumber, JournalPosition, RecordNumber, Row};
 use crate::int::to_u32;
-use crate::severity::Row;
 use crate::wire::{Half, Halves, Wire};
 
 /// An event of a location that others may depend on.
@@ -82,7 +81,7 @@ impl EventSpot {
 /// Bits of the ticks in a word, the largest number of ticks in it, and the number of rows that fit.
 const TICK_BITS: u32 = 19;
 const MOST_TICKS: u32 = (1 << TICK_BITS) - 1;
-const ROWS: Row = WIDE >> TICK_BITS;
+const ROWS: u32 = WIDE >> TICK_BITS;
 
 /// Flag of a word that has the place of a larger piece; events have it, too, together with the next bit.
 const WIDE: u32 = 1 << 31;
@@ -134,7 +133,7 @@ impl Journal {
     /// Adds the times of pieces of another journal.
     pub fn spend_all(&mut self, other: &Journal, pieces: Range<JournalPosition>) {
         for &piece in &other.pieces[pieces.start.index()..pieces.end.index()] {
-            if piece >= WIDE || !self.spend_short(piece >> TICK_BITS, piece & MOST_TICKS) {
+            if piece >= WIDE || !self.spend_short(Row::of_half(piece >> TICK_BITS), piece & MOST_TICKS) {
                 let (row, ticks) = other.read(piece);
                 self.add(row, ticks);
             }
@@ -145,7 +144,8 @@ impl Journal {
     /// whether this was the case. It calls no function, and so saves no registers.
     #[inline(always)]
     fn spend_short(&mut self, row: Row, ticks: u32) -> bool {
-        let Some(end) = self.ends.get_mut(row as usize) else { return false };
+        let Some(end) = self.ends.get_mut(row.index()) else { return false };
+        let row = row.to_half();
         if *end <= self.open {
             if ticks == 0 {
                 return true;
@@ -172,7 +172,7 @@ impl Journal {
         if ticks == 0 {
             return;
         }
-        let at = row as usize;
+        let at = row.index();
         if at >= self.ends.len() {
             self.ends.resize(at + 1, 0);
         }
@@ -189,7 +189,7 @@ impl Journal {
 
     fn encode(&mut self, row: Row, ticks: Ticks) -> u32 {
         match u32::try_from(ticks) {
-            Ok(ticks) if row < ROWS && ticks <= MOST_TICKS => row << TICK_BITS | ticks,
+            Ok(ticks) if row.to_half() < ROWS && ticks <= MOST_TICKS => row.to_half() << TICK_BITS | ticks,
             _ => {
                 let at = to_u32(self.wide.len());
                 assert!(at < ELSEWHERE, "a location has too many long pieces of time");
@@ -202,7 +202,7 @@ impl Journal {
     /// Marks an event in a row; returns its position.
     #[inline]
     pub fn mark(&mut self, row: Row) -> JournalPosition {
-        self.pieces.push(MARK | row);
+        self.pieces.push(MARK | row.to_half());
         self.close();
         JournalPosition::new(self.pieces.len() - 1)
     }
@@ -230,7 +230,7 @@ impl Journal {
         match self.pieces[position.index()] {
             MARK.. => {}
             piece @ WIDE.. => self.wide[(piece & !WIDE) as usize].ticks = ticks,
-            piece => self.pieces[position.index()] = self.encode(piece >> TICK_BITS, ticks),
+            piece => self.pieces[position.index()] = self.encode(Row::of_half(piece >> TICK_BITS), ticks),
         }
     }
 
@@ -253,10 +253,10 @@ impl Journal {
     #[inline(always)]
     fn read(&self, piece: u32) -> (Row, Ticks) {
         if piece < WIDE {
-            return (piece >> TICK_BITS, (piece & MOST_TICKS).into());
+            return (Row::of_half(piece >> TICK_BITS), (piece & MOST_TICKS).into());
         }
         match piece {
-            MARK.. => (piece & !MARK, 0),
+            MARK.. => (Row::of_half(piece & !MARK), 0),
             _ => {
                 let Wide { row, ticks } = self.wide[(piece & !WIDE) as usize];
                 (row, ticks)
@@ -289,6 +289,10 @@ mod tests {
         JournalPosition::new(number)
     }
 
+    fn of_row((row, ticks): (u32, Ticks)) -> (Row, Ticks) {
+        (Row::of_half(row), ticks)
+    }
+
     #[test]
     fn pieces_of_any_length_come_back_and_no_time_takes_no_place() {
         let mut journal = Journal::default();
@@ -300,38 +304,41 @@ mod tests {
             (6, Ticks::MIN),
             (ROWS - 1, 1),
             (ROWS, 2),
-        ];
+        ]
+        .map(of_row);
         for (row, ticks) in pieces {
             journal.spend(row, ticks);
-            journal.spend(4, 0);
+            journal.spend(Row::new(4), 0);
         }
-        let event = journal.mark(1 << 28);
-        journal.spend(7, -9);
-        let expected: Vec<_> = pieces.into_iter().chain([(1 << 28, 0), (7, -9)]).collect();
+        let event = journal.mark(Row::new(1 << 28));
+        journal.spend(Row::new(7), -9);
+        let expected: Vec<_> = pieces.into_iter().chain([(1 << 28, 0), (7, -9)].map(of_row)).collect();
         assert_eq!(journal.pieces(at(0)..journal.len()).collect::<Vec<_>>(), expected);
-        assert_eq!((event, journal.piece(event)), (at(7), (1 << 28, 0)));
+        assert_eq!((event, journal.piece(event)), (at(7), of_row((1 << 28, 0))));
         for (position, ticks) in (0..9).zip([1 << TICK_BITS, 0, 3, -1, Ticks::MAX, 0, 1 << 20, 0, -5]) {
             journal.set(at(position), ticks);
             assert_eq!(journal.piece(at(position)), (expected[position].0, ticks));
         }
-        assert_eq!(journal.pieces(at(1)..at(3)).collect::<Vec<_>>(), [(5, 0), (8, 3)]);
+        assert_eq!(journal.pieces(at(1)..at(3)).collect::<Vec<_>>(), [(5, 0), (8, 3)].map(of_row));
     }
 
     #[test]
     fn row_has_one_piece_between_two_events_and_none_before() {
+        let [row_0, row_1, row_2] = [0, 1, 2].map(Row::new);
         let mut journal = Journal::default();
         for ticks in [4, MOST_TICKS.into(), 1 << 33, -4] {
-            journal.spend(2, ticks);
-            journal.spend(1, 5);
+            journal.spend(row_2, ticks);
+            journal.spend(row_1, 5);
         }
-        assert_eq!(journal.mark(2), at(2));
-        journal.spend(2, 3);
-        journal.spend(0, 1);
-        journal.spend(2, 3);
+        assert_eq!(journal.mark(row_2), at(2));
+        journal.spend(row_2, 3);
+        journal.spend(row_0, 1);
+        journal.spend(row_2, 3);
         let pieces: Vec<_> = journal.pieces(at(0)..journal.len()).collect();
-        assert_eq!(pieces, [(2, (1 << 33) + Ticks::from(MOST_TICKS)), (1, 20), (2, 0), (2, 6), (0, 1)]);
+        let expected = [(2, (1 << 33) + Ticks::from(MOST_TICKS)), (1, 20), (2, 0), (2, 6), (0, 1)];
+        assert_eq!(pieces, expected.map(of_row));
         journal.shrink();
-        journal.spend(2, 1);
+        journal.spend(row_2, 1);
         assert_eq!(journal.len(), at(6));
     }
 }

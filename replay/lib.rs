@@ -12,7 +12,8 @@
 //! integer ticks, orders are those of ranks, and the report contains nothing about the run of the analysis.
 //!
 //! More is in `docs/architecture.md` of the project.
-// Casts that may lose bits are written once, in `int`: whoever reads one elsewhere need not ask whether its number fits.
+
+// Casts that may lose bits are only in `int`: no reader of another one need ask whether its number fits.
 #![cfg_attr(
     not(test),
     deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::undocumented_unsafe_blocks)

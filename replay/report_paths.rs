@@ -1,11 +1,11 @@
 //! The call paths of the report: those of all processes merged, parents before children and siblings
 //! together.
 
-use crate::call_tree::{CallPath, CallTree, NO_PATH, NO_SITE, PathId, merge_all};
+use crate::call_tree::{CallPath, CallTree, NO_SITE, merge_all};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::functions::Functions;
-use crate::ids::ReportPath;
+use crate::ids::{PathId, ReportPath};
 use crate::trace::{Artificial, Trace};
 use crate::walk::WalkedProcess;
 
@@ -20,7 +20,7 @@ pub struct Node {
     pub site: u32,
 }
 
-/// The call paths of the report. Its numbers are those of a walk through the tree in preorder.
+/// The call paths of the report, numbered in preorder.
 #[derive(Clone, Debug)]
 pub struct ReportPaths {
     /// All call paths, in preorder.
@@ -45,10 +45,11 @@ impl ReportPaths {
         // main thread are lost, or none of them names the program.
         let unnamed = trace.artificial(Artificial::Program);
         let merge = |tree: &mut CallTree, paths: &[CallPath]| {
-            let names_program = |path: &CallPath| path.parent == NO_PATH && trace.is_program(path.region);
+            let names_program =
+                |path: &CallPath| path.parent == PathId::NONE && trace.is_program(path.region);
             let above = match paths.is_empty() || paths.iter().any(names_program) {
-                true => NO_PATH,
-                false => tree.enter(NO_PATH, unnamed, NO_SITE),
+                true => PathId::NONE,
+                false => tree.enter(PathId::NONE, unnamed, NO_SITE),
             };
             tree.merge_below(above, paths)
         };
@@ -60,7 +61,7 @@ impl ReportPaths {
         let mut merged: Vec<Vec<PathId>> =
             processes.iter().map(|process| merge(&mut tree, &process.paths)).collect();
         // One root: the program, if all processes that name one name the same.
-        let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root as usize].region).collect();
+        let roots: Vec<u32> = tree.roots().map(|root| tree.paths()[root.index()].region).collect();
         let named: Vec<u32> = roots.iter().copied().filter(|&root| root != unnamed).collect();
         let root = match named[..] {
             [program] if trace.is_program(program) => program,
@@ -69,20 +70,20 @@ impl ReportPaths {
         if roots != [root] {
             let (below, places) = tree.below_root(root, unnamed);
             tree = below;
-            merged.iter_mut().flatten().for_each(|path| *path = places[*path as usize]);
+            merged.iter_mut().flatten().for_each(|path| *path = places[path.index()]);
         }
         let order = tree.preorder();
         let mut positions = vec![ReportPath::NONE; order.len()];
         for (at, &path) in order.iter().enumerate() {
-            positions[path as usize] = ReportPath::new(at);
+            positions[path.index()] = ReportPath::new(at);
         }
-        let of_report = |of: Vec<PathId>| of.into_iter().map(|path| positions[path as usize]).collect();
+        let of_report = |of: Vec<PathId>| of.into_iter().map(|path| positions[path.index()]).collect();
         let numbers = merged.into_iter().map(of_report).collect();
         // No step searches for paths after this, and there may be very many.
         let tree = tree.into_paths();
         let node = |&path: &PathId| {
-            let CallPath { parent, region, site } = tree[path as usize];
-            Node { parent: positions.get(parent as usize).copied().unwrap_or(ReportPath::NONE), region, site }
+            let CallPath { parent, region, site } = tree[path.index()];
+            Node { parent: positions.get(parent.index()).copied().unwrap_or(ReportPath::NONE), region, site }
         };
         let nodes: Vec<Node> = order.iter().map(node).collect();
         let functions = Functions::new(trace, &nodes);
@@ -99,22 +100,23 @@ impl ReportPaths {
         self.nodes.is_empty()
     }
 
-    /// All of them: parents before their children.
+    /// Returns all call paths: parents come before their children.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = ReportPath> + use<> {
         ReportPath::default().until(ReportPath::new(self.nodes.len()))
     }
 
-    /// The region of a call path.
+    /// Returns the region of a call path.
     pub fn region(&self, path: ReportPath) -> u32 {
         self.nodes[path.index()].region
     }
 
-    /// The call site of a call path, or [`NO_SITE`].
+    /// Returns the call site of a call path, or [`NO_SITE`].
     pub fn site(&self, path: ReportPath) -> u32 {
         self.nodes[path.index()].site
     }
 
-    /// The call path at or above another one that is of the function of the program itself, not of a library below.
+    /// Returns the call path at or above another one whose function belongs to the program itself, not to a
+    /// library called by it.
     pub fn own_path(&self, trace: &Trace, mut path: ReportPath) -> ReportPath {
         while trace.is_of_runtime_library(self.region(path)) {
             let Some(parent) = self.parent(path) else { break };
@@ -123,7 +125,7 @@ impl ReportPaths {
         path
     }
 
-    /// The parent of a call path; a root has none.
+    /// Returns the parent of a call path; a root has none.
     pub fn parent(&self, path: ReportPath) -> Option<ReportPath> {
         Some(self.nodes[path.index()].parent).filter(|parent| !parent.is_none())
     }

@@ -4,14 +4,11 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::PathId;
+use crate::ids::{PathId, Row};
 use crate::int::to_u32;
 
 /// Position of a metric in [`Metrics`](crate::metrics::Metrics).
 pub type MetricId = usize;
-
-/// A row of a location's [`Severities`]: one of the call paths that it has used.
-pub type Row = u32;
 
 /// Returns a number of bytes or occurrences as a severity; impossible ones from a damaged trace are limited.
 pub fn amount(value: u64) -> i64 {
@@ -90,7 +87,7 @@ impl<T: Copy + Default> Records<T> {
     #[inline]
     pub fn each(&self, row: Row, mut with: impl FnMut(MetricId, T)) {
         let Some(list) = self.list.as_deref() else { return };
-        let mut number = list.last.get(row as usize).copied().unwrap_or(0);
+        let mut number = list.last.get(row.index()).copied().unwrap_or(0);
         while number > 0 {
             let record = &list.records[number as usize - 1];
             for (&metric, value) in list.metrics[record.first..].iter().zip(record.values) {
@@ -133,7 +130,7 @@ impl<T: Copy + Default> List<T> {
     /// Returns the record of a row with the metrics from a position on, if it has one.
     #[inline]
     fn find(&self, row: Row, first: usize) -> Option<usize> {
-        let mut number = self.last.get(row as usize).copied().unwrap_or(0);
+        let mut number = self.last.get(row.index()).copied().unwrap_or(0);
         while number > 0 {
             let record = &self.records[number as usize - 1];
             if record.first == first {
@@ -146,12 +143,12 @@ impl<T: Copy + Default> List<T> {
 
     #[cold]
     fn add_record(&mut self, row: Row, first: usize) -> usize {
-        if self.last.len() <= row as usize {
-            self.last.resize(row as usize + 1, 0);
+        if self.last.len() <= row.index() {
+            self.last.resize(row.index() + 1, 0);
         }
-        let other = self.last[row as usize];
+        let other = self.last[row.index()];
         self.records.push(Record { row, other, first, values: [T::default(); LENGTH] });
-        self.last[row as usize] = to_u32(self.records.len());
+        self.last[row.index()] = to_u32(self.records.len());
         self.records.len() - 1
     }
 
@@ -213,7 +210,7 @@ impl Severities {
     #[inline]
     pub fn find_row(&self, path: PathId) -> Option<Row> {
         if self.rows.is_empty() {
-            return ((path as usize) < self.paths.len()).then_some(path);
+            return (path.index() < self.paths.len()).then(|| Row::new(path.index()));
         }
         self.search_row(path)
     }
@@ -225,11 +222,12 @@ impl Severities {
 
     #[cold]
     fn add_row(&mut self, path: PathId) -> Row {
-        let row = to_u32(self.paths.len());
-        if self.rows.is_empty() && path != row {
-            self.rows.extend(self.paths.iter().map(|&path| (path, path)));
+        let row = Row::new(self.paths.len());
+        let is_own = path.index() == row.index();
+        if self.rows.is_empty() && !is_own {
+            self.rows.extend(self.paths.iter().map(|&path| (path, Row::new(path.index()))));
         }
-        if path != row || !self.rows.is_empty() {
+        if !is_own || !self.rows.is_empty() {
             self.rows.insert(path, row);
         }
         self.paths.push(path);
@@ -269,7 +267,7 @@ impl Severities {
         let mut column = Vec::new();
         for (row, value) in self.whole.of_metric(metric) {
             column.resize(self.paths.len(), 0);
-            column[row as usize] = value;
+            column[row.index()] = value;
         }
         column.into()
     }
@@ -295,23 +293,28 @@ impl Severities {
 mod tests {
     use super::*;
 
+    fn row(number: usize) -> Row {
+        Row::new(number)
+    }
+
     #[test]
     fn values_add_up_in_their_row() {
         let mut severities = Severities::default();
-        (0..4).for_each(|path| assert_eq!(severities.row(path), path));
-        severities.add(1, 3, 5);
-        severities.add(1, 3, 2);
-        severities.add(1, 0, 1);
+        (0..4).for_each(|path| assert_eq!(severities.row(PathId::new(path)).index(), path));
+        severities.add(1, row(3), 5);
+        severities.add(1, row(3), 2);
+        severities.add(1, row(0), 1);
         assert_eq!(*severities.column(1), [1, 0, 0, 7]);
         assert!(severities.column(0).is_empty() && severities.column(9).is_empty());
-        severities.add(4, 1, 3);
+        severities.add(4, row(1), 3);
         let whole = severities.records().0;
-        assert_eq!(whole.rows().collect::<Vec<_>>(), [3, 0, 1]);
+        assert_eq!(whole.rows().collect::<Vec<_>>(), [3, 0, 1].map(row));
         let mut all = Vec::new();
-        (0..9).for_each(|row| whole.each(row, |metric, value| all.push((row, metric, value))));
+        (0..9).for_each(|at| whole.each(row(at), |metric, value| all.push((at, metric, value))));
         assert_eq!(all, [(0, 1, 1), (0, 4, 0), (1, 1, 0), (1, 4, 3), (3, 1, 7), (3, 4, 0)]);
-        assert_eq!([0, 1, 2, 9].map(|row| whole.value(4, row)), [0, 3, 0, 0]);
-        assert_eq!(whole.of_metric(1).collect::<Vec<_>>(), [(3, 7), (0, 1), (1, 0)]);
+        assert_eq!([0, 1, 2, 9].map(|at| whole.value(4, row(at))), [0, 3, 0, 0]);
+        let expected = [(3, 7), (0, 1), (1, 0)].map(|(at, value)| (row(at), value));
+        assert_eq!(whole.of_metric(1).collect::<Vec<_>>(), expected);
         assert_eq!(whole.of_metric(2).count(), 0);
     }
 
@@ -319,16 +322,16 @@ mod tests {
     fn rows_have_as_many_records_as_their_metrics_need() {
         let mut records = Records::default();
         let metrics = 3 * LENGTH;
-        for (metric, row) in (0..metrics).flat_map(|metric| [(metric, metric as Row % 3), (metric, 7)]) {
-            records.add(metric, row, 1 + metric as i128);
+        for (metric, at) in (0..metrics).flat_map(|metric| [(metric, metric % 3), (metric, 7)]) {
+            records.add(metric, row(at), 1 + metric as i128);
         }
         for metric in 0..metrics {
-            let expected = |row| if row == metric % 3 || row == 7 { 1 + metric as i128 } else { 0 };
-            (0..9).for_each(|row| assert_eq!(records.value(metric, row as Row), expected(row)));
+            let expected = |at| if at == metric % 3 || at == 7 { 1 + metric as i128 } else { 0 };
+            (0..9).for_each(|at| assert_eq!(records.value(metric, row(at)), expected(at)));
         }
         let mut rows: Vec<Row> = records.rows().collect();
         rows.sort_unstable();
-        assert_eq!(rows, [0, 1, 2, 7]);
+        assert_eq!(rows, [0, 1, 2, 7].map(row));
     }
 
     #[test]
@@ -344,14 +347,15 @@ mod tests {
     #[test]
     fn paths_used_in_their_order_are_their_own_rows() {
         let mut severities = Severities::default();
-        assert_eq!([0, 1, 0, 2].map(|path| severities.row(path)), [0, 1, 0, 2]);
+        assert_eq!([0, 1, 0, 2].map(|path| severities.row(PathId::new(path))), [0, 1, 0, 2].map(row));
         assert!(severities.rows.is_empty());
     }
 
     #[test]
     fn other_paths_get_rows_in_the_order_of_their_first_use() {
         let mut severities = Severities::default();
-        assert_eq!([0, 700, 1, 700, 0].map(|path| severities.row(path)), [0, 1, 2, 1, 0]);
-        assert_eq!(severities.paths(), [0, 700, 1]);
+        let rows = [0, 700, 1, 700, 0].map(|path| severities.row(PathId::new(path)));
+        assert_eq!(rows, [0, 1, 2, 1, 0].map(row));
+        assert_eq!(severities.paths(), [0, 700, 1].map(PathId::new));
     }
 }

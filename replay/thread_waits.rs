@@ -9,11 +9,11 @@ use std::cmp::Reverse;
 use model::Ticks;
 use patterns::matched::{Acquisition, BarrierVisit};
 
+use crate::ids::{PathId, Row};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Barrier, Operations, Place};
 use crate::results::{Instances, Results};
-use crate::severity::Row;
 use crate::statistics::Instance;
 use crate::walk::{Walked, WalkedProcess};
 
@@ -86,8 +86,8 @@ impl Finder<'_> {
         location as usize - self.process.locations[0].location
     }
 
-    fn path(&self, location: u32, row: Row) -> u32 {
-        self.results.severities[self.thread(location)].paths()[row as usize]
+    fn path(&self, location: u32, row: Row) -> PathId {
+        self.results.severities[self.thread(location)].paths()[row.index()]
     }
 
     /// Adds the waiting time of a thread.
@@ -105,7 +105,7 @@ impl Finder<'_> {
         pattern: &NumberedPattern,
         ticks: Ticks,
         (enter, exit): (Ticks, Ticks),
-        path: u32,
+        path: PathId,
         cause: Place,
     ) {
         let process = to_u32(self.process.number);

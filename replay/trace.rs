@@ -13,11 +13,12 @@ use model::{
 use patterns::matched::{BarrierClass, Completion, LockClass};
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::{CallPath, NO_PATH, NO_SITE, PathId};
+use crate::call_tree::{CallPath, NO_SITE};
 use crate::communicators::{Participants, World, participants, world};
 use crate::coverage::Fate;
 use crate::error::Error;
 use crate::findings::cut;
+use crate::ids::PathId;
 use crate::int::{to_u32, truncated};
 use crate::options::Semantics;
 use crate::thread_numbers::{NO_PLACE, places};
@@ -302,8 +303,8 @@ impl Trace {
         let mut at = path;
         let mut site = NO_SITE;
         let mut calls = 0;
-        while at != NO_PATH {
-            let call_path = paths[at as usize];
+        while at != PathId::NONE {
+            let call_path = paths[at.index()];
             // A call of MPI has no call site of its own; its caller has it.
             if calls < 2 && site == NO_SITE {
                 site = call_path.site;
@@ -699,12 +700,12 @@ pub(crate) mod tests {
         let paths: Vec<CallPath> = (0..)
             .zip(regions.bytes())
             .map(|(at, letter)| CallPath {
-                parent: if at == 0 { NO_PATH } else { at - 1 },
+                parent: if at == 0 { PathId::NONE } else { PathId::new(at - 1) },
                 region: u32::from(letter - b'a'),
-                site: if at as usize + 2 == regions.len() { 0 } else { NO_SITE },
+                site: if at + 2 == regions.len() { 0 } else { NO_SITE },
             })
             .collect();
-        trace.path_name(&paths, paths.len() as PathId - 1)
+        trace.path_name(&paths, PathId::new(paths.len() - 1))
     }
 
     #[test]

@@ -9,17 +9,16 @@ use std::cmp::Reverse;
 use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
 
-use crate::call_tree::NO_PATH;
 use crate::coverage::Fate;
 use crate::findings::Finding;
-use crate::ids::CallId;
+use crate::ids::{CallId, PathId, Row};
 use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Envelope, Operations, Place, Receive};
 use crate::results::{Instances, Results};
-use crate::severity::{Row, amount};
+use crate::severity::amount;
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
 use crate::unexplained::LongCalls;
@@ -140,7 +139,7 @@ impl Finder<'_> {
                 process: to_u32(self.process.number),
                 enter: interval.enter,
                 exit: interval.leave,
-                path: NO_PATH,
+                path: PathId::NONE,
                 cause,
             },
         );

@@ -111,10 +111,10 @@ fn ticks_of(
         let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
         for &(row, ticks) in &work {
             let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
-            if row as usize >= path.len() {
-                path.resize(row as usize + 1, 0);
+            if row.index() >= path.len() {
+                path.resize(row.index() + 1, 0);
             }
-            let sum: &mut Ticks = &mut path[row as usize];
+            let sum: &mut Ticks = &mut path[row.index()];
             *sum = (ticks - waited).saturating_add(*sum);
         }
     }

@@ -6,8 +6,8 @@ use super::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, broadcast, reduce};
 use crate::fraction::{fixed, float};
-use crate::ids::ReportPath;
-use crate::int::{nearest, to_u32};
+use crate::ids::{ReportPath, Row};
+use crate::int::nearest;
 use crate::report_paths::ReportPaths;
 use crate::results::{Results, locations};
 use crate::severity::MetricId;
@@ -82,7 +82,7 @@ pub(super) fn find(
     let mut sums = Sums::new(2, paths.len() + 1);
     for (at, rows) in critical.iter().enumerate() {
         for (row, &ticks) in rows.iter().enumerate() {
-            sums.add(0, lines.path(at, to_u32(row)), ticks.into());
+            sums.add(0, lines.path(at, Row::new(row)), ticks.into());
         }
     }
     sums.lists[1] = busy;
@@ -122,7 +122,8 @@ pub(super) fn find(
 
     let severities = results.iter_mut().flat_map(|results| &mut results.severities);
     for ((at, severities), rows) in severities.enumerate().zip(critical) {
-        for (row, &ticks) in (0..).zip(rows).filter(|(_, ticks)| **ticks > 0) {
+        for (row, &ticks) in rows.iter().enumerate().filter(|(_, ticks)| **ticks > 0) {
+            let row = Row::new(row);
             let number = lines.path(at, row).index();
             severities.add(metrics.critical_path, row, ticks);
             let share = ticks as f64 / path[number] as f64;
@@ -139,9 +140,10 @@ pub(super) fn find(
         }
         lines.all_work(at, &mut work);
         let mut activities = vec![0; work.len()];
-        for (row, &ticks) in (0..).zip(&work).filter(|(_, ticks)| **ticks > 0) {
+        for (row, &ticks) in work.iter().enumerate().filter(|(_, ticks)| **ticks > 0) {
+            let row = Row::new(row);
             let on_path = nearest(path[lines.path(at, row).index()]);
-            activities[row as usize] = on_path.min(ticks).max(0);
+            activities[row.index()] = on_path.min(ticks).max(0);
             if ticks > on_path {
                 severities.add(metrics.non_critical_path_activities, row, ticks - on_path);
             }
@@ -221,7 +223,7 @@ fn busy(
         for &(metric, sign) in &parts {
             let column = tools.formulas.column(metric, severities, paths);
             for (row, &ticks) in column.iter().enumerate() {
-                busy[lines.path(at, to_u32(row)).index()] += sign * i128::from(ticks);
+                busy[lines.path(at, Row::new(row)).index()] += sign * i128::from(ticks);
             }
         }
     }

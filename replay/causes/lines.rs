@@ -6,10 +6,10 @@ use super::points::SyncPoint;
 use super::previous::Past;
 use super::time_line::{Places, TimeLine};
 use crate::fraction::fixed;
-use crate::ids::{JournalPosition, ReportPath};
+use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
 use crate::journal::{Journal, JournalSpot};
-use crate::severity::{MetricId, Records, Row};
+use crate::severity::{MetricId, Records};
 
 /// A location of this worker.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Lines {
 
     /// The report's call path of a row.
     pub(super) fn path(&self, at: usize, row: Row) -> ReportPath {
-        self.lines[at].paths[row as usize]
+        self.lines[at].paths[row.index()]
     }
 
     /// Time map of a location in the past of an event, pruned (see [`TimeLine::pruned`]).
@@ -108,7 +108,7 @@ impl Lines {
         time.work(Past::new(None, time.points().len()), time.end(), &mut self.places, &mut work);
         into.clear();
         into.resize(paths.len(), 0);
-        work.into_iter().for_each(|(row, ticks)| into[row as usize] = ticks);
+        work.into_iter().for_each(|(row, ticks)| into[row.index()] = ticks);
     }
 
     /// Charges costs to a row.

@@ -15,8 +15,8 @@ use super::sides::{Causes, Waits};
 use super::work;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::ids::Row;
 use crate::metrics::Metrics;
-use crate::severity::Row;
 
 /// Charges costs per tick, by class, to excess by row.
 fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, costs: &Costs, excess: &[(Row, Ticks)]) {

@@ -118,7 +118,7 @@ pub fn find(
         locations.zip(journals.into_iter().zip(points))
     {
         points::sort(&mut points);
-        let rows = severities.paths().iter().map(|&path| numbers[path as usize]).collect();
+        let rows = severities.paths().iter().map(|&path| numbers[path.index()]).collect();
         lines.push(journal, points, rows, location.is_worker);
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;

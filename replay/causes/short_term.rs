@@ -20,10 +20,10 @@ use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::fraction::fixed;
 use crate::groups::Groups;
+use crate::ids::Row;
 use crate::int::to_u32;
 use crate::journal::{JournalSpot, Spot};
 use crate::metrics::Metrics;
-use crate::severity::Row;
 use crate::tools::Tools;
 use crate::trace::Trace;
 

@@ -7,9 +7,8 @@ use super::previous::Past;
 use super::reach::Reach;
 use super::time_line::TimeLine;
 use crate::groups::Groups;
-use crate::ids::{JournalPosition, ReportPath};
+use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
-use crate::severity::Row;
 use crate::tools::Tools;
 
 /// A delay at the location that waits.
@@ -29,7 +28,7 @@ pub(super) struct Wait {
 impl Wait {
     /// Returns a wait without any data yet.
     pub(super) fn new(delay: Delay) -> Wait {
-        Wait { delay, past: Past::default(), costly: 0, row: 0 }
+        Wait { delay, past: Past::default(), costly: 0, row: Row::default() }
     }
 }
 

@@ -10,10 +10,9 @@ use model::Ticks;
 
 use super::points::{Peers, SyncPoint};
 use super::previous::Past;
-use crate::ids::JournalPosition;
+use crate::ids::{JournalPosition, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
-use crate::severity::Row;
 
 /// Index from rows to entries of a list of sums under construction; one for all locations of a worker.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +32,7 @@ impl Places {
     fn add(&mut self, pieces: impl IntoIterator<Item = (Row, Ticks)>, sums: &mut Vec<(Row, Ticks)>) {
         let places = &mut self.of_rows[..];
         for (row, ticks) in pieces {
-            let place = &mut places[row as usize];
+            let place = &mut places[row.index()];
             match sums.get_mut(*place as usize) {
                 Some((its_row, sum)) if *its_row == row => *sum = ticks.saturating_add(*sum),
                 _ => {
@@ -48,7 +47,7 @@ impl Places {
     /// be, with the reference's sign (Q7) or wrong clocks.
     fn prune(&mut self, row: Row, taken: Ticks, sums: &mut Vec<(Row, Ticks)>) {
         self.add([(row, 0)], sums);
-        let sum = &mut sums[self.of_rows[row as usize] as usize].1;
+        let sum = &mut sums[self.of_rows[row.index()] as usize].1;
         let rest = if *sum > 0 { sum.saturating_sub(taken) } else { taken.saturating_neg() };
         *sum = rest.max(0);
     }
@@ -117,7 +116,7 @@ impl TimeLine {
         }
         short.spend_all(&journal, from..journal.len());
         short.shrink();
-        stops.push(Stop { place: short.len(), row: Row::MAX, waited });
+        stops.push(Stop { place: short.len(), row: Row::NONE, waited });
         let mut line =
             TimeLine { journal, points, short, stops, rows, sums_at: Vec::new(), sums: Vec::new() };
         line.sum_up();
@@ -286,7 +285,8 @@ impl TimeLine {
         directly(before..end, until);
         let [first, last] = [first, last].map(|number| &self.sums[number * self.rows..][..self.rows]);
         let differences = first.iter().zip(last).map(|(before, ticks)| ticks.saturating_sub(*before));
-        places.add((0..).zip(differences).filter(|(_, ticks)| *ticks != 0), into);
+        let rows = Row::default().until(Row::NONE);
+        places.add(rows.zip(differences).filter(|(_, ticks)| *ticks != 0), into);
     }
 
     /// The position in the short journal behind all points before one.
@@ -306,7 +306,7 @@ impl TimeLine {
                 before = from.index();
             }
             let mut add = |row: Row, ticks: Ticks| {
-                let sum: &mut Ticks = &mut current[row as usize];
+                let sum: &mut Ticks = &mut current[row.index()];
                 *sum = ticks.saturating_add(*sum);
             };
             self.short.pieces(from..self.stops[number].place).for_each(|(row, ticks)| add(row, ticks));
@@ -337,9 +337,9 @@ mod tests {
     fn sums_from_anywhere_to_anywhere_are_those_of_the_pieces() {
         let mut journal = Journal::default();
         // As many as make a whole number of steps.
-        for at in 0..1536_u32 {
-            journal.spend(at % 5, i64::from(at % 11) + 1);
-            journal.mark(at % 3);
+        for at in 0..1536 {
+            journal.spend(Row::new(at % 5), i64::try_from(at % 11).unwrap() + 1);
+            journal.mark(Row::new(at % 3));
         }
         let (mut places, mut sums) = (Places::default(), Vec::new());
         // Not all marks are points.
@@ -351,31 +351,33 @@ mod tests {
             line.work(Past::new(None, before), end, &mut places, &mut sums);
             sums.sort_unstable();
             let mut expected = [0; 5];
-            journal.pieces(at(0)..end).for_each(|(row, ticks)| expected[row as usize] += ticks);
-            let expected: Vec<_> = (0..).zip(expected).filter(|&(_, ticks)| ticks > 0).collect();
+            journal.pieces(at(0)..end).for_each(|(row, ticks)| expected[row.index()] += ticks);
+            let expected = expected.into_iter().enumerate().filter(|&(_, ticks)| ticks > 0);
+            let expected: Vec<_> = expected.map(|(row, ticks)| (Row::new(row), ticks)).collect();
             assert_eq!(sums, expected, "until {end:?}");
         }
     }
 
     #[test]
     fn waiting_and_the_call_of_the_point_before_are_no_work() {
+        let rows = [0, 1, 2].map(Row::new);
         let mut journal = Journal::default();
-        let a = journal.mark(1);
-        journal.spend(1, 10);
-        journal.spend(0, 30);
-        let b = journal.mark(1);
-        journal.spend(1, 20);
-        journal.spend(0, 5);
-        let c = journal.mark(2);
+        let a = journal.mark(rows[1]);
+        journal.spend(rows[1], 10);
+        journal.spend(rows[0], 30);
+        let b = journal.mark(rows[1]);
+        journal.spend(rows[1], 20);
+        journal.spend(rows[0], 5);
+        let c = journal.mark(rows[2]);
         let (mut places, mut sums) = (Places::default(), Vec::new());
         let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
         let line = TimeLine::new(journal, points, 3, false, &mut places);
         line.pruned(Past::new(Some(0), 2), c, &mut places, &mut sums);
         sums.sort_unstable();
-        assert_eq!(sums, [(0, 35), (1, 10 + 20 - 12 - 7)]);
+        assert_eq!(sums, [(rows[0], 35), (rows[1], 10 + 20 - 12 - 7)]);
         assert_eq!(line.waiting(Past::new(Some(0), 2)), 12);
         line.pruned(Past::new(Some(1), 2), c, &mut places, &mut sums);
         sums.sort_unstable();
-        assert_eq!(sums, [(0, 5), (1, 5)]);
+        assert_eq!(sums, [(rows[0], 5), (rows[1], 5)]);
     }
 }

@@ -9,10 +9,9 @@ use super::sides::{Cause, Causes, Wait, Waits};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, pair};
 use crate::exchange::{Batch, Exchange};
-use crate::ids::ReportPath;
+use crate::ids::{ReportPath, Row};
 use crate::int::to_usize;
 use crate::journal::JournalSpot;
-use crate::severity::Row;
 use crate::wire::Half;
 
 /// Approximate number of words that a worker sends or receives in one round.
@@ -107,7 +106,7 @@ pub(super) fn bring(
 fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, rows: &mut Vec<(Row, Ticks)>) -> Told {
     lines.pruned(wait.delay.waiting, wait.past, rows);
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
-    Told { worker, number, path: paths[wait.row as usize], has_costs: wait.costly > 0 }
+    Told { worker, number, path: paths[wait.row.index()], has_costs: wait.costly > 0 }
 }
 
 /// A time map of a waiting location by call path of the report, as far as it is asked for.
@@ -119,7 +118,7 @@ fn by_path(
     into: &mut Vec<(ReportPath, Ticks)>,
 ) {
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
-    let by_path = rows.iter().map(|&(row, ticks)| (paths[row as usize], ticks));
+    let by_path = rows.iter().map(|&(row, ticks)| (paths[row.index()], ticks));
     into.clear();
     into.extend(by_path.filter(|&(path, _)| is_asked(wait, path)));
 }
@@ -190,7 +189,7 @@ impl Excess {
         let work = self.own.of(lines, cause);
         let paths = lines.paths(lines.at(cause.delay.causing.location));
         let more = |&(row, ticks): &(Row, Ticks)| {
-            let more = ticks.saturating_sub(lines.noted(paths[row as usize]));
+            let more = ticks.saturating_sub(lines.noted(paths[row.index()]));
             (more > 0).then_some((row, more))
         };
         self.more.clear();

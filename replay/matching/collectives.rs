@@ -444,6 +444,7 @@ pub(super) fn with_members<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::PathId;
     use crate::options::Semantics;
     use crate::trace::tests::world;
 
@@ -458,7 +459,7 @@ mod tests {
                 instance: 0,
                 process: rank as u32,
                 position: 0,
-                place: Place { location: rank as u32, path: 0 },
+                place: Place { location: rank as u32, path: PathId::default() },
                 ended: EventNumber::new(0),
                 begun: EventNumber::new(0),
                 operation: 0,
@@ -509,7 +510,7 @@ mod tests {
                 instance: 7,
                 process: 3,
                 position: 9,
-                place: Place { location: 4, path: 8 },
+                place: Place { location: 4, path: PathId::new(8) },
                 ended: EventNumber::new(11),
                 begun: EventNumber::new(12),
                 operation: 9,

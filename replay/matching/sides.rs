@@ -173,11 +173,12 @@ impl<F: Facts> Sides<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::PathId;
     use crate::wire;
 
     #[test]
     fn facts_come_back_from_a_batch() {
-        let place = Place { location: 3, path: 9 };
+        let place = Place { location: 3, path: PathId::new(9) };
         let send = SendFacts {
             time: -5,
             call: Interval::new(-7, 1 << 40),

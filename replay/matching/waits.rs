@@ -12,6 +12,7 @@ use patterns::matched::CollectiveClass;
 use super::Membership;
 use super::collectives::{Part, with_members};
 use crate::communicators::Participants;
+use crate::ids::PathId;
 use crate::metrics::Metrics;
 use crate::statistics::{Instance, SUBJECTS, SubjectId};
 use crate::trace::Trace;
@@ -69,7 +70,7 @@ pub(super) fn waits(
             process: members[who].process,
             enter: interval.iter().map(begin).min().unwrap_or(0),
             exit: interval.iter().map(|part| part.end).max().unwrap_or(0),
-            path: 0,
+            path: PathId::default(),
             cause,
         };
         waits.push(Wait { speaker, subject, instance });

@@ -5,10 +5,8 @@ use patterns::matched::{Completion, Interval};
 
 use super::Place;
 use super::flagged::Flagged;
-use crate::call_tree::PathId;
-use crate::ids::CallId;
+use crate::ids::{CallId, PathId, Row};
 use crate::int::to_u32;
-use crate::severity::Row;
 
 /// A call that contains communication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +84,7 @@ impl Calls {
         time: Ticks,
         describe: impl FnOnce() -> CallSite,
     ) -> CallId {
-        let known = self.known.get(thread).and_then(|rows| rows.get(row as usize)).copied();
+        let known = self.known.get(thread).and_then(|rows| rows.get(row.index())).copied();
         // A row of a task that another thread has started may have another path.
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
@@ -99,7 +97,7 @@ impl Calls {
         if thread >= self.known.len() {
             self.known.resize(thread + 1, Vec::new());
         }
-        let (known, row) = (&mut self.known[thread], site.row as usize);
+        let (known, row) = (&mut self.known[thread], site.row.index());
         if row >= known.len() {
             known.resize(row + 1, NO_SITE);
         }
@@ -218,6 +216,7 @@ mod tests {
     fn calls_of_any_length_come_back_with_their_sites() {
         let mut calls = Calls::default();
         let ids = [(0, 3, 30), (1, 3, 31), (0, 3, 30), (0, 3, 99)]
+            .map(|(thread, row, path)| (thread, Row::new(row), PathId::new(path)))
             .map(|(thread, row, path)| calls.enter(thread, (path, row), -8, || site(row, path)));
         assert_eq!(calls.sites.len(), 3);
         calls.leave(ids[0], 1 << 40, true);
@@ -227,7 +226,7 @@ mod tests {
         calls.shrink();
         let told = ids.map(|id| (calls.get(id).interval.leave, calls.get(id).is_analysed));
         assert_eq!(told, [(1 << 40, true), (-7, false), (i64::from(u32::MAX) - 8, false), (-8, false)]);
-        assert_eq!(ids.map(|id| calls.get(id).site.path), [30, 31, 30, 99]);
+        assert_eq!(ids.map(|id| calls.get(id).site.path), [30, 31, 30, 99].map(PathId::new));
         assert_eq!(calls.last_open(), Some(calls.get(ids[3])));
         assert!(calls.get(ids[3]).never_returned && !calls.get(ids[0]).never_returned);
         assert_eq!((calls.find(CallId::new(4)), calls.find(CallId::NONE)), (None, None));

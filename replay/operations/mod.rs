@@ -10,10 +10,8 @@ mod messages;
 use model::Ticks;
 use patterns::matched::{BarrierClass, CollectiveClass, Interval, LockClass};
 
-use crate::call_tree::PathId;
-use crate::ids::{CallId, EventNumber};
+use crate::ids::{CallId, EventNumber, PathId, Row};
 use crate::journal::EventSpot;
-use crate::severity::Row;
 use crate::wire::wire;
 
 pub use calls::{Call, CallSite, Calls};

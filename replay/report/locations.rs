@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::call_tree::PathId;
 use crate::formulas::Formulas;
 use crate::idle_threads::IdleThreads;
-use crate::ids::ReportPath;
+use crate::ids::{PathId, ReportPath, Row};
 use crate::imbalance::Totals;
-use crate::int::to_u32;
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
-use crate::severity::{MetricId, Row, Severities};
+use crate::severity::{MetricId, Severities};
 use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 
@@ -31,7 +29,7 @@ pub(super) struct Location<'a> {
 
 impl Location<'_> {
     fn path(&self, row: Row) -> ReportPath {
-        self.numbers[self.severities.paths()[row as usize] as usize]
+        self.numbers[self.severities.paths()[row.index()].index()]
     }
 
     fn has_rows_of(&self, other: &Location<'_>) -> bool {
@@ -194,7 +192,7 @@ fn runs(list: &[Location<'_>]) -> Vec<Run> {
         match runs.last_mut() {
             Some(run) if location.has_rows_of(&list[at - 1]) => run.locations.end = at + 1,
             _ => {
-                let mut rows: Vec<Row> = (0..to_u32(location.severities.paths().len())).collect();
+                let mut rows: Vec<Row> = (0..location.severities.paths().len()).map(Row::new).collect();
                 rows.sort_unstable_by_key(|&row| location.path(row));
                 runs.push(Run { locations: at..at + 1, rows });
             }
@@ -205,7 +203,7 @@ fn runs(list: &[Location<'_>]) -> Vec<Run> {
 
 /// Returns times at call paths of a process by those of the report, in ascending order.
 fn numbered(times: &[(PathId, i64)], numbers: &[ReportPath]) -> Vec<(ReportPath, i64)> {
-    let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path as usize], ticks)).collect();
+    let mut times: Vec<_> = times.iter().map(|&(path, ticks)| (numbers[path.index()], ticks)).collect();
     times.sort_unstable();
     times
 }

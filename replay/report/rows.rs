@@ -115,7 +115,7 @@ impl<'r> Rows<'r> {
             let Some(row) = run.next_row(self.path) else { continue };
             let first = run.locations.start - self.locations.start;
             for (metric, columns) in &run.columns {
-                let column = |column: &&[i64]| column.get(row as usize).copied().unwrap_or(0);
+                let column = |column: &&[i64]| column.get(row.index()).copied().unwrap_or(0);
                 self.some(*metric).put_all(first, width, columns.iter().map(column));
             }
             for (at, location) in (first..).zip(run.list) {
@@ -203,6 +203,7 @@ mod tests {
     use crate::call_tree::NO_SITE;
     use crate::formulas::Formulas;
     use crate::functions::Functions;
+    use crate::ids::{PathId, Row};
     use crate::imbalance::{Total, Totals};
     use crate::options::Semantics;
     use crate::report::locations::IdleTime;
@@ -224,11 +225,11 @@ mod tests {
         let paths = ReportPaths { nodes, numbers: Vec::new(), functions };
         let mut severities = [Severities::default(), Severities::default()];
         severities.iter_mut().zip([vec![5, 3], vec![7]]).for_each(|(severities, times)| {
-            (2 - times.len() as u32..2).for_each(|path| _ = severities.row(path));
+            (2 - times.len()..2).for_each(|path| _ = severities.row(PathId::new(path)));
             severities.set_column(all.visits, vec![1; times.len()]);
             severities.set_column(all.time, times);
         });
-        severities[1].add(all.bytes_sent, 0, 9);
+        severities[1].add(all.bytes_sent, Row::default(), 9);
         let idle = IdleTime { outside: [(second, 10)].into(), limited: vec![(first, 2)] };
         let numbers = [first, second];
         let location = |severities, idle| {

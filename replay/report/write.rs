@@ -14,14 +14,13 @@ use super::send::send;
 use super::statistics::{EXTENSION, text};
 use super::summary::{self, Summary, examples, total};
 use super::survey::Survey;
-use crate::call_tree::PathId;
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
-use crate::ids::ReportPath;
+use crate::ids::{PathId, ReportPath};
 use crate::imbalance::Totals;
 use crate::int::to_usize;
 use crate::report_paths::ReportPaths;
@@ -109,7 +108,7 @@ fn total_statistics(
 ) -> Result<Option<Vec<Total>>, Error> {
     let first = processes.first().map_or(0, |process| process.number);
     let number = |process: usize, path: PathId| {
-        paths.numbers.get(process.checked_sub(first)?)?.get(path as usize).copied()
+        paths.numbers.get(process.checked_sub(first)?)?.get(path.index()).copied()
     };
     let process_of = |location: u32| trace.locations[location as usize].process;
     statistics.total(number, process_of, exchange)

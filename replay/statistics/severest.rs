@@ -8,10 +8,9 @@ use std::cmp::Reverse;
 
 use model::Ticks;
 
-use crate::call_tree::PathId;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
-use crate::ids::ReportPath;
+use crate::ids::{PathId, ReportPath};
 use crate::operations::Place;
 use crate::wire::{Wire, wire};
 
@@ -84,7 +83,7 @@ mod tests {
 
     fn instance(duration: Ticks, path: usize) -> Instance<ReportPath> {
         let path = ReportPath::new(path);
-        let cause = Place { location: 1, path: 2 };
+        let cause = Place { location: 1, path: PathId::new(2) };
         Instance { duration: Reverse(duration), process: 3, enter: -4, exit: 5, path, cause }
     }
 

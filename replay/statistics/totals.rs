@@ -5,11 +5,10 @@ use super::quantiles::quartiles;
 use super::rank_tree::{Node, RankTree};
 use super::samples::Spread;
 use super::{Bounds, Instance, Moments, SUBJECTS, Samples, Severest};
-use crate::call_tree::PathId;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange, broadcast, gather, reduce};
-use crate::ids::ReportPath;
+use crate::ids::{PathId, ReportPath};
 use crate::int::to_u64;
 use crate::operations::Place;
 use crate::wire::{self, Wire, batch_of};
@@ -179,7 +178,8 @@ fn merge(patterns: &mut Vec<OfPattern>, words: &[u64]) {
     }
 }
 
-/// The call paths of the causes of all instances, which only the worker of the causing process knows; at worker 0.
+/// The call paths of the causes of all instances, at worker 0. Only the worker of the causing process knows
+/// them.
 fn causes(
     patterns: &[OfPattern],
     number: impl Fn(usize, PathId) -> Option<ReportPath>,

@@ -16,10 +16,9 @@ use model::Ticks;
 use super::process::ProcessWalk;
 use super::sampling::Record;
 use super::stack::{Frame, NONE};
-use crate::call_tree::PathId;
 use crate::findings::Finding;
+use crate::ids::{PathId, Row};
 use crate::int::to_u32;
-use crate::severity::Row;
 
 /// The difference between the path of a thread and that of a record.
 struct Change {

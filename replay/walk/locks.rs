@@ -9,6 +9,7 @@ use patterns::matched::Interval;
 
 use super::process::ProcessWalk;
 use crate::findings::Finding;
+use crate::ids::PathId;
 use crate::int::to_u32;
 use crate::operations::{Lock, Place, Release};
 
@@ -49,7 +50,7 @@ impl ProcessWalk<'_> {
         }
         let thread = &self.threads[thread];
         // Outside of any call the path is the root.
-        let path = thread.stack.last().map_or(0, |frame| frame.path);
+        let path = thread.stack.last().map_or(PathId::default(), |frame| frame.path);
         let release = Release { time, place: Place { location: thread.location, path } };
         self.locks.released.push(((model.0, lock, order), release));
     }

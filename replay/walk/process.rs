@@ -15,10 +15,10 @@ use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Elapsed, Numbering, Thread};
 use super::{Positions, Walked, WalkedLocation, WalkedProcess};
-use crate::call_tree::{CallTree, NO_PATH, NO_SITE, PathId};
+use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
-use crate::ids::{CallId, EventNumber};
+use crate::ids::{CallId, EventNumber, PathId};
 use crate::journal::Spot;
 use crate::metrics::Metrics;
 use crate::operations::{CallSite, Calls, Collective, Gap, Operations, WORLD_AT_FINALIZE, WORLD_AT_INIT};
@@ -113,7 +113,7 @@ impl<'t> ProcessWalk<'t> {
     /// Returns the path above everything that a thread does outside of its teams: nothing for the main
     /// thread, an artificial root for others.
     fn base(&mut self, thread: usize) -> PathId {
-        if self.threads[thread].stack.base == NO_PATH && thread > 0 {
+        if self.threads[thread].stack.base == PathId::NONE && thread > 0 {
             let location = &self.trace.locations[self.location(thread)];
             let region = match location.kind {
                 LocationType::CPU_THREAD => Artificial::Threads,
@@ -127,7 +127,7 @@ impl<'t> ProcessWalk<'t> {
     /// Returns the root of regions that belong to no call of the program; below the program if there is one.
     pub(super) fn artificial_root(&mut self, region: Artificial) -> PathId {
         let is_program = self.tree.paths().first().is_some_and(|root| self.trace.is_program(root.region));
-        let root = if is_program { 0 } else { NO_PATH };
+        let root = if is_program { PathId::default() } else { PathId::NONE };
         self.tree.enter(root, self.trace.artificial(region), NO_SITE)
     }
 
@@ -356,7 +356,7 @@ impl<'t> ProcessWalk<'t> {
     /// Enters a program as the root of all call paths before it begins.
     pub(super) fn announce_program(&mut self, name: u32, mappings: &Mappings) {
         if let Some(region) = self.program(name, mappings) {
-            self.tree.enter(NO_PATH, region, NO_SITE);
+            self.tree.enter(PathId::NONE, region, NO_SITE);
         }
     }
 

@@ -9,11 +9,10 @@ use model::Ticks;
 use super::process::{ProcessWalk, close_call};
 use super::stack::Frame;
 use super::thread::{Numbering, Thread};
-use crate::call_tree::{CallTree, NO_SITE, PathId};
+use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::Coverage;
-use crate::ids::CallId;
+use crate::ids::{CallId, PathId, Row};
 use crate::operations::Operations;
-use crate::severity::Row;
 use crate::trace::{RegionKind, Trace};
 
 /// A region that a run may contain.
@@ -119,17 +118,17 @@ impl<'r> Run<'r> {
     fn turn(&mut self, time: Ticks, visited: Option<Row>) -> bool {
         let Thread { accounts, numbering, now, accounted, .. } = &mut *self.thread;
         let accounts = accounts.as_mut_slice();
-        let last = self.row.max(visited.unwrap_or(0)) as usize;
+        let last = self.row.max(visited.unwrap_or_default()).index();
         if time < *now || last >= accounts.len() {
             return false;
         }
         let ticks = time - *accounted;
-        accounts[self.row as usize].spend(ticks);
+        accounts[self.row.index()].spend(ticks);
         if let Numbering::Journal(journal) = numbering {
             journal.spend(self.row, ticks);
         }
         if let Some(visited) = visited {
-            accounts[visited as usize].visits += 1;
+            accounts[visited.index()].visits += 1;
         }
         (*now, *accounted) = (time, time);
         true

@@ -7,7 +7,7 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use crate::severity::Row;
+use crate::ids::Row;
 
 /// Minimum number of samples between two records for sharing time by them: the row of a single one is
 /// arbitrary.
@@ -118,7 +118,7 @@ impl Samples {
     }
 
     fn of_row(&mut self, row: Row) -> &mut Sampled {
-        let at = row as usize;
+        let at = row.index();
         if at >= self.by_row.len() {
             self.by_row.resize(at + 1, Sampled::default());
         }
@@ -138,14 +138,14 @@ fn share_of(shares: &mut Vec<Share>, row: Row) -> &mut Share {
 mod tests {
     use super::*;
 
-    const A: Record = (1, true);
-    const B: Record = (2, false);
+    const A: Record = (Row::new(1), true);
+    const B: Record = (Row::new(2), false);
 
     /// Returns the samples of intervals between two records, some with a sample in a row.
-    fn with_samples(rows: &[Row]) -> Samples {
+    fn with_samples(rows: &[usize]) -> Samples {
         let mut samples = Samples::default();
         samples.end(Some(A));
-        for &row in rows {
+        for row in rows.iter().map(|&row| Row::new(row)) {
             samples.give(row, 10);
             samples.count(row, 0);
             samples.end(Some(B));
@@ -158,7 +158,7 @@ mod tests {
     fn times_without_samples_are_shared_as_samples_are_between_the_same_records() {
         let mut samples = with_samples(&[7, 7, 9, 7]);
         let rows: Vec<Row> = (0..8).map(|_| samples.row_between(B, 10).unwrap()).collect();
-        assert_eq!(rows.iter().filter(|&&row| row == 7).count(), 6, "{rows:?}");
+        assert_eq!(rows.iter().filter(|row| row.index() == 7).count(), 6, "{rows:?}");
         assert_eq!(samples.row_between(A, 10), None);
         assert_eq!(samples.by_row[7].samples, 3);
     }
@@ -168,7 +168,7 @@ mod tests {
         let mut samples = with_samples(&[7]);
         assert_eq!(samples.row_between(B, 10), None);
         let mut samples = with_samples(&[7, 7]);
-        samples.count(9, 0);
+        samples.count(Row::new(9), 0);
         assert_eq!(samples.row_between(B, 10), None);
     }
 }

@@ -5,10 +5,8 @@ use std::collections::hash_map::Entry;
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use crate::call_tree::{NO_PATH, PathId};
 use crate::coverage::Fate;
-use crate::ids::{CallId, EventNumber};
-use crate::severity::Row;
+use crate::ids::{CallId, EventNumber, PathId, Row};
 
 /// Stands for "no calling context", "no barrier" and "no receive".
 pub(super) const NONE: u32 = u32::MAX;
@@ -89,7 +87,7 @@ pub(super) struct Stack {
 
 impl Default for Stack {
     fn default() -> Stack {
-        Stack::below(NO_PATH, None)
+        Stack::below(PathId::NONE, None)
     }
 }
 
@@ -227,7 +225,7 @@ mod tests {
     fn regions_and_contexts_are_found_at_any_depth_until_they_are_left() {
         let mut stack = Stack::default();
         for depth in 0..200 {
-            stack.push(Frame::new(0, 0, depth % 100, 10));
+            stack.push(Frame::new(PathId::default(), Row::default(), depth % 100, 10));
             stack.set_context(depth, true);
         }
         assert!([0, 63, 64, 99].map(|region| stack.is_in(region)).iter().all(|&is_in| is_in));

@@ -15,8 +15,9 @@ use rustc_hash::FxHashMap;
 
 use super::process::ProcessWalk;
 use super::stack::{NONE, Stack};
-use crate::call_tree::{NO_SITE, PathId};
+use crate::call_tree::NO_SITE;
 use crate::findings::Finding;
+use crate::ids::PathId;
 use crate::trace::Artificial;
 
 /// The identification of a task: its team, the thread that created it, its number among the tasks of that

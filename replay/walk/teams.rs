@@ -8,11 +8,9 @@ use model::Ticks;
 
 use super::barriers::TeamBarriers;
 use super::process::ProcessWalk;
-use crate::call_tree::{NO_PATH, PathId};
-use crate::ids::EventNumber;
+use crate::ids::{EventNumber, PathId, Row};
 use crate::journal::Spot;
 use crate::operations::{ParallelRegion, TeamEvent, TeamEventKind};
-use crate::severity::Row;
 
 /// A team of threads between fork and join.
 #[derive(Clone, Debug)]
@@ -139,7 +137,7 @@ impl ProcessWalk<'_> {
             let state = &mut self.threads[thread];
             state.member_of.pop();
             // The next regions do not hang below the fork any more.
-            state.stack.base = NO_PATH;
+            state.stack.base = PathId::NONE;
         }
     }
 

@@ -6,11 +6,10 @@ use super::sampling::Samples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
 use super::{Positions, Records};
-use crate::call_tree::{NO_PATH, PathId};
-use crate::ids::{EventNumber, RecordNumber};
+use crate::ids::{EventNumber, PathId, RecordNumber, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
-use crate::severity::{MetricId, Row, Severities};
+use crate::severity::{MetricId, Severities};
 
 /// Elapsed ticks of a location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -232,7 +231,7 @@ impl Thread {
 
     #[inline(always)]
     fn account_of(&mut self, row: Row) -> &mut Account {
-        let at = row as usize;
+        let at = row.index();
         if at >= self.accounts.len() {
             self.accounts.resize(at + 1, Account::default());
         }
@@ -252,7 +251,7 @@ impl Thread {
 
     /// Returns an empty stack below a path.
     pub(super) fn stack_below(&mut self, base: PathId) -> Stack {
-        let outside = (base != NO_PATH).then(|| self.severities.row(base));
+        let outside = (base != PathId::NONE).then(|| self.severities.row(base));
         Stack::below(base, outside)
     }
 
@@ -301,8 +300,8 @@ mod tests {
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
         let mut thread = Thread::new(0, Positions::Nothing);
-        thread.push(Frame::new(0, 0, 7, 10));
-        thread.push(Frame::new(1, 1, 8, 14));
+        thread.push(Frame::new(PathId::new(0), Row::new(0), 7, 10));
+        thread.push(Frame::new(PathId::new(1), Row::new(1), 8, 14));
         thread.pop(20);
         thread.pop(25);
         let severities = thread.finish(0, 1);
@@ -313,9 +312,9 @@ mod tests {
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
         let mut thread = Thread::new(0, Positions::Nothing);
-        thread.push(Frame::new(0, 0, 7, 10));
+        thread.push(Frame::new(PathId::default(), Row::default(), 7, 10));
         thread.pop(12);
-        thread.push(Frame::new(0, 0, 7, 30));
+        thread.push(Frame::new(PathId::default(), Row::default(), 7, 30));
         thread.pop(31);
         assert_eq!(thread.finish(0, 1).dense(0), [3]);
     }

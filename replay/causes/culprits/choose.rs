@@ -21,7 +21,6 @@ use crate::functions::Function;
 use crate::ids::ReportPath;
 use crate::int::to_u32;
 use crate::report_paths::ReportPaths;
-use crate::severity::Row;
 use crate::tools::Tools;
 use crate::wire::{self, Halves, Wire, batch_of, wire};
 
@@ -203,7 +202,7 @@ fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Accoun
         let shares = lines.shares(line);
         for row in shares.rows() {
             let costs = Class::ALL.map(|class| {
-                let value = |metric| shares.value(metric, row as Row);
+                let value = |metric| shares.value(metric, row);
                 let [short, long] = tools.metrics.delay_costs[class as usize].map(value);
                 short.saturating_add(long)
             });

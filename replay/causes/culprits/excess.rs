@@ -12,9 +12,8 @@ use crate::causes::sides::{Causes, Wait, Waits};
 use crate::causes::work::compare_again;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
-use crate::ids::ReportPath;
+use crate::ids::{ReportPath, Row};
 use crate::int::to_u32;
-use crate::severity::Row;
 use crate::wire::{Halves, Wire};
 
 /// Excess work of a culprit in a row of its location, since the last common synchronisation of both sides.
@@ -53,7 +52,7 @@ impl Excess {
     ) {
         let paths = lines.paths(lines.at(location));
         let of_culprit = |&(row, more): &(Row, Ticks)| {
-            let culprit = places.culprit(paths[row as usize], location)?;
+            let culprit = places.culprit(paths[row.index()], location)?;
             Some(Work { culprit: to_u32(culprit), row, more })
         };
         let first = to_u32(self.list.len());

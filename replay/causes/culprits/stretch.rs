@@ -17,8 +17,7 @@ use crate::causes::work::OwnWork;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
 use crate::fraction::fixed;
-use crate::ids::{JournalPosition, ReportPath};
-use crate::severity::Row;
+use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::tools::Tools;
 use crate::wire::{self, batch_of};
 
@@ -80,7 +79,7 @@ pub(super) fn find(
         // Time in other functions is between no calls.
         for &cause in causes.of_line.of(line) {
             for work in excess.of(cause) {
-                let path = lines.paths(line)[work.row as usize];
+                let path = lines.paths(line)[work.row.index()];
                 if !calls_mpi[path.index()] {
                     let costs = fixed(per_tick[cause as usize] * work.more as f64);
                     add(stretches.entry((work.culprit as usize, [None; 2])).or_default(), path, costs, 0);
@@ -160,7 +159,7 @@ fn changes(
     let (mut changes, mut ends) = (Vec::new(), Vec::new());
     let mut own = OwnWork::default();
     for &cause in causes.of_line.of(line) {
-        let excess = excess.of(cause).iter().filter(|work| rows[work.row as usize].culprit.is_some());
+        let excess = excess.of(cause).iter().filter(|work| rows[work.row.index()].culprit.is_some());
         let mut excess = excess.peekable();
         if excess.peek().is_none() {
             continue;
@@ -203,7 +202,7 @@ fn sum_up(
     let mut before = None;
     let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: Sides| {
         for (row, costs, time) in current.drain(..) {
-            let RowKind { culprit, path, .. } = rows[row as usize];
+            let RowKind { culprit, path, .. } = rows[row.index()];
             if let Some(culprit) = culprit {
                 add(stretches.entry((culprit, sides)).or_default(), path, costs, time);
             }
@@ -211,12 +210,12 @@ fn sum_up(
     };
     for (position, (row, ticks)) in JournalPosition::default().until(JournalPosition::NONE).zip(pieces) {
         while let Some((_, row, change)) = changes.next_if(|change| change.0 <= position) {
-            let sum = &mut of_tick[row as usize];
+            let sum = &mut of_tick[row.index()];
             *sum = sum.saturating_add(change);
         }
-        let kind = &rows[row as usize];
+        let kind = &rows[row.index()];
         if kind.culprit.is_some() {
-            let costs = of_tick[row as usize].saturating_mul(ticks.into());
+            let costs = of_tick[row.index()].saturating_mul(ticks.into());
             current.push((row, costs, ticks));
         }
         if let Some(region) = kind.call {

@@ -88,7 +88,13 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             remote: None,
         }),
         JournalRecord::Thread { thread: 0, name: None },
-        JournalRecord::Module(Module { begin: 0x1000, end: 0x2000, bias: 0, build_id: None, path: "/none".into() }),
+        JournalRecord::Module(Module {
+            begin: 0x1000,
+            end: 0x2000,
+            bias: 0,
+            build_id: None,
+            path: "/none".into(),
+        }),
         JournalRecord::Calibration(ClockCalibration { ticks: 100, nanoseconds: 100, realtime: 1 << 60 }),
         JournalRecord::Offset(ClockOffset { ticks: 100, reference: 100, round_trip: 0 }),
         JournalRecord::Region(Region {
@@ -98,7 +104,11 @@ fn sample() -> Vec<(String, Vec<u8>)> {
             line: 3,
             phase: false,
         }),
-        JournalRecord::Calibration(ClockCalibration { ticks: 900, nanoseconds: 900, realtime: (1 << 60) + 800 }),
+        JournalRecord::Calibration(ClockCalibration {
+            ticks: 900,
+            nanoseconds: 900,
+            realtime: (1 << 60) + 800,
+        }),
         JournalRecord::Offset(ClockOffset { ticks: 900, reference: 900, round_trip: 0 }),
         JournalRecord::End { status: 0 },
     ];

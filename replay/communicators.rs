@@ -23,7 +23,7 @@ pub enum Participants {
     /// Processes by rank; positions in [`Trace::processes`](crate::trace::Trace::processes).
     Ranks(Arc<[u32]>),
     /// The two sides of an inter-communicator, processes by rank.
-    Sides(Sides),
+    Sides(GroupSides),
     /// Not a communicator of MPI.
     NotMpi,
 }
@@ -45,14 +45,14 @@ impl Participants {
 
 /// The two sides of an inter-communicator.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Sides {
+pub struct GroupSides {
     a: Arc<[u32]>,
     b: Arc<[u32]>,
     /// The processes of the first side, sorted.
     in_a: Arc<[u32]>,
 }
 
-impl Sides {
+impl GroupSides {
     /// Returns the side that a process is not on.
     fn other(&self, process: u32) -> &[u32] {
         if self.in_a.binary_search(&process).is_ok() { &self.b } else { &self.a }
@@ -105,7 +105,7 @@ pub fn participants(definitions: &Definitions, process_of_group: &[u32]) -> Resu
             Members::Inter(group, other) => match (groups.resolve(group), groups.resolve(other)) {
                 (Ok(Participants::Ranks(a)), Ok(Participants::Ranks(b))) => {
                     let in_a = groups.sorted.entry(group).or_insert_with(|| sorted(&a)).clone();
-                    Ok(Participants::Sides(Sides { a, b, in_a }))
+                    Ok(Participants::Sides(GroupSides { a, b, in_a }))
                 }
                 (Err(error), _) | (_, Err(error)) => Err(error),
                 _ => Ok(Participants::NotMpi),
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn peers_are_counted_in_the_other_side_of_an_intercommunicator() {
-        let sides = Participants::Sides(Sides { a: [2, 0].into(), b: [1, 3].into(), in_a: [0, 2].into() });
+        let sides =
+            Participants::Sides(GroupSides { a: [2, 0].into(), b: [1, 3].into(), in_a: [0, 2].into() });
         assert_eq!(sides.peer(0, 1), Some(3));
         assert_eq!(sides.peer(3, 0), Some(2));
         assert_eq!(sides.peer(3, 2), None);

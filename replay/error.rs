@@ -7,11 +7,11 @@ use std::io::{self, ErrorKind};
 /// An error that ends the analysis, worded for the user: what failed, where, what was expected, what to do.
 #[derive(Debug)]
 pub struct Error {
-    kind: Kind,
+    kind: Origin,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Origin {
     /// This worker failed.
     Own(String),
     /// Another worker failed, and has printed why.
@@ -22,34 +22,34 @@ impl Error {
     /// Makes the failure of this worker, with its message.
     #[cold]
     pub fn new(message: impl Into<String>) -> Error {
-        Error { kind: Kind::Own(message.into()) }
+        Error { kind: Origin::Own(message.into()) }
     }
 
     /// Makes the error for a failure of worker `worker`, which prints its own message.
     #[cold]
     pub fn worker_failed(worker: usize) -> Error {
-        Error { kind: Kind::Elsewhere(worker) }
+        Error { kind: Origin::Elsewhere(worker) }
     }
 
     /// Returns the worker that has failed, if it is another one.
     pub fn failed_worker(&self) -> Option<usize> {
         match self.kind {
-            Kind::Own(_) => None,
-            Kind::Elsewhere(worker) => Some(worker),
+            Origin::Own(_) => None,
+            Origin::Elsewhere(worker) => Some(worker),
         }
     }
 
     /// Whether this worker has to print the message; otherwise another one does.
     pub fn is_own(&self) -> bool {
-        matches!(self.kind, Kind::Own(_))
+        matches!(self.kind, Origin::Own(_))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Own(message) => f.write_str(message),
-            Kind::Elsewhere(worker) => write!(f, "worker {worker} failed, see its message"),
+            Origin::Own(message) => f.write_str(message),
+            Origin::Elsewhere(worker) => write!(f, "worker {worker} failed, see its message"),
         }
     }
 }

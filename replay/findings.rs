@@ -9,7 +9,7 @@ use crate::wire::{Wire, wire};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Class {
+pub enum FindingClass {
     /// Worth knowing; no severity suffers.
     Note,
     /// Something is missing in the trace, and so in the report.
@@ -18,13 +18,13 @@ pub enum Class {
     Wrong,
 }
 
-impl Class {
+impl FindingClass {
     /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Note => "note",
-            Class::DataLoss => "data loss",
-            Class::Wrong => "wrong",
+            FindingClass::Note => "note",
+            FindingClass::DataLoss => "data loss",
+            FindingClass::Wrong => "wrong",
         }
     }
 }
@@ -42,8 +42,8 @@ macro_rules! findings {
             pub const ALL: &[Finding] = &[$(Finding::$variant,)*];
 
             /// Returns how much the finding matters.
-            pub fn class(self) -> Class {
-                match self { $(Finding::$variant => Class::$class,)* }
+            pub fn class(self) -> FindingClass {
+                match self { $(Finding::$variant => FindingClass::$class,)* }
             }
 
             /// Returns the name in reports.
@@ -235,7 +235,7 @@ impl Findings {
 
     /// Whether any finding of class *data loss* occurred.
     pub fn has_data_loss(&self) -> bool {
-        self.occurred().any(|finding| finding.class() == Class::DataLoss)
+        self.occurred().any(|finding| finding.class() == FindingClass::DataLoss)
     }
 
     /// Adds the findings of another location or worker.

@@ -15,7 +15,7 @@ use crate::wire::{self, batch_of, wire};
 
 /// A metric of the imbalance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum ImbalancePart {
     /// Any difference to the mean.
     All,
     /// More than the mean.
@@ -30,20 +30,26 @@ pub enum Part {
     Singularity,
 }
 
-impl Part {
+impl ImbalancePart {
     /// All metrics.
-    pub const ALL: [Part; 6] =
-        [Part::All, Part::Above, Part::Single, Part::Below, Part::Bypass, Part::Singularity];
+    pub const ALL: [ImbalancePart; 6] = [
+        ImbalancePart::All,
+        ImbalancePart::Above,
+        ImbalancePart::Single,
+        ImbalancePart::Below,
+        ImbalancePart::Bypass,
+        ImbalancePart::Singularity,
+    ];
 
     /// Returns the unique name of the metric.
     pub fn metric(self) -> &'static str {
         match self {
-            Part::All => "imbalance",
-            Part::Above => "imbalance_above",
-            Part::Single => "imbalance_above_single",
-            Part::Below => "imbalance_below",
-            Part::Bypass => "imbalance_below_bypass",
-            Part::Singularity => "imbalance_below_singularity",
+            ImbalancePart::All => "imbalance",
+            ImbalancePart::Above => "imbalance_above",
+            ImbalancePart::Single => "imbalance_above_single",
+            ImbalancePart::Below => "imbalance_below",
+            ImbalancePart::Bypass => "imbalance_below_bypass",
+            ImbalancePart::Singularity => "imbalance_below_singularity",
         }
     }
 }
@@ -64,7 +70,7 @@ pub struct Own {
 /// The computation of all participants at a call path. The report may have very many call paths, so it is
 /// small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Total {
+pub struct ComputationTotal {
     /// Their computation, in ticks: the low 64 of 96 bits; `high` has the others.
     low: u64,
     high: i32,
@@ -72,9 +78,9 @@ pub struct Total {
     visitors: u32,
 }
 
-wire!(Total { low, [high, visitors] });
+wire!(ComputationTotal { low, [high, visitors] });
 
-impl Total {
+impl ComputationTotal {
     /// Adds the computation of one participant or several.
     pub fn add(&mut self, computation: i128, visitors: u32) {
         let sum = self.computation() + computation;
@@ -93,7 +99,7 @@ impl Total {
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// By call path of the report.
-    pub paths: Vec<Total>,
+    pub paths: Vec<ComputationTotal>,
     /// Number of processes, and of threads.
     pub participants: [u64; 2],
 }
@@ -121,7 +127,7 @@ impl Totals {
     fn add(&mut self, words: &[u64]) {
         let Totals { participants, paths } = wire::one(words);
         self.participants.iter_mut().zip(participants).for_each(|(sum, count)| *sum += count);
-        self.paths.resize(paths.len(), Total::default());
+        self.paths.resize(paths.len(), ComputationTotal::default());
         for (sum, other) in self.paths.iter_mut().zip(paths) {
             sum.add(other.computation(), other.visitors);
         }
@@ -140,16 +146,16 @@ impl Totals {
 
     /// Returns the metrics to which a participant's difference to the mean belongs; it is zero in all others.
     #[inline]
-    pub fn parts(&self, own: Own) -> impl Iterator<Item = Part> {
+    pub fn parts(&self, own: Own) -> impl Iterator<Item = ImbalancePart> {
         let above = self.above(own).signum();
         let is_alone = self.paths[own.path.index()].visitors == 1;
-        Part::ALL.into_iter().filter(move |part| match part {
-            Part::All => above != 0,
-            Part::Above => above > 0,
-            Part::Single => above > 0 && is_alone && own.comes,
-            Part::Below => above < 0,
-            Part::Bypass => above < 0 && !own.comes,
-            Part::Singularity => above < 0 && is_alone && !own.comes,
+        ImbalancePart::ALL.into_iter().filter(move |part| match part {
+            ImbalancePart::All => above != 0,
+            ImbalancePart::Above => above > 0,
+            ImbalancePart::Single => above > 0 && is_alone && own.comes,
+            ImbalancePart::Below => above < 0,
+            ImbalancePart::Bypass => above < 0 && !own.comes,
+            ImbalancePart::Singularity => above < 0 && is_alone && !own.comes,
         })
     }
 
@@ -170,8 +176,8 @@ impl Totals {
 mod tests {
     use super::*;
 
-    fn total(computation: i128, visitors: u32) -> Total {
-        let mut total = Total::default();
+    fn total(computation: i128, visitors: u32) -> ComputationTotal {
+        let mut total = ComputationTotal::default();
         total.add(computation, visitors);
         total
     }
@@ -196,9 +202,18 @@ mod tests {
             let own = own(computation, comes);
             totals().parts(own).find(|&of| of == part).map_or(0, |_| totals().value(own))
         };
-        assert_eq!((value(Part::All, 4, true), value(Part::All, 0, false)), (thirds(8), thirds(4)));
-        assert_eq!((value(Part::Above, 4, true), value(Part::Below, 4, true)), (thirds(8), 0));
-        assert_eq!((value(Part::Above, 0, false), value(Part::Below, 0, false)), (0, thirds(4)));
+        assert_eq!(
+            (value(ImbalancePart::All, 4, true), value(ImbalancePart::All, 0, false)),
+            (thirds(8), thirds(4))
+        );
+        assert_eq!(
+            (value(ImbalancePart::Above, 4, true), value(ImbalancePart::Below, 4, true)),
+            (thirds(8), 0)
+        );
+        assert_eq!(
+            (value(ImbalancePart::Above, 0, false), value(ImbalancePart::Below, 0, false)),
+            (0, thirds(4))
+        );
     }
 
     #[test]
@@ -207,12 +222,18 @@ mod tests {
             let own = own(computation, comes);
             totals().parts(own).find(|&of| of == part).map_or(0, |_| totals().value(own))
         };
-        assert_eq!((value(Part::Single, 4, true), value(Part::Single, 0, false)), (thirds(8), 0));
         assert_eq!(
-            (value(Part::Bypass, 0, false), value(Part::Singularity, 0, false)),
+            (value(ImbalancePart::Single, 4, true), value(ImbalancePart::Single, 0, false)),
+            (thirds(8), 0)
+        );
+        assert_eq!(
+            (value(ImbalancePart::Bypass, 0, false), value(ImbalancePart::Singularity, 0, false)),
             (thirds(4), thirds(4))
         );
-        assert_eq!((value(Part::Bypass, 0, true), value(Part::Singularity, 0, true)), (0, 0));
+        assert_eq!(
+            (value(ImbalancePart::Bypass, 0, true), value(ImbalancePart::Singularity, 0, true)),
+            (0, 0)
+        );
     }
 
     #[test]

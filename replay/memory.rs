@@ -32,14 +32,14 @@ const ARENA: u64 = 64 << 20;
 /// The limits of this process.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    limits: Vec<Limit>,
+    limits: Vec<SystemLimit>,
     /// Threads that may take a step at the same time.
     threads: u64,
 }
 
 /// A limit, and the file that has the memory in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Limit {
+struct SystemLimit {
     bytes: u64,
     /// The name of the limit, for messages.
     source: &'static str,
@@ -108,7 +108,7 @@ impl Memory {
     /// Returns how many bytes each thread can use for optional purposes: no more than half of what is left
     /// below the limits, as other processes may be below the same limit.
     pub fn left(&self) -> u64 {
-        let left = |limit: &Limit| limit.bytes.saturating_sub(limit.used()).saturating_sub(self.room());
+        let left = |limit: &SystemLimit| limit.bytes.saturating_sub(limit.used()).saturating_sub(self.room());
         let left = self.limits.iter().map(left).fold(scratch::in_memory(u64::MAX), u64::min);
         left / 2 / self.threads.max(1)
     }
@@ -142,7 +142,7 @@ pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }
 
-impl Limit {
+impl SystemLimit {
     fn used(&self) -> u64 {
         number_in(&self.file, self.key)
     }
@@ -162,17 +162,17 @@ fn number_of(text: &str, key: &str) -> Option<u64> {
 }
 
 /// Returns the resource limits that the shell has set.
-fn of_the_shell(limit_of: impl Fn(Resource) -> Option<u64>) -> Vec<Limit> {
+fn of_the_shell(limit_of: impl Fn(Resource) -> Option<u64>) -> Vec<SystemLimit> {
     let kinds = [(Resource::As, "ulimit -v", "VmSize"), (Resource::Data, "ulimit -d", "VmData")];
     let limit = |(resource, source, key)| {
         let bytes = limit_of(resource)?;
-        Some(Limit { bytes, source, file: STATUS.into(), key })
+        Some(SystemLimit { bytes, source, file: STATUS.into(), key })
     };
     kinds.into_iter().filter_map(limit).collect()
 }
 
 /// Returns the limits of the control groups in `/proc/self/cgroup`, of both versions, and of their parents.
-fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
+fn of_groups(groups: &str, root: &Path) -> Vec<SystemLimit> {
     let mut limits = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -188,7 +188,7 @@ fn of_groups(groups: &str, root: &Path) -> Vec<Limit> {
             let bytes = fs::read_to_string(group.join(name)).ok().and_then(|text| text.trim().parse().ok());
             if let Some(bytes) = bytes.filter(|&bytes| bytes < UNLIMITED) {
                 let source = "the job's control group";
-                limits.push(Limit { bytes, source, file: group.join("memory.stat"), key });
+                limits.push(SystemLimit { bytes, source, file: group.join("memory.stat"), key });
             }
         }
     }
@@ -227,7 +227,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "VmPeak:\t  9 kB\nVmSize:\t  102400 kB\n").unwrap();
         let bytes = 278 << 20;
-        let limit = Limit { bytes, source: "a test", file: file.path().into(), key: "VmSize" };
+        let limit = SystemLimit { bytes, source: "a test", file: file.path().into(), key: "VmSize" };
         let memory = Memory { limits: vec![limit], threads: 2 };
         assert!(memory.check(17 << 20).is_ok());
         let message = memory.check(18 << 20).unwrap_err().to_string();

@@ -6,8 +6,8 @@ use patterns::matched::{
 };
 use patterns::{Detect, Metric, PATTERNS, Pattern};
 
-use crate::causes::Class;
-use crate::imbalance::Part;
+use crate::causes::DelayClass;
+use crate::imbalance::ImbalancePart;
 use crate::severity::MetricId;
 use crate::statistics::SubjectId;
 
@@ -67,11 +67,11 @@ pub struct Metrics {
     pub idle_threads: MetricId,
     /// `omp_limited_parallelism`
     pub limited_parallelism: MetricId,
-    /// `imbalance` and what is below it, by [`Part`].
-    pub imbalance: [MetricId; Part::ALL.len()],
+    /// `imbalance` and what is below it, by [`ImbalancePart`].
+    pub imbalance: [MetricId; ImbalancePart::ALL.len()],
     /// Delay costs by class, short and long term. Without root causes these and the following metrics have no
     /// number.
-    pub delay_costs: [[MetricId; 2]; Class::COUNT],
+    pub delay_costs: [[MetricId; 2]; DelayClass::COUNT],
     /// Indirect waiting: late senders, late receivers.
     pub indirect: [MetricId; 2],
     /// Propagating waiting: late senders, late receivers.
@@ -175,8 +175,8 @@ impl Metrics {
             computation: id("comp"),
             idle_threads: id("omp_idle_threads"),
             limited_parallelism: id("omp_limited_parallelism"),
-            imbalance: Part::ALL.map(|part| id(part.metric())),
-            delay_costs: Class::ALL.map(|class| class.metrics().map(of_cause)),
+            imbalance: ImbalancePart::ALL.map(|part| id(part.metric())),
+            delay_costs: DelayClass::ALL.map(|class| class.metrics().map(of_cause)),
             indirect: ["mpi_wait_indirect_latesender", "mpi_wait_indirect_latereceiver"].map(of_cause),
             propagating: ["mpi_wait_propagating_ls", "mpi_wait_propagating_lr"].map(of_cause),
             critical_path: of_cause("critical_path"),

@@ -63,14 +63,14 @@ struct Scratch {
     /// Bytes of large lists that memory may hold, and bytes that it does hold.
     budget: u64,
     taken: AtomicU64,
-    places: Mutex<Places>,
+    places: Mutex<FilePlaces>,
     /// Whether a list did not fit into the file, and so is in memory.
     is_full: AtomicBool,
 }
 
 /// The allocated parts of the file.
 #[derive(Debug)]
-struct Places {
+struct FilePlaces {
     /// The end of the allocated part, and of the reserved part.
     next: u64,
     reserved: u64,
@@ -157,7 +157,7 @@ impl Scratch {
             map,
             budget,
             taken: AtomicU64::new(0),
-            places: Mutex::new(Places { next: 0, reserved: 0, lists }),
+            places: Mutex::new(FilePlaces { next: 0, reserved: 0, lists }),
             is_full: AtomicBool::new(false),
         })
     }
@@ -174,7 +174,7 @@ impl Scratch {
         let _ = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
     }
 
-    fn places(&self) -> MutexGuard<'_, Places> {
+    fn places(&self) -> MutexGuard<'_, FilePlaces> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -20,18 +20,18 @@ use crate::walk::{Walked, WalkedProcess};
 /// Finds the wait states of a process's threads and adds them to their severities.
 pub fn find(metrics: &Metrics, walked: &mut Walked, instances: &mut Instances) {
     let Walked { process, operations, results, .. } = walked;
-    let mut finder = Finder { process, results, instances };
+    let mut finder = ThreadWaitFinder { process, results, instances };
     finder.locks(operations, metrics);
     finder.barriers(operations, metrics);
 }
 
-struct Finder<'a> {
+struct ThreadWaitFinder<'a> {
     process: &'a WalkedProcess,
     results: &'a mut Results,
     instances: &'a mut Instances,
 }
 
-impl Finder<'_> {
+impl ThreadWaitFinder<'_> {
     fn locks(&mut self, operations: &Operations, metrics: &Metrics) {
         for lock in &operations.locks {
             let released = lock.released.map(|release| release.time);

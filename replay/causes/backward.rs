@@ -10,8 +10,8 @@ use model::Ticks;
 use rustc_hash::FxHashSet;
 
 use super::critical_path::{CriticalPath, Stretch};
-use super::delay::{Class, Costs};
-use super::graph::{CauseNode, Extent, Graph, Item, Kind, NodeId, Numbers};
+use super::delay::{Costs, DelayClass};
+use super::graph::{CauseNode, Extent, Graph, Item, NodeId, NodeKind, Numbers};
 use super::kept::Kept;
 use super::lines::Lines;
 use super::points::Next;
@@ -34,14 +34,14 @@ const PATH: u64 = 1 << 63;
 
 /// State of a location in the backward replay.
 #[derive(Clone, Debug)]
-struct Way {
+struct LocationState {
     /// Index of its graph.
     graph: usize,
     /// Range of its remaining items.
     next: usize,
     end: usize,
     /// Costs per tick of waiting, by class, of all causes that reach the current position; in fixed point.
-    weights: [i128; Class::COUNT],
+    weights: [i128; DelayClass::COUNT],
 }
 
 /// Message between workers.
@@ -73,7 +73,7 @@ pub(super) struct Backward<'a> {
     met: FxHashSet<(usize, u32)>,
     /// End of the critical path, if it is here and the path has not been started yet.
     last: Option<JournalSpot>,
-    ways: Vec<Way>,
+    ways: Vec<LocationState>,
     path: CriticalPath,
     /// Events that the critical path has reached more than once.
     again: Vec<JournalSpot>,
@@ -105,9 +105,9 @@ impl<'a> Backward<'a> {
         let way = |at: usize| {
             let graph = group.part_of(at);
             let items = group.parts[graph].items.range(at - group.first_line(graph));
-            Way { graph, next: items.start, end: items.end, weights: [0; Class::COUNT] }
+            LocationState { graph, next: items.start, end: items.end, weights: [0; DelayClass::COUNT] }
         };
-        let ways: Vec<Way> = (0..group.lines()).map(way).collect();
+        let ways: Vec<LocationState> = (0..group.lines()).map(way).collect();
         let ready = (0..ways.len()).filter(|&at| ways[at].next < ways[at].end).collect();
         Backward {
             tools,
@@ -128,7 +128,7 @@ impl<'a> Backward<'a> {
 
     /// The next item of a location.
     fn next(&self, at: usize) -> Option<Item> {
-        let Way { graph, next, end, .. } = self.ways[at];
+        let LocationState { graph, next, end, .. } = self.ways[at];
         (next < end).then(|| self.group.parts[graph].items.list[next])
     }
 
@@ -192,7 +192,7 @@ impl<'a> Backward<'a> {
 
     /// Sends the costs of a wait state to its cause.
     fn wait(&mut self, at: usize, number: u32, send: &mut impl FnMut(usize, Message)) {
-        let Way { graph, weights, .. } = self.ways[at];
+        let LocationState { graph, weights, .. } = self.ways[at];
         let wait = &self.group.parts[graph].waits[number as usize];
         let ticks = wait.ticks as f64;
         let cost = |weight: i128| if weight == 0 { 0.0 } else { float(weight) * ticks };
@@ -213,7 +213,7 @@ impl<'a> Backward<'a> {
         }
         self.arrived.insert(cause, costs);
         let at = self.group.first_line(graph) + self.cause(graph, number).line as usize;
-        if self.next(at).is_some_and(|item| item == Item::new(Kind::Cause, number)) {
+        if self.next(at).is_some_and(|item| item == Item::new(NodeKind::Cause, number)) {
             self.ready.push(at);
         }
     }
@@ -321,10 +321,10 @@ impl Recurrence for Backward<'_> {
         while let Some(item) = self.next(at) {
             let number = item.number();
             match item.kind() {
-                Kind::Cause if self.is_blocked(self.ways[at].graph, number) => return true,
-                Kind::Cause => self.begin(at, number),
-                Kind::End => self.end(at, number),
-                Kind::Wait => self.wait(at, number, send),
+                NodeKind::Cause if self.is_blocked(self.ways[at].graph, number) => return true,
+                NodeKind::Cause => self.begin(at, number),
+                NodeKind::End => self.end(at, number),
+                NodeKind::Wait => self.wait(at, number, send),
             }
             self.ways[at].next += 1;
         }
@@ -377,7 +377,7 @@ struct Numbered {
 /// Encoding: the number with a bit for each class that has costs; then these costs.
 impl Wire for Numbered {
     fn put(&self, batch: &mut Batch) {
-        const { assert!(Class::COUNT <= u32::BITS as usize, "each class has a bit") };
+        const { assert!(DelayClass::COUNT <= u32::BITS as usize, "each class has a bit") };
         let costs = || (0_u32..).zip(self.costs).filter(|(_, cost)| *cost != 0.0);
         let classes = costs().fold(0, |classes: u32, (class, _)| classes | 1 << class);
         Halves(self.number, classes).put(batch);
@@ -386,7 +386,7 @@ impl Wire for Numbered {
 
     fn get(reader: &mut BatchReader<'_>) -> Numbered {
         let Halves(number, classes): Halves<u32, u32> = Wire::get(reader);
-        let mut costs: Costs = [0.0; Class::COUNT];
+        let mut costs: Costs = [0.0; DelayClass::COUNT];
         let has_costs = |(class, _): &(u32, &mut f64)| classes >> class & 1 == 1;
         (0..).zip(&mut costs).filter(has_costs).for_each(|(_, cost)| *cost = f64::get(reader));
         Numbered { number, costs }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use model::Ticks;
 use patterns::matched::{BarrierVisit, Interval};
 
-use super::delay::{Class, Delay, Notice};
+use super::delay::{Delay, DelayClass, Notice};
 use super::points::{Next, Peers, SyncPoint};
 use crate::ids::{CallId, JournalPosition};
 use crate::int::to_u32;
@@ -111,7 +111,7 @@ impl Collector<'_> {
             let source = self.operations.source(receive);
             let call = self.operations.call(receive.call);
             let delay = Delay {
-                class: Class::LateSender,
+                class: DelayClass::LateSender,
                 waiting: Spot { location: call.site.location, position: receive.position.in_journal() },
                 causing: Spot { location: send.place.location, position: send.position.in_journal() },
                 wait,
@@ -136,7 +136,7 @@ impl Collector<'_> {
             let after = call.interval.leave - posting.call.leave;
             let completion_of_send = semantics.completion_of_send(after);
             let delay = Delay {
-                class: Class::LateReceiver,
+                class: DelayClass::LateReceiver,
                 waiting: Spot { location: call.site.location, position: send.completed.in_journal() },
                 causing: Spot { location: posting.place.location, position: posting.position.in_journal() },
                 wait,
@@ -204,7 +204,7 @@ impl Collector<'_> {
                 },
             );
             let cause = blamed.filter(|&blamed| wait > 0 && blamed != here);
-            if let (Some(causing), Some(class)) = (cause, Class::of(class)) {
+            if let (Some(causing), Some(class)) = (cause, DelayClass::of(class)) {
                 let delay = Delay {
                     class,
                     waiting: here,
@@ -276,7 +276,7 @@ impl Collector<'_> {
                 let early = last.visit.enter - visit.visit.enter;
                 if early > 0 {
                     let delay = Delay {
-                        class: Class::ThreadBarrier,
+                        class: DelayClass::ThreadBarrier,
                         waiting: spot(visit),
                         causing: spot(last),
                         wait: early,

@@ -9,7 +9,7 @@ use crate::wire::{Half, wire};
 
 /// Class of the wait state that a delay causes. Costs are kept by class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Class {
+pub enum DelayClass {
     /// A receive waits for its sender.
     LateSender,
     /// A send waits for its receiver.
@@ -28,66 +28,69 @@ pub enum Class {
     IdleThreads,
 }
 
-impl Class {
+impl DelayClass {
     /// All classes.
-    pub const ALL: [Class; Class::COUNT] = [
-        Class::LateSender,
-        Class::LateReceiver,
-        Class::Barrier,
-        Class::AllToAll,
-        Class::OneToAll,
-        Class::AllToOne,
-        Class::ThreadBarrier,
-        Class::IdleThreads,
+    pub const ALL: [DelayClass; DelayClass::COUNT] = [
+        DelayClass::LateSender,
+        DelayClass::LateReceiver,
+        DelayClass::Barrier,
+        DelayClass::AllToAll,
+        DelayClass::OneToAll,
+        DelayClass::AllToOne,
+        DelayClass::ThreadBarrier,
+        DelayClass::IdleThreads,
     ];
 
     /// Number of classes.
     pub const COUNT: usize = 8;
 
     /// The class of delays in collective operations; `None` for those without (specification 9.4).
-    pub fn of(class: CollectiveClass) -> Option<Class> {
+    pub fn of(class: CollectiveClass) -> Option<DelayClass> {
         match class {
-            CollectiveClass::Barrier => Some(Class::Barrier),
-            CollectiveClass::AllToAll => Some(Class::AllToAll),
-            CollectiveClass::OneToAll => Some(Class::OneToAll),
-            CollectiveClass::AllToOne => Some(Class::AllToOne),
+            CollectiveClass::Barrier => Some(DelayClass::Barrier),
+            CollectiveClass::AllToAll => Some(DelayClass::AllToAll),
+            CollectiveClass::OneToAll => Some(DelayClass::OneToAll),
+            CollectiveClass::AllToOne => Some(DelayClass::AllToOne),
             CollectiveClass::Init | CollectiveClass::Finalize | CollectiveClass::Scan => None,
         }
     }
 
     /// Whether the delay is of a message.
     pub fn is_of_messages(self) -> bool {
-        matches!(self, Class::LateSender | Class::LateReceiver)
+        matches!(self, DelayClass::LateSender | DelayClass::LateReceiver)
     }
 
     /// Whether the delay is of a collective operation.
     pub fn is_of_collectives(self) -> bool {
-        matches!(self, Class::Barrier | Class::AllToAll | Class::OneToAll | Class::AllToOne)
+        matches!(
+            self,
+            DelayClass::Barrier | DelayClass::AllToAll | DelayClass::OneToAll | DelayClass::AllToOne
+        )
     }
 
     /// The unique names of the metrics of its costs, short and long term.
     pub fn metrics(self) -> [&'static str; 2] {
         match self {
-            Class::LateSender => ["delay_latesender", "delay_latesender_longterm"],
-            Class::LateReceiver => ["delay_latereceiver", "delay_latereceiver_longterm"],
-            Class::Barrier => ["delay_barrier", "delay_barrier_longterm"],
-            Class::AllToAll => ["delay_n2n", "delay_n2n_longterm"],
-            Class::OneToAll => ["delay_12n", "delay_12n_longterm"],
-            Class::AllToOne => ["delay_n21", "delay_n21_longterm"],
-            Class::ThreadBarrier => ["delay_ompbarrier", "delay_ompbarrier_longterm"],
-            Class::IdleThreads => ["delay_ompidle", "delay_ompidle_longterm"],
+            DelayClass::LateSender => ["delay_latesender", "delay_latesender_longterm"],
+            DelayClass::LateReceiver => ["delay_latereceiver", "delay_latereceiver_longterm"],
+            DelayClass::Barrier => ["delay_barrier", "delay_barrier_longterm"],
+            DelayClass::AllToAll => ["delay_n2n", "delay_n2n_longterm"],
+            DelayClass::OneToAll => ["delay_12n", "delay_12n_longterm"],
+            DelayClass::AllToOne => ["delay_n21", "delay_n21_longterm"],
+            DelayClass::ThreadBarrier => ["delay_ompbarrier", "delay_ompbarrier_longterm"],
+            DelayClass::IdleThreads => ["delay_ompidle", "delay_ompidle_longterm"],
         }
     }
 }
 
 /// Costs of a wait state, by class, in ticks.
-pub(super) type Costs = [f64; Class::COUNT];
+pub(super) type Costs = [f64; DelayClass::COUNT];
 
 /// A wait state with its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delay {
     /// Class of the wait state.
-    pub(super) class: Class,
+    pub(super) class: DelayClass,
     /// The event that waits.
     pub(super) waiting: JournalSpot,
     /// The event that it waits for.
@@ -110,13 +113,13 @@ pub(super) struct Notice {
     pub(super) taken: Ticks,
 }
 
-impl Half for Class {
+impl Half for DelayClass {
     fn to_half(self) -> u32 {
         self as u32
     }
 
-    fn of_half(half: u32) -> Class {
-        Class::ALL[half as usize]
+    fn of_half(half: u32) -> DelayClass {
+        DelayClass::ALL[half as usize]
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use model::Ticks;
 
-use super::delay::{Class, Costs};
+use super::delay::{Costs, DelayClass};
 use super::lines::Lines;
 use super::points::Next;
 use super::sides::{Causes, Waits};
@@ -21,7 +21,7 @@ use crate::wire::{self, Half, Halves, Wire, batch_of, wire};
 
 /// Kind of work at a position of a location, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     /// End of the extent of a cause, going backwards.
     End,
     /// A wait state, whose costs become known.
@@ -38,15 +38,15 @@ pub(super) struct Item(u32);
 const NUMBER_BITS: u32 = 30;
 
 impl Item {
-    pub(super) fn new(kind: Kind, number: u32) -> Item {
+    pub(super) fn new(kind: NodeKind, number: u32) -> Item {
         Item((kind as u32) << NUMBER_BITS | number)
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> NodeKind {
         match self.0 >> NUMBER_BITS {
-            0 => Kind::End,
-            1 => Kind::Wait,
-            _ => Kind::Cause,
+            0 => NodeKind::End,
+            1 => NodeKind::Wait,
+            _ => NodeKind::Cause,
         }
     }
 
@@ -87,7 +87,7 @@ pub(super) enum Extent {
     Nothing,
     /// All back to the start of the trace.
     Begin,
-    /// Those up to the [`Kind::End`] item of the cause.
+    /// Those up to the [`NodeKind::End`] item of the cause.
     End,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct CauseNode {
     pub(super) waiting_location: u32,
     /// The wait from which it gets its costs; `None` if these are zero.
     pub(super) wait: Option<NodeId>,
-    pub(super) class: Class,
+    pub(super) class: DelayClass,
     pub(super) reach: Extent,
 }
 
@@ -140,9 +140,9 @@ const STOP: usize = 2;
 impl CauseNode {
     /// Long-term costs per tick, by class, from the costs of its waiting (specification 9.1).
     pub(super) fn long_term(&self, mut costs: Costs) -> Costs {
-        if self.class == Class::ThreadBarrier {
+        if self.class == DelayClass::ThreadBarrier {
             // The reference does not propagate costs of barriers of threads through further ones (Q16).
-            costs[Class::ThreadBarrier as usize] = 0.0;
+            costs[DelayClass::ThreadBarrier as usize] = 0.0;
         }
         costs.map(|cost| cost / self.denominator)
     }
@@ -315,24 +315,24 @@ impl Graph {
         for (place, &number) in of_waits.iter().enumerate().rev() {
             let wait = &waits.list[number as usize];
             if wait.costly > 0 {
-                keys.push(key(wait.delay.waiting.position, Kind::Wait, place));
+                keys.push(key(wait.delay.waiting.position, NodeKind::Wait, place));
             }
         }
         let of_causes = causes_here.iter().map(|&number| &causes.list[number as usize]).enumerate().rev();
         let of_causes = of_causes.filter(|(_, cause)| cause.denominator > 0.0);
         keys.extend(
-            of_causes.clone().map(|(place, cause)| key(cause.delay.causing.position, Kind::Cause, place)),
+            of_causes.clone().map(|(place, cause)| key(cause.delay.causing.position, NodeKind::Cause, place)),
         );
         keys.extend(of_causes.filter_map(|(place, cause)| {
             let last = cause.reach?.checked_sub(1)?;
-            Some(key(points[last as usize].position, Kind::End, place))
+            Some(key(points[last as usize].position, NodeKind::End, place))
         }));
         keys.sort();
         self.items.list.extend(keys.drain(..).map(|key| {
             let item = Item(low(key));
             let place = item.number() as usize;
             match item.kind() {
-                Kind::Wait => Item::new(Kind::Wait, numbers[of_waits[place] as usize]),
+                NodeKind::Wait => Item::new(NodeKind::Wait, numbers[of_waits[place] as usize]),
                 kind => Item::new(kind, causes_here[place]),
             }
         }));
@@ -451,7 +451,7 @@ impl Wire for (JournalPosition, Next) {
 const HEAD: usize = 11;
 
 /// Sort key of items: the latest first, then by kind, then by place of the wait or cause at its location.
-fn key(position: JournalPosition, kind: Kind, place: usize) -> u64 {
+fn key(position: JournalPosition, kind: NodeKind, place: usize) -> u64 {
     pair(!position.to_half(), Item::new(kind, to_u32(place)).0)
 }
 
@@ -473,10 +473,10 @@ mod tests {
             waiting_path: ReportPath::NONE,
             waiting_location: 2,
             wait,
-            class: Class::IdleThreads,
+            class: DelayClass::IdleThreads,
             reach,
         };
-        let items = [(Kind::Cause, 0), (Kind::Wait, 1), (Kind::End, (1 << NUMBER_BITS) - 1)];
+        let items = [(NodeKind::Cause, 0), (NodeKind::Wait, 1), (NodeKind::End, (1 << NUMBER_BITS) - 1)];
         let graph = Graph {
             first: 4,
             items: ByLine {

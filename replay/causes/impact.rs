@@ -166,13 +166,13 @@ fn total(values: &[i128]) -> i128 {
 }
 
 /// Excess of the critical path over a location, by call path.
-struct Excess {
+struct PathExcess {
     of: Vec<(ReportPath, i128)>,
     /// The time by which the location falls short of the whole path.
     lacks: i128,
 }
 
-impl Excess {
+impl PathExcess {
     fn factor(&self) -> Option<f64> {
         let sum = self.of.iter().fold(0_i128, |sum, &(_, ticks)| sum.saturating_add(ticks));
         (sum != 0).then(|| self.lacks as f64 / sum as f64)
@@ -181,7 +181,7 @@ impl Excess {
 
 /// Excess of the path over a location; and its part on call paths where the location has no time
 /// (specification 8.4).
-fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[ReportPath]) -> (Excess, Excess) {
+fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[ReportPath]) -> (PathExcess, PathExcess) {
     let mut own = vec![0; path.len()];
     for (&path, &ticks) in paths.iter().zip(work) {
         own[path.index()] = ticks;
@@ -200,7 +200,7 @@ fn excess(work: &[Ticks], path: &[i128], length: i128, paths: &[ReportPath]) -> 
             _ => covered += ticks + (on_path - ticks.min(on_path)),
         }
     }
-    (Excess { of: more, lacks: length - time }, Excess { of: foreign, lacks: length - covered })
+    (PathExcess { of: more, lacks: length - time }, PathExcess { of: foreign, lacks: length - covered })
 }
 
 /// Time of all threads of this worker without waiting, by call path of the report, in ticks; a list of this

@@ -4,7 +4,7 @@ use model::Ticks;
 
 use super::points::SyncPoint;
 use super::previous::Past;
-use super::time_line::{Places, TimeLine};
+use super::time_line::{RowPlaces, TimeLine};
 use crate::fraction::fixed;
 use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
@@ -27,7 +27,7 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// Number of the first location.
     first: usize,
-    places: Places,
+    places: RowPlaces,
     /// Ticks by call path of the report, noted for one comparison at a time, and the call paths in use.
     noted: Vec<Ticks>,
     used: Vec<ReportPath>,
@@ -37,7 +37,13 @@ impl Lines {
     /// An empty list: the locations that are pushed are consecutive, from `first` on. `paths` is the number
     /// of the report's call paths.
     pub(super) fn new(first: usize, paths: usize) -> Self {
-        Lines { lines: Vec::new(), first, places: Places::default(), noted: vec![0; paths], used: Vec::new() }
+        Lines {
+            lines: Vec::new(),
+            first,
+            places: RowPlaces::default(),
+            noted: vec![0; paths],
+            used: Vec::new(),
+        }
     }
 
     /// Adds the next location: its journal and its points, in order, and the report's call paths by row.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use model::Ticks;
 
-use super::delay::{Class, Costs};
+use super::delay::{Costs, DelayClass};
 use super::lines::Lines;
 use super::sides::{Causes, Waits};
 use super::work;
@@ -20,7 +20,7 @@ use crate::metrics::Metrics;
 
 /// Charges costs per tick, by class, to excess by row.
 fn charge(metrics: &Metrics, lines: &mut Lines, line: usize, costs: &Costs, excess: &[(Row, Ticks)]) {
-    for (class, &cost) in Class::ALL.into_iter().zip(costs).filter(|(_, cost)| **cost > 0.0) {
+    for (class, &cost) in DelayClass::ALL.into_iter().zip(costs).filter(|(_, cost)| **cost > 0.0) {
         lines.charge(line, metrics.delay_costs[class as usize][1], cost, excess);
     }
 }

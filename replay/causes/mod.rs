@@ -29,7 +29,7 @@ use model::Ticks;
 
 pub use collect::{Collected, collect};
 pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
-pub use delay::Class;
+pub use delay::DelayClass;
 pub use graph::Graph;
 
 use crate::error::Error;
@@ -137,7 +137,7 @@ pub fn find(
     let per_tick = long_term::per_tick(&causes, returned.costs());
     drop(returned);
     let locations: Vec<_> = results::locations(processes, results).collect();
-    let way = culprits::Way { waits: &waits, causes: &causes, per_tick, group, released };
+    let way = culprits::WayBack { waits: &waits, causes: &causes, per_tick, group, released };
     let culprits = culprits::find(tools, paths, &locations, &mut lines, way, exchange)?;
     drop(locations);
     impact::find(tools, (processes, results), paths, &mut lines, &critical, exchange)?;

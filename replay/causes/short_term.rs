@@ -9,7 +9,7 @@ use std::rc::Rc;
 use model::Ticks;
 
 use super::collect::Idle;
-use super::delay::{Class, Delay};
+use super::delay::{Delay, DelayClass};
 use super::lines::Lines;
 use super::previous::{Members, Partner, Query};
 use super::reach::Span;
@@ -76,8 +76,8 @@ fn find_previous(
 ) {
     let partner = |delay: &Delay, other: JournalSpot| match delay.class {
         // A thread may have been in a team of its own meanwhile.
-        Class::ThreadBarrier => Partner::Team(delay.communicator),
-        Class::IdleThreads => Partner::AnyTeam,
+        DelayClass::ThreadBarrier => Partner::Team(delay.communicator),
+        DelayClass::IdleThreads => Partner::AnyTeam,
         _ => Partner::Process(to_u32(trace.locations[other.location as usize].process)),
     };
     let (of_waits, of_causes) = (waits.of_line.of(line), causes.of_line.of(line));
@@ -218,9 +218,9 @@ fn idle_threads(
             continue;
         }
         let scale = f64::from(idle.others);
-        lines.charge(line, metrics.delay_costs[Class::IdleThreads as usize][0], scale, &work);
+        lines.charge(line, metrics.delay_costs[DelayClass::IdleThreads as usize][0], scale, &work);
         let spot = Spot { location: idle.location, position: before };
-        let class = Class::IdleThreads;
+        let class = DelayClass::IdleThreads;
         let delay = Delay { class, waiting: spot, causing: spot, wait: 0, time: 0, communicator: 0 };
         causes.alone_since.push(joined);
         causes.list.push(Cause { denominator, scale, ..Cause::new(delay) });
@@ -239,7 +239,7 @@ fn indirect(
     for (ends, batch) in waits.firsts.windows(2).zip(&incoming) {
         let waits = waits.list[ends[0]..ends[1]].iter().filter(|wait| wait.delay.class.is_of_messages());
         for (wait, &word) in waits.zip(batch) {
-            let metric = metrics.indirect[usize::from(wait.delay.class == Class::LateReceiver)];
+            let metric = metrics.indirect[usize::from(wait.delay.class == DelayClass::LateReceiver)];
             let line = lines.at(wait.delay.waiting.location);
             lines.add(line, metric, wait.row, fixed(f64::from_bits(word)));
         }
@@ -265,7 +265,7 @@ fn propagating(metrics: &Metrics, lines: &mut Lines, line: usize, waits: &Waits,
     of_waits.sort_by_key(|wait| Reverse(point(wait)));
     let weights = reach::heaviest(spans, of_waits.iter().map(|wait| point(wait)));
     for (wait, weight) in of_waits.iter().zip(weights) {
-        let metric = metrics.propagating[usize::from(wait.delay.class == Class::LateReceiver)];
+        let metric = metrics.propagating[usize::from(wait.delay.class == DelayClass::LateReceiver)];
         lines.add(line, metric, wait.row, fixed(weight * wait.delay.wait as f64));
     }
 }

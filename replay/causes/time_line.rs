@@ -16,12 +16,12 @@ use crate::journal::Journal;
 
 /// Index from rows to entries of a list of sums under construction; one for all locations of a worker.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct RowPlaces {
     /// Entry of each row. For a row that is not in the list, any entry: the row in the list decides.
     of_rows: Vec<u32>,
 }
 
-impl Places {
+impl RowPlaces {
     /// Grows the index to this number of rows.
     fn reach(&mut self, rows: usize) {
         self.of_rows.resize(self.of_rows.len().max(rows), 0);
@@ -90,7 +90,7 @@ impl TimeLine {
         points: Vec<SyncPoint>,
         rows: usize,
         is_worker: bool,
-        room: &mut Places,
+        room: &mut RowPlaces,
     ) -> TimeLine {
         if is_worker {
             let is_begin = |point: &SyncPoint| matches!(point.peers, Peers::Region { is_master: false, .. });
@@ -190,7 +190,7 @@ impl TimeLine {
         &self,
         past: Past,
         event: JournalPosition,
-        places: &mut Places,
+        places: &mut RowPlaces,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         self.sum(past, event, places, into);
@@ -202,7 +202,7 @@ impl TimeLine {
         &self,
         since: Option<JournalPosition>,
         before: JournalPosition,
-        places: &mut Places,
+        places: &mut RowPlaces,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         into.clear();
@@ -216,7 +216,7 @@ impl TimeLine {
         &self,
         past: Past,
         event: JournalPosition,
-        places: &mut Places,
+        places: &mut RowPlaces,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         self.sum(past, event, places, into);
@@ -227,7 +227,7 @@ impl TimeLine {
     }
 
     /// Sums up the past of an event.
-    fn sum(&self, past: Past, event: JournalPosition, places: &mut Places, into: &mut Vec<(Row, Ticks)>) {
+    fn sum(&self, past: Past, event: JournalPosition, places: &mut RowPlaces, into: &mut Vec<(Row, Ticks)>) {
         into.clear();
         let points = past.points();
         let event_of_end = self.points.get(points.end).map_or(self.end(), |point| point.position);
@@ -246,7 +246,7 @@ impl TimeLine {
         &self,
         since: Option<JournalPosition>,
         before: JournalPosition,
-        places: &mut Places,
+        places: &mut RowPlaces,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         let first = since.map_or(JournalPosition::default(), JournalPosition::next);
@@ -260,7 +260,7 @@ impl TimeLine {
         &self,
         points: Range<usize>,
         until: JournalPosition,
-        places: &mut Places,
+        places: &mut RowPlaces,
         into: &mut Vec<(Row, Ticks)>,
     ) {
         let Range { start, end } = points;
@@ -341,7 +341,7 @@ mod tests {
             journal.spend(Row::new(at % 5), i64::try_from(at % 11).unwrap() + 1);
             journal.mark(Row::new(at % 3));
         }
-        let (mut places, mut sums) = (Places::default(), Vec::new());
+        let (mut places, mut sums) = (RowPlaces::default(), Vec::new());
         // Not all marks are points.
         let at = JournalPosition::new;
         let points = (0..900).map(|number| point(at(2 * number + 1), 0, 0)).collect();
@@ -369,7 +369,7 @@ mod tests {
         journal.spend(rows[1], 20);
         journal.spend(rows[0], 5);
         let c = journal.mark(rows[2]);
-        let (mut places, mut sums) = (Places::default(), Vec::new());
+        let (mut places, mut sums) = (RowPlaces::default(), Vec::new());
         let points = vec![point(a, 4, 7), point(b, 12, 15), point(c, 0, 0)];
         let line = TimeLine::new(journal, points, 3, false, &mut places);
         line.pruned(Past::new(Some(0), 2), c, &mut places, &mut sums);

@@ -19,7 +19,7 @@ const WORDS_AT_A_TIME: usize = 1 << 19;
 
 /// Identification of a delay whose waiting location's time map is noted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct WaitingWork {
     /// The worker that owns the waiting location.
     pub(super) worker: usize,
     /// Number of the delay among those that this worker has announced.
@@ -42,7 +42,7 @@ pub(super) fn bring(
     wait: impl Fn(usize, usize) -> Wait,
     is_asked: impl Fn(&Wait, ReportPath) -> bool,
     exchange: &mut dyn Exchange,
-    mut with: impl FnMut(&mut Lines, Told),
+    mut with: impl FnMut(&mut Lines, WaitingWork),
 ) -> Result<(), Error> {
     let (me, workers) = (exchange.worker(), exchange.workers());
     let (mut rows, mut work) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ pub(super) fn bring(
                     batch.push(0);
                 }
                 let wait = wait(worker, sent[worker]);
-                let Told { path, has_costs, .. } = look(lines, me, sent[worker], &wait, &mut rows);
+                let WaitingWork { path, has_costs, .. } = look(lines, me, sent[worker], &wait, &mut rows);
                 by_path(lines, &wait, &rows, &is_asked, &mut work);
                 let mut writer = MapWriter::new(batch, path.to_half() << 1 | u32::from(has_costs));
                 work.iter().for_each(|&(path, ticks)| writer.push(path, ticks));
@@ -91,7 +91,7 @@ pub(super) fn bring(
             while !reader.is_empty() {
                 let mark = read_map(&mut reader, |path, ticks| lines.note(path, ticks));
                 let (path, has_costs) = (ReportPath::of_half(mark >> 1), mark & 1 == 1);
-                with(lines, Told { worker, number: received[worker], path, has_costs });
+                with(lines, WaitingWork { worker, number: received[worker], path, has_costs });
                 lines.forget();
                 received[worker] += 1;
             }
@@ -103,10 +103,16 @@ pub(super) fn bring(
 }
 
 /// Computes the time map of a waiting location, by row.
-fn look(lines: &mut Lines, worker: usize, number: usize, wait: &Wait, rows: &mut Vec<(Row, Ticks)>) -> Told {
+fn look(
+    lines: &mut Lines,
+    worker: usize,
+    number: usize,
+    wait: &Wait,
+    rows: &mut Vec<(Row, Ticks)>,
+) -> WaitingWork {
     lines.pruned(wait.delay.waiting, wait.past, rows);
     let paths = lines.paths(lines.at(wait.delay.waiting.location));
-    Told { worker, number, path: paths[wait.row.index()], has_costs: wait.costly > 0 }
+    WaitingWork { worker, number, path: paths[wait.row.index()], has_costs: wait.costly > 0 }
 }
 
 /// A time map of a waiting location by call path of the report, as far as it is asked for.
@@ -149,7 +155,7 @@ pub(super) fn compare_again(
     let wait =
         |worker: usize, number: usize| waits.list[waits.firsts[worker] + to_usize(asked[worker][number])];
     let mut excess = Excess::default();
-    bring(lines, &counts, wait, is_asked, exchange, |lines, Told { worker, number, .. }| {
+    bring(lines, &counts, wait, is_asked, exchange, |lines, WaitingWork { worker, number, .. }| {
         let number = of_worker[worker][number];
         let excess = excess.of(lines, &causes.list[number as usize]);
         with(lines, number, excess);

@@ -13,7 +13,7 @@ const SLOPE: f64 = 0.01;
 
 /// Upper bound of a send; `Ticks::MAX` if it was not received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Limit {
+pub(super) struct ShiftLimit {
     /// The number of its record.
     pub(super) record: RecordNumber,
     pub(super) latest: Ticks,
@@ -34,7 +34,7 @@ struct Corner {
 
 /// Shifts the events before each jump of a location. `limits` are in the order of records, and so are
 /// `jumps`.
-pub(super) fn amortise(times: &mut [Ticks], limits: &[Limit], jumps: &[Jump]) {
+pub(super) fn amortise(times: &mut [Ticks], limits: &[ShiftLimit], jumps: &[Jump]) {
     let mut corners = Vec::new();
     for jump in jumps {
         let height = jump.to.saturating_sub(jump.from) as f64;
@@ -115,7 +115,7 @@ mod tests {
         times[9] += 30;
         let limits: Vec<_> = limits
             .iter()
-            .map(|&(record, latest)| Limit { record: RecordNumber::new(record), latest })
+            .map(|&(record, latest)| ShiftLimit { record: RecordNumber::new(record), latest })
             .collect();
         amortise(&mut times, &limits, &[Jump { record: RecordNumber::new(9), from: 9000, to: 9030 }]);
         times
@@ -141,8 +141,8 @@ mod tests {
     fn send_at_the_time_of_the_jump_moves_no_further_than_its_receive_allows() {
         let sends = |latest| {
             [
-                Limit { record: RecordNumber::new(1), latest },
-                Limit { record: RecordNumber::new(2), latest: 1050 },
+                ShiftLimit { record: RecordNumber::new(1), latest },
+                ShiftLimit { record: RecordNumber::new(2), latest: 1050 },
             ]
         };
         let jump = Jump { record: RecordNumber::new(3), from: 1000, to: 1100 };

@@ -29,7 +29,7 @@ struct Place {
 }
 
 /// Forward pass of all locations of a group of workers.
-pub(super) struct Forward<'a> {
+pub(super) struct ForwardPass<'a> {
     tools: &'a Tools<'a>,
     group: &'a Group<Stations>,
     places: Vec<Place>,
@@ -42,25 +42,25 @@ pub(super) struct Forward<'a> {
     findings: &'a mut Findings,
 }
 
-impl std::fmt::Debug for Forward<'_> {
+impl std::fmt::Debug for ForwardPass<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} locations on their way", self.places.len())
     }
 }
 
-impl<'a> Forward<'a> {
+impl<'a> ForwardPass<'a> {
     /// Starts with all locations at their start.
     pub(super) fn new(
         tools: &'a Tools<'a>,
         group: &'a Group<Stations>,
         findings: &'a mut Findings,
-    ) -> Forward<'a> {
+    ) -> ForwardPass<'a> {
         let parts = group.parts.iter().enumerate();
         let places = parts.flat_map(|(part, stations)| {
             (0..stations.lines()).map(move |line| Place { part, line, next: 0, ahead: 0 })
         });
         let places: Vec<Place> = places.collect();
-        Forward {
+        ForwardPass {
             tools,
             group,
             told: group.parts.iter().map(|part| vec![NOT_YET; part.links.len()]).collect(),
@@ -152,7 +152,7 @@ impl<'a> Forward<'a> {
     }
 }
 
-impl Recurrence for Forward<'_> {
+impl Recurrence for ForwardPass<'_> {
     type Message = (Side, Ticks);
 
     fn step(&mut self, tell: &mut impl FnMut(usize, (Side, Ticks))) -> bool {

@@ -5,7 +5,7 @@ use model::Ticks;
 
 use super::links::{Role, Side};
 use super::meetings::Meetings;
-use super::way::{Least, Way};
+use super::way::{Least, LocationShift};
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
 use crate::exchange::{Batch, Exchange};
@@ -21,7 +21,7 @@ use crate::wire::Wire;
 pub(super) fn set(
     tools: &Tools<'_>,
     first: u32,
-    ways: &mut [Way],
+    ways: &mut [LocationShift],
     mut meetings: Meetings,
     least: Least,
     exchange: &mut dyn Exchange,
@@ -47,7 +47,7 @@ pub(super) fn set(
     Ok(())
 }
 
-fn receive_limits(batches: &[Batch], first: u32, ways: &mut [Way], meetings: &mut Meetings) {
+fn receive_limits(batches: &[Batch], first: u32, ways: &mut [LocationShift], meetings: &mut Meetings) {
     for batch in batches {
         let mut reader = BatchReader::new(batch);
         while !reader.is_empty() {

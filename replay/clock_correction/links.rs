@@ -16,7 +16,7 @@ use crate::ids::{EventNumber, RecordNumber};
 use crate::int::high;
 use crate::journal::{RecordSpot, Spot};
 use crate::matching::{
-    Matches, Operation, Part, SendFacts, Verdict, collect_parts, match_messages, operations,
+    Matches, Operation, Participation, SendFacts, Verdict, collect_parts, match_messages, operations,
 };
 use crate::operations::{Barrier, Operations, Receive, TeamEvent, TeamEventKind};
 use crate::tools::Tools;
@@ -83,7 +83,7 @@ pub(super) enum Role {
 
 /// Kind of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Kind {
+pub(super) enum LinkKind {
     /// A message, or a collective operation.
     Message,
     /// Threads of a process that start or await each other.
@@ -102,13 +102,13 @@ impl Half for Role {
     }
 }
 
-impl Half for Kind {
+impl Half for LinkKind {
     fn to_half(self) -> u32 {
         self as u32
     }
 
-    fn of_half(half: u32) -> Kind {
-        [Kind::Message, Kind::Threads, Kind::Order][half as usize]
+    fn of_half(half: u32) -> LinkKind {
+        [LinkKind::Message, LinkKind::Threads, LinkKind::Order][half as usize]
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Link {
     /// The event at this side.
     pub(super) spot: RecordSpot,
     pub(super) role: Role,
-    pub(super) kind: Kind,
+    pub(super) kind: LinkKind,
     pub(super) other: Side,
 }
 
@@ -188,7 +188,7 @@ impl Links<'_> {
     }
 
     /// Links two events.
-    fn pair(&mut self, first: RecordSpot, then: RecordSpot, kind: Kind) {
+    fn pair(&mut self, first: RecordSpot, then: RecordSpot, kind: LinkKind) {
         self.put(Link { spot: first, role: Role::Send, kind, other: Side::Event(then) });
         self.put(Link { spot: then, role: Role::Receive, kind, other: Side::Event(first) });
     }
@@ -200,7 +200,7 @@ impl Links<'_> {
             let sent = Spot { location: send.place.location, position: send.position.record() };
             let location = operations.site(receive.call).location;
             let received = Spot { location, position: receive.position.record() };
-            self.pair(sent, received, Kind::Message);
+            self.pair(sent, received, LinkKind::Message);
         }
     }
 
@@ -219,12 +219,12 @@ impl Links<'_> {
             return;
         }
         for pair in operations.order.windows(2).filter(|pair| pair[0].location != pair[1].location) {
-            self.pair(pair[0].record(), pair[1].record(), Kind::Order);
+            self.pair(pair[0].record(), pair[1].record(), LinkKind::Order);
         }
     }
 
     /// Adds a meeting with these members, unless none sends or none receives.
-    fn meeting(&mut self, members: &[Member], in_turn: bool, kind: Kind, meetings: &mut Meetings) {
+    fn meeting(&mut self, members: &[Member], in_turn: bool, kind: LinkKind, meetings: &mut Meetings) {
         if !members.iter().any(|member| member.sends) || !members.iter().any(|member| member.receives) {
             return;
         }
@@ -253,7 +253,7 @@ impl Links<'_> {
                 receives: matches!(event.kind, TeamEventKind::Begin | TeamEventKind::Join),
             };
             let members: Vec<Member> = meeting.iter().map(member).collect();
-            self.meeting(&members, false, Kind::Threads, meetings);
+            self.meeting(&members, false, LinkKind::Threads, meetings);
         }
     }
 
@@ -274,7 +274,7 @@ impl Links<'_> {
                 receives: true,
             };
             let members: Vec<Member> = meeting.iter().map(member).collect();
-            self.meeting(&members, false, Kind::Threads, meetings);
+            self.meeting(&members, false, LinkKind::Threads, meetings);
         }
     }
 
@@ -287,7 +287,7 @@ impl Links<'_> {
         meetings: &mut Meetings,
     ) {
         let root = ranks.and_then(|ranks| operation.root(ranks)).map(|root| root.process);
-        let member = |part: &Part| {
+        let member = |part: &Participation| {
             let is_root = Some(part.process) == root;
             let (gives, gets) = (part.sent > 0, part.received > 0);
             let (sends, receives) = match class {
@@ -308,6 +308,6 @@ impl Links<'_> {
             let first = members.iter().position(|member| member.sends).unwrap_or(members.len());
             members[..first].iter_mut().for_each(|member| member.receives = false);
         }
-        self.meeting(&members, in_turn, Kind::Message, meetings);
+        self.meeting(&members, in_turn, LinkKind::Message, meetings);
     }
 }

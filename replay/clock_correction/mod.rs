@@ -26,12 +26,12 @@ use crate::findings::{Finding, Findings};
 use crate::int::to_u32;
 use crate::solvers;
 use crate::tools::Tools;
-use crate::walk::{FARTHEST, Records, Walked};
-use amortise::{Limit, amortise};
-use forward::Forward;
+use crate::walk::{FARTHEST, RecordTimes, Walked};
+use amortise::{ShiftLimit, amortise};
+use forward::ForwardPass;
 use links::{Link, Role};
 pub use stations::Stations;
-use way::{Jump, Least, Way};
+use way::{Jump, Least, LocationShift};
 
 /// Number of fractions of the archive's tick: corrections are fractions of ticks, and so are the shortest
 /// times between events. Fewer where times would become too large: some clocks count from 1970, others from
@@ -93,7 +93,7 @@ pub fn correct(
     let least = Least::new(tools.trace.definitions.clock.resolution);
     let stations = Stations::new(first, &ways, least, meetings.clone());
     let group = solvers::bring_together(tools, stations, &tools.shared.stations, exchange)?;
-    let mut forward = Forward::new(tools, &group, findings);
+    let mut forward = ForwardPass::new(tools, &group, findings);
     group.solvers.run(&mut forward, exchange);
     let told = forward.give_back(ways.iter().map(|way| way.links.len()), exchange)?;
     drop(group);
@@ -110,11 +110,11 @@ pub fn correct(
     findings.merge(backward);
     limits::set(tools, first, &mut ways, meetings, least, exchange)?;
     let mut ways = ways.into_iter();
-    let corrected = |way: Way| {
-        let Way { mut times, links, told, jumps, .. } = way;
+    let corrected = |way: LocationShift| {
+        let LocationShift { mut times, links, told, jumps, .. } = way;
         let sends = links.iter().zip(told).filter(|(link, _)| link.role == Role::Send);
-        let limits: Vec<Limit> =
-            sends.map(|(link, latest)| Limit { record: link.spot.position, latest }).collect();
+        let limits: Vec<ShiftLimit> =
+            sends.map(|(link, latest)| ShiftLimit { record: link.spot.position, latest }).collect();
         amortise(&mut times, &limits, &jumps);
         times
     };
@@ -123,18 +123,18 @@ pub fn correct(
 }
 
 /// States of all locations, from this one on, with their records and links. Links are in the order of events.
-fn ways(first: u32, records: impl Iterator<Item = Records>, links: Vec<Link>) -> Vec<Way> {
+fn ways(first: u32, records: impl Iterator<Item = RecordTimes>, links: Vec<Link>) -> Vec<LocationShift> {
     let mut links = &links[..];
-    let way = |(location, records): (u32, Records)| {
+    let way = |(location, records): (u32, RecordTimes)| {
         let (mine, others) = links.split_at(links.partition_point(|link| link.spot.location <= location));
         links = others;
-        Way::new(records, mine.to_vec())
+        LocationShift::new(records, mine.to_vec())
     };
     (first..).zip(records).map(way).collect()
 }
 
 /// The violations of all workers.
-fn sum_up(ways: &[Way], exchange: &mut dyn Exchange) -> Result<Violations, Error> {
+fn sum_up(ways: &[LocationShift], exchange: &mut dyn Exchange) -> Result<Violations, Error> {
     let jumps = || ways.iter().flat_map(|way| &way.jumps);
     let largest = jumps().map(|Jump { from, to, .. }| to - from).max().unwrap_or(0);
     let told = share(exchange, vec![jumps().count() as u64, largest.cast_unsigned()])?;

@@ -7,7 +7,7 @@ use model::Ticks;
 
 use super::links::{Role, Side};
 use super::meetings::Meetings;
-use super::way::{Drift, Least, Way, rounded};
+use super::way::{Drift, Least, LocationShift, rounded};
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::ids::RecordNumber;
@@ -58,7 +58,7 @@ pub struct Stations {
 }
 
 impl Stations {
-    pub(super) fn new(first: u32, ways: &[Way], least: Least, meetings: Meetings) -> Stations {
+    pub(super) fn new(first: u32, ways: &[LocationShift], least: Least, meetings: Meetings) -> Stations {
         let (mut list, mut ends, mut links) = (Vec::new(), Vec::new(), Vec::new());
         for way in ways {
             let before = links.len();
@@ -142,10 +142,10 @@ impl Wire for Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock_correction::links::{Kind, Link};
+    use crate::clock_correction::links::{Link, LinkKind};
     use crate::clock_correction::meetings::Member;
     use crate::journal::Spot;
-    use crate::walk::Records;
+    use crate::walk::RecordTimes;
     use crate::wire::batch_of;
 
     #[test]
@@ -153,14 +153,15 @@ mod tests {
         let least = Least::new(1_000_000_000);
         let at = |location, record| Spot { location, position: RecordNumber::new(record) };
         let spot = |record| at(4, record);
-        let link = |position, role, other| Link { spot: spot(position), role, kind: Kind::Message, other };
+        let link =
+            |position, role, other| Link { spot: spot(position), role, kind: LinkKind::Message, other };
         let links = vec![
             link(1, Role::Receive, Side::Event(at(9, 3))),
             link(1, Role::Send, Side::Seat { worker: 2, number: 5 }),
             link(3, Role::Send, Side::Event(at(9, 3))),
         ];
-        let records = Records { times: vec![10, 20, 20, 4000], ignored: vec![RecordNumber::new(2)] };
-        let ways = [Way::new(records, links), Way::default()];
+        let records = RecordTimes { times: vec![10, 20, 20, 4000], ignored: vec![RecordNumber::new(2)] };
+        let ways = [LocationShift::new(records, links), LocationShift::default()];
         let mut meetings = Meetings::new(1);
         let member = |sends| Member { begin: spot(0), end: spot(3), sends, receives: !sends };
         drop(meetings.add(&[member(true), member(false)], false));

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use model::Ticks;
 
-use super::links::{Kind, Link, NOT_YET, Role};
+use super::links::{Link, LinkKind, NOT_YET, Role};
 use crate::ids::RecordNumber;
 use crate::int::{nearest, truncated};
-use crate::walk::{FARTHEST, Records};
+use crate::walk::{FARTHEST, RecordTimes};
 use crate::wire::wire;
 
 /// Bound of an event without a known one: before all times.
@@ -55,10 +55,10 @@ impl Least {
     /// From the event at one side of a link to the one at the other side, in ticks.
     pub(super) fn of(self, link: &Link) -> f64 {
         match link.kind {
-            Kind::Message => self.message,
-            Kind::Threads => self.of_threads,
+            LinkKind::Message => self.message,
+            LinkKind::Threads => self.of_threads,
             // Of simultaneous events, that of the first location comes first.
-            Kind::Order => f64::from(link.first() > link.second()),
+            LinkKind::Order => f64::from(link.first() > link.second()),
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct Jump {
 
 /// State of a location in the forward pass.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct LocationShift {
     /// The times of its records: corrected up to `record`, original from there on.
     pub(super) times: Vec<Ticks>,
     pub(super) links: Vec<Link>,
@@ -125,11 +125,11 @@ pub(super) struct Way {
     before: Option<Ticks>,
 }
 
-impl Way {
-    pub(super) fn new(records: Records, links: Vec<Link>) -> Way {
-        let Records { times, mut ignored } = records;
+impl LocationShift {
+    pub(super) fn new(records: RecordTimes, links: Vec<Link>) -> LocationShift {
+        let RecordTimes { times, mut ignored } = records;
         ignored.reverse();
-        Way { times, links, ignored, ..Way::default() }
+        LocationShift { times, links, ignored, ..LocationShift::default() }
     }
 
     /// The drift to the next record.
@@ -241,25 +241,25 @@ mod tests {
 
     /// A location with records at these times, some of which do not matter, and links of some with their
     /// bounds.
-    fn way(times: &[Ticks], ignored: &[usize], links: &[(usize, Role, Ticks)]) -> Way {
+    fn way(times: &[Ticks], ignored: &[usize], links: &[(usize, Role, Ticks)]) -> LocationShift {
         let at = |location, record| Spot { location, position: RecordNumber::new(record) };
         let link = |&(record, role, _): &(usize, Role, Ticks)| Link {
             spot: at(0, record),
             role,
-            kind: Kind::Message,
+            kind: LinkKind::Message,
             other: Side::Event(at(1, 7)),
         };
-        let records = Records {
+        let records = RecordTimes {
             times: times.to_vec(),
             ignored: ignored.iter().map(|&record| RecordNumber::new(record)).collect(),
         };
-        let mut way = Way::new(records, links.iter().map(link).collect());
+        let mut way = LocationShift::new(records, links.iter().map(link).collect());
         way.told = links.iter().map(|link| link.2).collect();
         way
     }
 
     /// Shifts of the events with links, from the drifts alone.
-    fn by_drifts(way: &Way) -> Vec<Ticks> {
+    fn by_drifts(way: &LocationShift) -> Vec<Ticks> {
         let mut ahead = 0;
         let of_event = |(links, drift): (Range<usize>, Drift)| {
             let time = way.times[way.links[links.start].spot.position.index()];

@@ -23,7 +23,7 @@ use mpi::{Tag, Threading};
 use tracing::debug;
 
 use super::batch::{halves, pair};
-use super::waiting::{NAP, Patience, Place, Waiting};
+use super::waiting::{NAP, Patience, Placement, Waiting};
 use super::{Batch, Exchange, tree, words};
 use crate::error::Error;
 use crate::int::{to_u32, to_usize};
@@ -109,7 +109,7 @@ impl Processes {
             let request = self.world.immediate_all_gather_into(scope, &place[..], &mut places[..]);
             complete(vec![request], &self.waiting);
         });
-        let places: Vec<Place> = places.chunks_exact(Place::WORDS).map(Place::decode).collect();
+        let places: Vec<Placement> = places.chunks_exact(Placement::WORDS).map(Placement::decode).collect();
         self.waiting.learn(&places);
     }
 

@@ -42,25 +42,25 @@ const LOOKS: u32 = 3;
 
 /// Place of a process, which it sends to all others at start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct Placement {
     /// Ids of the machine, and of the network namespace, to which abstract sockets belong.
     machine: u64,
     network: u64,
     /// Id of its alarm; 0 if it has none.
     alarm: u64,
     /// The processors that it may run on.
-    processors: [u64; Place::PROCESSORS],
+    processors: [u64; Placement::PROCESSORS],
 }
 
-impl Place {
+impl Placement {
     /// Number of words of the largest processor mask that the system supports.
     const PROCESSORS: usize = CpuSet::MAX_CPU / 64;
 
     /// Number of words of [`encode`](Place::encode).
-    pub(super) const WORDS: usize = Place::PROCESSORS + 3;
+    pub(super) const WORDS: usize = Placement::PROCESSORS + 3;
 
     /// The place of this process, with its alarm.
-    fn new(alarm: u64) -> Place {
+    fn new(alarm: u64) -> Placement {
         let hash = |bytes: &[u8]| {
             let mut hasher = FxBuildHasher.build_hasher();
             hasher.write(bytes);
@@ -69,7 +69,7 @@ impl Place {
         // The boot id: containers on one machine have different host names.
         let machine = fs::read("/proc/sys/kernel/random/boot_id").or_else(|_| fs::read("/etc/hostname"));
         let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
-        let mut processors = [0; Place::PROCESSORS];
+        let mut processors = [0; Placement::PROCESSORS];
         let mut set = |processor: usize| processors[processor / 64] |= 1 << (processor % 64);
         match sched_getaffinity(None) {
             Ok(mask) => (0..CpuSet::MAX_CPU).filter(|&processor| mask.is_set(processor)).for_each(&mut set),
@@ -78,7 +78,7 @@ impl Place {
                 (0..available_parallelism().map_or(1, usize::from).min(CpuSet::MAX_CPU)).for_each(&mut set)
             }
         }
-        Place {
+        Placement {
             machine: hash(&machine.unwrap_or_default()),
             network: hash(network.as_os_str().as_encoded_bytes()),
             alarm,
@@ -94,9 +94,9 @@ impl Place {
     }
 
     /// Decodes the words of [`encode`](Place::encode).
-    pub(super) fn decode(words: &[u64]) -> Place {
+    pub(super) fn decode(words: &[u64]) -> Placement {
         let processors = std::array::from_fn(|at| words[3 + at]);
-        Place { machine: words[0], network: words[1], alarm: words[2], processors }
+        Placement { machine: words[0], network: words[1], alarm: words[2], processors }
     }
 }
 
@@ -114,8 +114,8 @@ struct Share {
 
 impl Share {
     /// The share of the machine of a process.
-    fn of(place: &Place, places: &[Place]) -> Share {
-        let mut processors = [0; Place::PROCESSORS];
+    fn of(place: &Placement, places: &[Placement]) -> Share {
+        let mut processors = [0; Placement::PROCESSORS];
         let here = places.iter().filter(|other| other.machine == place.machine);
         for other in here.clone() {
             processors.iter_mut().zip(other.processors).for_each(|(all, word)| *all |= word);
@@ -130,12 +130,12 @@ impl Share {
 
     /// Whether processes of a machine share processors: there are fewer processors than processes, or several
     /// processes were bound to the same few.
-    fn is_crowded(self, place: &Place, places: &[Place]) -> bool {
-        let mut bound: BTreeMap<[u64; Place::PROCESSORS], usize> = BTreeMap::new();
+    fn is_crowded(self, place: &Placement, places: &[Placement]) -> bool {
+        let mut bound: BTreeMap<[u64; Placement::PROCESSORS], usize> = BTreeMap::new();
         for other in places.iter().filter(|other| other.machine == place.machine) {
             *bound.entry(other.processors).or_default() += 1;
         }
-        let is_full = |(processors, &processes): (&[u64; Place::PROCESSORS], &usize)| {
+        let is_full = |(processors, &processes): (&[u64; Placement::PROCESSORS], &usize)| {
             processes > count(processors) as usize
         };
         self.processes > self.processors || bound.iter().any(is_full)
@@ -152,7 +152,7 @@ pub(super) struct Waiting {
     /// Socket that wakes others, and their addresses, by worker on this machine.
     bell: Option<UnixDatagram>,
     alarms: Vec<Option<SocketAddr>>,
-    place: Place,
+    place: Placement,
 }
 
 /// Address of an alarm.
@@ -175,28 +175,28 @@ impl Waiting {
     /// Initial state of a process that does not know the others yet.
     pub(super) fn new() -> Waiting {
         let (number, alarm) = hang_up().unzip();
-        let place = Place::new(number.unwrap_or(0));
+        let place = Placement::new(number.unwrap_or(0));
         let share = Share { processes: 1, processors: count(&place.processors) as usize };
         Waiting { share, is_crowded: true, alarm, bell: None, alarms: Vec::new(), place }
     }
 
     /// The place to be sent to the others.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Placement {
         self.place
     }
 
     /// Receives the places of all workers.
-    pub(super) fn learn(&mut self, places: &[Place]) {
+    pub(super) fn learn(&mut self, places: &[Placement]) {
         self.share = Share::of(&self.place, places);
         self.is_crowded = self.share.is_crowded(&self.place, places);
         if !self.is_crowded {
             (self.alarm, self.bell) = (None, None);
             return;
         }
-        let is_near = |place: &Place| {
+        let is_near = |place: &Placement| {
             (place.machine, place.network) == (self.place.machine, self.place.network) && place.alarm != 0
         };
-        let alarm = |place: &Place| is_near(place).then(|| address(place.alarm).ok()).flatten();
+        let alarm = |place: &Placement| is_near(place).then(|| address(place.alarm).ok()).flatten();
         self.alarms = places.iter().map(alarm).collect();
         self.bell = UnixDatagram::unbound().ok().filter(|bell| bell.set_nonblocking(true).is_ok());
     }
@@ -259,13 +259,13 @@ pub(super) struct Patience {
 mod tests {
     use super::*;
 
-    fn place(machine: u64, processors: u64) -> Place {
-        let mut words = [0; Place::PROCESSORS];
+    fn place(machine: u64, processors: u64) -> Placement {
+        let mut words = [0; Placement::PROCESSORS];
         words[0] = processors;
-        Place { machine, network: 1, alarm: 0, processors: words }
+        Placement { machine, network: 1, alarm: 0, processors: words }
     }
 
-    fn is_crowded(places: &[Place]) -> bool {
+    fn is_crowded(places: &[Placement]) -> bool {
         Share::of(&places[0], places).is_crowded(&places[0], places)
     }
 
@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn places_come_back_from_their_words() {
-        let place = Place::new(7);
+        let place = Placement::new(7);
         assert!(count(&place.processors) > 0);
-        assert_eq!(place.encode().len(), Place::WORDS);
-        assert_eq!(Place::decode(&place.encode()), place);
+        assert_eq!(place.encode().len(), Placement::WORDS);
+        assert_eq!(Placement::decode(&place.encode()), place);
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
         let mut one = Waiting::new();
         let mut other = Waiting::new();
         let mut places = [one.place(), other.place()];
-        places.iter_mut().for_each(|place| place.processors = [0; Place::PROCESSORS]);
+        places.iter_mut().for_each(|place| place.processors = [0; Placement::PROCESSORS]);
         one.learn(&places);
         other.learn(&places);
         one.ring(1);

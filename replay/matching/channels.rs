@@ -7,7 +7,7 @@
 use model::Ticks;
 use rustc_hash::FxHashMap;
 
-use super::pairing::{Extent, Run};
+use super::pairing::{Extent, NumberRun};
 use crate::findings::{Finding, Findings};
 use crate::groups::Groups;
 use crate::ids::CallId;
@@ -50,7 +50,7 @@ pub(super) struct ByChannel {
     was_off: bool,
     was_paused: bool,
     /// Counts of missing operations, by channel: most channels have none.
-    runs: FxHashMap<u32, Vec<Run>>,
+    runs: FxHashMap<u32, Vec<NumberRun>>,
     /// Number of operations before the first pause, in channels whose order is unknown.
     disordered: FxHashMap<u32, usize>,
 }
@@ -128,7 +128,7 @@ impl ByChannel {
         (list, self.extent(list, self.disordered.get(&number).copied(), runs))
     }
 
-    fn extent<'a>(&self, list: &[u32], disordered: Option<usize>, runs: &'a [Run]) -> Extent<'a> {
+    fn extent<'a>(&self, list: &[u32], disordered: Option<usize>, runs: &'a [NumberRun]) -> Extent<'a> {
         let sure = disordered.unwrap_or_else(|| sure(list, self.gap));
         let ByChannel { was_off, was_paused, .. } = *self;
         Extent { count: list.len(), sure, was_off, was_paused, runs }
@@ -142,8 +142,8 @@ fn sure(list: &[u32], gap: Option<usize>) -> usize {
 
 /// The runs of a channel with operations at these positions, from the recorded numbers of missing operations,
 /// which also hold for later ones. `None` if numbers of operations would not increase.
-fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<Run>> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<NumberRun>> {
+    let mut runs: Vec<NumberRun> = Vec::new();
     let mut before = 0;
     for (first, &at) in (0..).zip(list) {
         let known = told.partition_point(|&(told, _)| told <= at);
@@ -152,7 +152,7 @@ fn runs(list: &[u32], told: &[(u32, u64)]) -> Option<Vec<Run>> {
             return None;
         }
         if missing > before {
-            runs.push(Run { first, missing });
+            runs.push(NumberRun { first, missing });
         }
         before = missing;
     }
@@ -272,7 +272,7 @@ mod tests {
         let (mut by_channel, channel) = in_turn();
         by_channel.positions.sort_by_key(|at| [0, 1, 4, 5, 2, 3, 6, 7][at as usize]);
         by_channel.number(&[(2, 5), (3, 1), (6, 7)], |at| at as usize % 2, &[], Some(1));
-        let runs = [Run { first: 1, missing: 5 }, Run { first: 3, missing: 7 }];
+        let runs = [NumberRun { first: 1, missing: 5 }, NumberRun { first: 3, missing: 7 }];
         assert_eq!(
             by_channel.find(channel),
             (&[0, 4, 2, 6][..], Extent { count: 4, sure: 4, was_off: false, was_paused: false, runs: &runs })

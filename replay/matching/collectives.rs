@@ -40,7 +40,7 @@ const WITH_PARTNERS: u64 = 4;
 
 /// A member's part in an operation, as sent to the worker that judges it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Participation {
     pub(super) communicator: u32,
     /// Number k of the operation on the communicator: 0, 1, …
     instance: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Part {
     was_off: bool,
 }
 
-wire!(Part {
+wire!(Participation {
     [communicator, instance],
     [process, position],
     place,
@@ -129,7 +129,7 @@ pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
     for (position, (collective, &instance)) in collectives.iter().zip(&instances).enumerate() {
         let (count, sure) = extents[&collective.communicator];
         let call = walked.operations.call(collective.call);
-        let part = Part {
+        let part = Participation {
             communicator: collective.communicator,
             instance,
             process: to_u32(walked.process.number),
@@ -159,14 +159,14 @@ fn judge_of(communicator: u32, instance: u32, workers: usize) -> usize {
 }
 
 /// The parts that this worker received; those of one operation are adjacent, by process.
-pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Part> {
-    let mut parts: Vec<Part> = told.iter().flat_map(|batch| wire::all(batch)).collect();
+pub(super) fn gather(trace: &Trace, told: &[Batch]) -> Vec<Participation> {
+    let mut parts: Vec<Participation> = told.iter().flat_map(|batch| wire::all(batch)).collect();
     parts.sort_by_key(|part| (operation_of(trace, part), part.process));
     parts
 }
 
 /// Key of an operation. On a communicator of single processes each has one member.
-fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
+fn operation_of(trace: &Trace, part: &Participation) -> (u32, u32, u32) {
     let alone = match trace.communicators.get(part.communicator as usize) {
         Some(Participants::Myself) => part.process,
         _ => 0,
@@ -177,7 +177,7 @@ fn operation_of(trace: &Trace, part: &Part) -> (u32, u32, u32) {
 /// The operations with these parts; `paused` are the processes with pauses in their recording.
 pub(crate) fn operations<'a>(
     trace: &'a Trace,
-    parts: &'a [Part],
+    parts: &'a [Participation],
     paused: &'a Paused,
 ) -> impl Iterator<Item = Operation<'a>> {
     parts.chunk_by(|a, b| operation_of(trace, a) == operation_of(trace, b)).map(move |members| Operation {
@@ -190,7 +190,7 @@ pub(crate) fn operations<'a>(
 /// Judges operations, and returns the results for each worker.
 pub(super) fn judge(
     tools: &Tools<'_>,
-    parts: &[Part],
+    parts: &[Participation],
     paused: &Paused,
     workers: usize,
     findings: &mut Findings,
@@ -258,14 +258,14 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
 pub(crate) struct Operation<'a> {
     trace: &'a Trace,
     /// Parts by process, which is not the order of ranks in the communicator.
-    pub(crate) members: &'a [Part],
+    pub(crate) members: &'a [Participation],
     /// The processes with pauses in their recording.
     paused: &'a Paused,
 }
 
 /// Time by which a member left before the last one entered that it has to wait for, in ticks; 0 or less if it
 /// did not.
-fn early(part: &Part, membership: Membership) -> Ticks {
+fn early(part: &Participation, membership: Membership) -> Ticks {
     match membership {
         Membership::Synchronising { last_begin, .. } => last_begin - part.end,
         Membership::Independent | Membership::Unmatched => 0,
@@ -307,7 +307,7 @@ impl<'a> Operation<'a> {
             });
             return Verdict::Unmatched;
         }
-        let is_after_gap = |member: &Part| member.instance >= member.sure;
+        let is_after_gap = |member: &Participation| member.instance >= member.sure;
         let is_other = || self.members.iter().any(|member| member.count != one.count);
         let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.was_off);
         // Where recording has paused, some operations are likely to be missing.
@@ -396,7 +396,7 @@ impl<'a> Operation<'a> {
     }
 
     /// The root, if all members agree on it.
-    pub(crate) fn root(&self, ranks: &[u32]) -> Option<&'a Part> {
+    pub(crate) fn root(&self, ranks: &[u32]) -> Option<&'a Participation> {
         root(self.members, ranks).map(|at| &self.members[at])
     }
 
@@ -407,13 +407,13 @@ impl<'a> Operation<'a> {
 }
 
 /// Position of the root, if all members agree on it.
-fn root(members: &[Part], ranks: &[u32]) -> Option<usize> {
+fn root(members: &[Participation], ranks: &[u32]) -> Option<usize> {
     let root = ranks.get(members[0].root as usize)?;
     members.iter().position(|part| part.process == *root)
 }
 
 /// Positions of members in the order of their ranks.
-fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
+fn by_rank(members: &[Participation], ranks: &[u32]) -> Vec<usize> {
     let rank_of: FxHashMap<u32, usize> =
         ranks.iter().enumerate().map(|(rank, &process)| (process, rank)).collect();
     let mut by_rank: Vec<usize> = (0..members.len()).collect();
@@ -424,12 +424,12 @@ fn by_rank(members: &[Part], ranks: &[u32]) -> Vec<usize> {
 /// Calls a rule of synchronisation with the members of an operation; without ranks, in MPI_Init and
 /// MPI_Finalize, they are in the order of processes.
 pub(super) fn with_members<T>(
-    members: &[Part],
+    members: &[Participation],
     ranks: Option<&[u32]>,
     rule: impl FnOnce(Members<'_>) -> T,
 ) -> T {
     let record = |at: usize| {
-        let Part { begin, end, sent, received, .. } = members[at];
+        let Participation { begin, end, sent, received, .. } = members[at];
         MemberRecord { begin, end, sent, received }
     };
     let in_order = || ranks.map_or_else(|| (0..members.len()).collect(), |ranks| by_rank(members, ranks));
@@ -451,10 +451,10 @@ mod tests {
     /// The parts of ranks 0, 1, … of a world: begin, end, bytes sent, bytes received. The root is rank 0.
     fn judge(class: CollectiveClass, parts: &[(Ticks, Ticks, u64, u64)]) -> Vec<Option<(Ticks, Ticks)>> {
         let trace = Trace::new(world(&[10, 11, 12][..parts.len().max(2)]), Semantics::Corrected).unwrap();
-        let members: Vec<Part> = parts
+        let members: Vec<Participation> = parts
             .iter()
             .enumerate()
-            .map(|(rank, &(begin, end, sent, received))| Part {
+            .map(|(rank, &(begin, end, sent, received))| Participation {
                 communicator: 0,
                 instance: 0,
                 process: rank as u32,
@@ -505,7 +505,7 @@ mod tests {
     #[test]
     fn parts_survive_the_way_to_the_judge() {
         for class in [Some(CollectiveClass::Init), Some(CollectiveClass::Scan), None] {
-            let part = Part {
+            let part = Participation {
                 communicator: WORLD_AT_INIT,
                 instance: 7,
                 process: 3,
@@ -525,7 +525,7 @@ mod tests {
                 sure: 7,
                 was_off: class.is_none(),
             };
-            assert_eq!(wire::one::<Part>(&wire::batch_of([&part])), part);
+            assert_eq!(wire::one::<Participation>(&wire::batch_of([&part])), part);
         }
     }
 }

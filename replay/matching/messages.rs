@@ -11,7 +11,7 @@ use std::sync::Arc;
 use model::Ticks;
 
 use super::channels::{ByChannel, Channel, Channels};
-use super::pairing::{Extent, Other, Run, pair};
+use super::pairing::{Extent, NumberRun, Other, pair};
 use super::sides::{Facts, PostingFacts, SendFacts};
 use super::{Matches, Paused};
 use crate::assignment::Owners;
@@ -154,7 +154,7 @@ impl Near {
             }
             let (Halves(communicator, other), Halves(me, tag)): (Halves<u32, u32>, Halves<u32, u32>) =
                 Wire::get(&mut reader);
-            let ((count, sure), runs): ((usize, usize), Vec<Run>) = Wire::get(&mut reader);
+            let ((count, sure), runs): ((usize, usize), Vec<NumberRun>) = Wire::get(&mut reader);
             let (was_off, was_paused) = (kind & WAS_OFF != 0, kind & WAS_PAUSED != 0);
             let theirs = Extent { count, sure, was_off, was_paused, runs: &runs };
             let channel = Channel { communicator, peer: other, tag };
@@ -162,7 +162,7 @@ impl Near {
             let (mine, operations) = (&self.channels[me], &self.operations[me]);
             if kind & RECEIVES == SENDS {
                 let (receives, extent) = mine.receives.find(channel);
-                let sends: Told<'_, SendFacts> = Told::read(&mut reader, theirs.count);
+                let sends: ReceivedFacts<'_, SendFacts> = ReceivedFacts::read(&mut reader, theirs.count);
                 let error =
                     |at: usize, send: &SendFacts| send.time - operations.receives[receives[at] as usize].time;
                 let is_early = |at: usize, other: usize| error(at, &sends.get(other)) > 0;
@@ -177,7 +177,8 @@ impl Near {
                 });
             } else {
                 let (sends, extent) = mine.sends.find(channel);
-                let receives: Told<'_, PostingFacts> = Told::read(&mut reader, theirs.count);
+                let receives: ReceivedFacts<'_, PostingFacts> =
+                    ReceivedFacts::read(&mut reader, theirs.count);
                 let is_early = |at: usize, other: usize| {
                     receives.get(other).received < operations.sends[sends[at] as usize].time
                 };
@@ -192,14 +193,14 @@ impl Near {
 }
 
 /// Facts of the operations of a channel, as received from another worker.
-struct Told<'a, F> {
+struct ReceivedFacts<'a, F> {
     words: &'a [u64],
     facts: PhantomData<F>,
 }
 
-impl<'a, F: Facts> Told<'a, F> {
-    fn read(reader: &mut BatchReader<'a>, count: usize) -> Told<'a, F> {
-        Told { words: reader.words(F::WORDS * count), facts: PhantomData }
+impl<'a, F: Facts> ReceivedFacts<'a, F> {
+    fn read(reader: &mut BatchReader<'a>, count: usize) -> ReceivedFacts<'a, F> {
+        ReceivedFacts { words: reader.words(F::WORDS * count), facts: PhantomData }
     }
 
     fn get(&self, at: usize) -> F {

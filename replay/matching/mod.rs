@@ -30,7 +30,7 @@ use crate::trace::Trace;
 use crate::walk::Walked;
 
 pub(crate) use channels::Channels;
-pub(crate) use collectives::{Operation, Part, Verdict, operations};
+pub(crate) use collectives::{Operation, Participation, Verdict, operations};
 use messages::Near;
 pub use partners::{Synchronised, With};
 pub use sides::{Facts, PostingFacts, SendFacts, Sides};
@@ -125,7 +125,7 @@ const OF_ENVELOPE: u64 = 128;
 
 /// Bytes of a collective operation: a part in the words that are sent, in those that are received and by itself, and the
 /// same again for the judgement and the partners that its members learn; all while lists grow.
-const OF_COLLECTIVE: u64 = GROWING * 3 * (size_of::<Part>() + size_of::<Membership>()) as u64;
+const OF_COLLECTIVE: u64 = GROWING * 3 * (size_of::<Participation>() + size_of::<Membership>()) as u64;
 
 /// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
 /// process of the analysis.
@@ -217,7 +217,7 @@ pub(crate) fn collect_parts(
     trace: &Trace,
     processes: &[Walked],
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<Participation>, Error> {
     let mut members = vec![Batch::new(); exchange.workers()];
     for walked in processes {
         collectives::tell(walked, &mut members);

@@ -12,13 +12,13 @@ use crate::wire::wire;
 
 /// Number of missing messages of a channel from a message on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Run {
+pub(super) struct NumberRun {
     /// Index of the message among those of the channel in the trace.
     pub(super) first: u32,
     pub(super) missing: u64,
 }
 
-wire!(Run { first, missing });
+wire!(NumberRun { first, missing });
 
 /// The messages that one side has recorded of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Extent<'a> {
     /// Whether recording has paused, so that some are likely to be missing.
     pub(super) was_paused: bool,
     /// Numbers of missing messages, in ascending order of indices.
-    pub(super) runs: &'a [Run],
+    pub(super) runs: &'a [NumberRun],
 }
 
 /// The other side of a message.
@@ -111,7 +111,7 @@ mod tests {
     use super::Other::{Is, Nobody, Seems, Unknown};
     use super::*;
 
-    fn extent(count: usize, sure: usize, runs: &[Run]) -> Extent<'_> {
+    fn extent(count: usize, sure: usize, runs: &[NumberRun]) -> Extent<'_> {
         Extent { count, sure, was_off: sure < count, was_paused: false, runs }
     }
 
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn missing_messages_leave_their_partners_alone() {
         // Numbers on this side are 0, 1, 4, 5, 8; on the other one 0, 3, 4, 5, 6.
-        let mine = [Run { first: 2, missing: 2 }, Run { first: 4, missing: 4 }];
-        let theirs = [Run { first: 1, missing: 2 }];
+        let mine = [NumberRun { first: 2, missing: 2 }, NumberRun { first: 4, missing: 4 }];
+        let theirs = [NumberRun { first: 1, missing: 2 }];
         let (mine, theirs) = (extent(5, 5, &mine), extent(5, 5, &theirs));
         assert_eq!(paired(mine, theirs, &[0, 1, 2, 3, 4]), [Is(0), Nobody, Is(2), Is(3), Nobody]);
         assert_eq!(paired(theirs, mine, &[]), [Is(0), Nobody, Is(2), Is(3), Nobody]);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn message_whose_number_is_known_may_be_missing_where_others_are_unknown() {
         // Numbers on the other side are 0, 5, and two unknown; on this one 0, 1, 2, …
-        let theirs = [Run { first: 1, missing: 4 }];
+        let theirs = [NumberRun { first: 1, missing: 4 }];
         let expected = [Is(0), Nobody, Nobody, Nobody, Nobody, Is(1), Unknown];
         assert_eq!(paired(extent(7, 7, &[]), extent(4, 2, &theirs), &[]), expected);
         assert_eq!(paired(extent(4, 2, &theirs), extent(7, 7, &[]), &[]), [Is(0), Is(5), Unknown, Unknown]);

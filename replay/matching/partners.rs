@@ -6,7 +6,7 @@ use std::rc::Rc;
 use patterns::matched::CollectiveClass;
 
 use super::Membership;
-use super::collectives::Part;
+use super::collectives::Participation;
 use super::waits::cause;
 use crate::communicators::Participants;
 use crate::exchange::Batch;
@@ -78,7 +78,7 @@ impl Synchronised {
 /// The members of an operation that synchronise.
 #[derive(Debug)]
 pub(super) struct Partners<'a> {
-    members: &'a [Part],
+    members: &'a [Participation],
     class: CollectiveClass,
     /// Position of the member that the others wait for.
     blamed: Option<usize>,
@@ -90,7 +90,7 @@ impl<'a> Partners<'a> {
     /// `None` if no member synchronises, or the class has no root causes (specification 9.4).
     pub(super) fn find(
         trace: &Trace,
-        members: &'a [Part],
+        members: &'a [Participation],
         memberships: &[Membership],
     ) -> Option<Partners<'a>> {
         let class = members[0].class.filter(|&class| class != CollectiveClass::Scan)?;

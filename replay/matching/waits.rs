@@ -10,7 +10,7 @@ use patterns::collective::awaited;
 use patterns::matched::CollectiveClass;
 
 use super::Membership;
-use super::collectives::{Part, with_members};
+use super::collectives::{Participation, with_members};
 use crate::communicators::Participants;
 use crate::ids::PathId;
 use crate::metrics::Metrics;
@@ -19,7 +19,7 @@ use crate::trace::Trace;
 
 /// An instance of a pattern in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Wait {
+pub(super) struct CollectiveWait {
     /// Position of the member that represents all.
     pub(super) speaker: usize,
     pub(super) subject: SubjectId,
@@ -31,9 +31,9 @@ pub(super) struct Wait {
 pub(super) fn waits(
     trace: &Trace,
     metrics: &Metrics,
-    members: &[Part],
+    members: &[Participation],
     memberships: &[Membership],
-) -> Vec<Wait> {
+) -> Vec<CollectiveWait> {
     let mut waits = Vec::new();
     let Some(class) = members[0].class else { return waits };
     let Some(Participants::Ranks(ranks)) = trace.communicators.get(members[0].communicator as usize) else {
@@ -64,7 +64,8 @@ pub(super) fn waits(
             _ => (find(ranks[0]), members),
         };
         let Some(speaker) = speaker else { continue };
-        let begin = |part: &Part| if SUBJECTS[subject].is_from_enter { part.enter } else { part.begin };
+        let begin =
+            |part: &Participation| if SUBJECTS[subject].is_from_enter { part.enter } else { part.begin };
         let instance = Instance {
             duration: Reverse(all),
             process: members[who].process,
@@ -73,7 +74,7 @@ pub(super) fn waits(
             path: PathId::default(),
             cause,
         };
-        waits.push(Wait { speaker, subject, instance });
+        waits.push(CollectiveWait { speaker, subject, instance });
     }
     waits
 }
@@ -82,7 +83,7 @@ pub(super) fn waits(
 pub(super) fn cause(
     class: CollectiveClass,
     ranks: &[u32],
-    members: &[Part],
+    members: &[Participation],
     memberships: &[Membership],
     who: usize,
 ) -> Option<usize> {

@@ -45,7 +45,7 @@ impl CallSite {
 
 /// Compact form of a call: its site with the flags [`ANALYSED`], [`OPEN`] and [`LONG`].
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct PackedCall {
     enter: Ticks,
     /// Ticks from enter to leave, or the index of these among the long ones.
     length: u32,
@@ -63,7 +63,7 @@ const NO_SITE: u32 = u32::MAX;
 /// The calls of a process, in the order of their first operation.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    kept: Vec<Kept>,
+    kept: Vec<PackedCall>,
     /// Lengths that do not fit into 32 bits.
     long: Vec<Ticks>,
     sites: Vec<CallSite>,
@@ -88,7 +88,7 @@ impl Calls {
         // A row of a task that another thread has started may have another path.
         let is_right = |&number: &u32| self.sites.get(number as usize).is_some_and(|site| site.path == path);
         let number = known.filter(is_right).unwrap_or_else(|| self.add_site(thread, describe()));
-        self.kept.push(Kept { enter: time, length: 0, what: Flagged::new(number) });
+        self.kept.push(PackedCall { enter: time, length: 0, what: Flagged::new(number) });
         CallId::new(self.kept.len() - 1)
     }
 
@@ -170,7 +170,7 @@ impl Calls {
     }
 
     #[inline]
-    fn read(&self, &Kept { enter, length, what }: &Kept) -> Call {
+    fn read(&self, &PackedCall { enter, length, what }: &PackedCall) -> Call {
         let length = if what.has(LONG) { self.long[length as usize] } else { length.into() };
         Call {
             site: self.sites[what.number()],

@@ -7,7 +7,7 @@ use model::Paradigm;
 use super::names;
 use super::ranges::list;
 use super::summary::{self, Part};
-use crate::causes::{self, Class, Named, SampleCounts, Site, Stretch, Victims};
+use crate::causes::{self, DelayClass, Named, SampleCounts, Site, Stretch, Victims};
 use crate::exchange::Batch;
 use crate::exchange::batch::{BatchReader, wide};
 use crate::fraction::{self, float};
@@ -24,16 +24,16 @@ use crate::trace::Trace;
 const NOTABLE: i128 = 100;
 
 /// Returns the kind of waiting in words, by class.
-fn kind(class: Class) -> &'static str {
+fn kind(class: DelayClass) -> &'static str {
     match class {
-        Class::LateSender => "late senders",
-        Class::LateReceiver => "late receivers",
-        Class::Barrier => "waiting at barriers",
-        Class::AllToAll => "waiting at N x N",
-        Class::OneToAll => "late broadcasts",
-        Class::AllToOne => "early reductions",
-        Class::ThreadBarrier => "waiting at OpenMP barriers",
-        Class::IdleThreads => "idle threads",
+        DelayClass::LateSender => "late senders",
+        DelayClass::LateReceiver => "late receivers",
+        DelayClass::Barrier => "waiting at barriers",
+        DelayClass::AllToAll => "waiting at N x N",
+        DelayClass::OneToAll => "late broadcasts",
+        DelayClass::AllToOne => "early reductions",
+        DelayClass::ThreadBarrier => "waiting at OpenMP barriers",
+        DelayClass::IdleThreads => "idle threads",
     }
 }
 

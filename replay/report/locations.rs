@@ -17,7 +17,7 @@ use crate::walk::WalkedProcess;
 
 /// A location with the mapping from the call paths of its process to the report's.
 #[derive(Debug)]
-pub(super) struct Location<'a> {
+pub(super) struct ReportLocation<'a> {
     pub(super) severities: &'a Severities,
     /// The report's call path, by the process's.
     pub(super) numbers: &'a [ReportPath],
@@ -27,12 +27,12 @@ pub(super) struct Location<'a> {
     pub(super) participates: [bool; 2],
 }
 
-impl Location<'_> {
+impl ReportLocation<'_> {
     fn path(&self, row: Row) -> ReportPath {
         self.numbers[self.severities.paths()[row.index()].index()]
     }
 
-    fn has_rows_of(&self, other: &Location<'_>) -> bool {
+    fn has_rows_of(&self, other: &ReportLocation<'_>) -> bool {
         self.severities.paths() == other.severities.paths() && self.numbers == other.numbers
     }
 }
@@ -48,7 +48,7 @@ pub(super) struct IdleTime {
 
 /// Neighbours with rows of the same call paths, as is common in most programs.
 #[derive(Debug)]
-struct Run {
+struct LocationRun {
     locations: Range<usize>,
     /// Their rows in the order of the report's call paths.
     rows: Vec<Row>,
@@ -58,7 +58,7 @@ struct Run {
 #[derive(Debug)]
 pub(super) struct RunRows<'a> {
     pub(super) locations: Range<usize>,
-    pub(super) list: &'a [Location<'a>],
+    pub(super) list: &'a [ReportLocation<'a>],
     /// The metrics of most rows: the numbers by row of each location; empty without any.
     pub(super) columns: Vec<(MetricId, Vec<&'a [i64]>)>,
     rows: &'a [Row],
@@ -84,8 +84,8 @@ impl RunRows<'_> {
 pub(super) struct Locations<'a> {
     /// Position of the first one in the report. All other positions are those in the list.
     pub(super) first: usize,
-    pub(super) list: Vec<Location<'a>>,
-    runs: Vec<Run>,
+    pub(super) list: Vec<ReportLocation<'a>>,
+    runs: Vec<LocationRun>,
     /// The metrics of most rows.
     dense: Vec<MetricId>,
     /// Whether any location has idle time.
@@ -109,7 +109,7 @@ impl<'a> Locations<'a> {
         has_idle_threads: bool,
     ) -> Locations<'a> {
         let Tools { trace, metrics, formulas, .. } = *tools;
-        let mut list: Vec<Location<'a>> = Vec::new();
+        let mut list: Vec<ReportLocation<'a>> = Vec::new();
         for ((process, results), numbers) in processes.iter().zip(results).zip(&paths.numbers) {
             let severities = &results.severities;
             let idle = IdleThreads::new(trace, metrics, process, severities).filter(|_| has_idle_threads);
@@ -122,7 +122,7 @@ impl<'a> Locations<'a> {
                     Box::new(IdleTime { outside: Rc::clone(&outside), limited })
                 });
                 let participates = [is_thread && thread == 0, is_thread];
-                list.push(Location { severities, numbers, idle, participates });
+                list.push(ReportLocation { severities, numbers, idle, participates });
             }
         }
         let first = processes.iter().flat_map(|process| &process.locations).map(|it| it.location).next();
@@ -137,7 +137,7 @@ impl<'a> Locations<'a> {
 
     /// Returns the first locations of a report, without threads in parallel regions.
     pub(super) fn of(
-        list: Vec<Location<'a>>,
+        list: Vec<ReportLocation<'a>>,
         metrics: &'a Metrics,
         formulas: &'a Formulas,
         paths: &'a ReportPaths,
@@ -186,15 +186,15 @@ impl<'a> Locations<'a> {
     }
 }
 
-fn runs(list: &[Location<'_>]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(list: &[ReportLocation<'_>]) -> Vec<LocationRun> {
+    let mut runs: Vec<LocationRun> = Vec::new();
     for (at, location) in list.iter().enumerate() {
         match runs.last_mut() {
             Some(run) if location.has_rows_of(&list[at - 1]) => run.locations.end = at + 1,
             _ => {
                 let mut rows: Vec<Row> = (0..location.severities.paths().len()).map(Row::new).collect();
                 rows.sort_unstable_by_key(|&row| location.path(row));
-                runs.push(Run { locations: at..at + 1, rows });
+                runs.push(LocationRun { locations: at..at + 1, rows });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Data for the summary that is collected from rows.
 
 use super::culprits::Culprits;
-use super::waiting::Waiting;
+use super::waiting::WaitingTime;
 use crate::causes;
 use crate::error::Error;
 use crate::exchange::batch::BatchReader;
@@ -14,7 +14,7 @@ use crate::tools::Tools;
 /// The collectors of wait states and culprits.
 #[derive(Debug)]
 pub(super) struct Remarks<'r> {
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingTime,
     pub(super) culprits: Culprits<'r>,
 }
 
@@ -26,7 +26,7 @@ impl<'r> Remarks<'r> {
         culprits: &'r causes::Culprits,
     ) -> Remarks<'r> {
         Remarks {
-            waiting: Waiting::new(tools.trace, tools.metrics),
+            waiting: WaitingTime::new(tools.trace, tools.metrics),
             culprits: Culprits::new(tools.trace, tools.metrics, paths, culprits),
         }
     }

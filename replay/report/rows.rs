@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::locations::{Location, Locations, RunRows};
+use super::locations::{Locations, ReportLocation, RunRows};
 use super::numbers::Numbers;
 use crate::formulas::Formula;
 use crate::ids::ReportPath;
-use crate::imbalance::{Own, Part};
+use crate::imbalance::{ImbalancePart, Own};
 use crate::metrics::Metrics;
 use crate::severity::MetricId;
 
@@ -87,7 +87,7 @@ impl<'r> Rows<'r> {
         }
     }
 
-    fn locations(&self) -> &'r [Location<'r>] {
+    fn locations(&self) -> &'r [ReportLocation<'r>] {
         &self.all.list[self.locations.clone()]
     }
 
@@ -186,7 +186,7 @@ impl<'r> Rows<'r> {
     fn compare(&mut self) {
         let Some(computed) = self.all.computed else { return };
         let width = self.locations.len();
-        let mut parts = Part::ALL.map(|_| Numbers::Zero);
+        let mut parts = ImbalancePart::ALL.map(|_| Numbers::Zero);
         self.each_work(|at, own| {
             let value = computed.value(own);
             computed.parts(own).for_each(|part| parts[part as usize].put_share(at, width, value));
@@ -204,7 +204,7 @@ mod tests {
     use crate::formulas::Formulas;
     use crate::functions::Functions;
     use crate::ids::{PathId, Row};
-    use crate::imbalance::{Total, Totals};
+    use crate::imbalance::{ComputationTotal, Totals};
     use crate::options::Semantics;
     use crate::report::locations::IdleTime;
     use crate::report_paths::{Node, ReportPaths};
@@ -234,7 +234,12 @@ mod tests {
         let numbers = [first, second];
         let location = |severities, idle| {
             let idle: Option<IdleTime> = idle;
-            Location { severities, numbers: &numbers, idle: idle.map(Box::new), participates: [true, true] }
+            ReportLocation {
+                severities,
+                numbers: &numbers,
+                idle: idle.map(Box::new),
+                participates: [true, true],
+            }
         };
         let list = vec![location(&severities[0], Some(idle)), location(&severities[1], None)];
         let mut locations = Locations::of(list, &all, &formulas, &paths);
@@ -267,7 +272,7 @@ mod tests {
 
     #[test]
     fn who_does_not_come_is_below_the_mean() {
-        let mut paths = vec![Total::default(); 2];
+        let mut paths = vec![ComputationTotal::default(); 2];
         paths[0].add(4, 1);
         paths[1].add(0, 2);
         let computed = Totals { paths, participants: [2, 2] };

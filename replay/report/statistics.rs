@@ -3,14 +3,14 @@
 use cubex::{CnodeId, LocationId, PatternInstance, PatternStatistics, statistics_text};
 
 use crate::ids::ReportPath;
-use crate::statistics::{Instance, SUBJECTS, Total};
+use crate::statistics::{Instance, PatternTotal, SUBJECTS};
 use crate::trace::Trace;
 
 /// Extension of the file's name; the rest is the report's.
 pub(super) const EXTENSION: &str = "stat";
 
 /// Returns the text of the file: the patterns that occurred. Ticks become seconds here.
-pub(super) fn text(trace: &Trace, totals: &[Total]) -> String {
+pub(super) fn text(trace: &Trace, totals: &[PatternTotal]) -> String {
     let clock = &trace.definitions.clock;
     let seconds = |ticks: f64| ticks / clock.resolution as f64;
     let instance = |(instance, cause): &(Instance<ReportPath>, ReportPath)| PatternInstance {
@@ -23,7 +23,7 @@ pub(super) fn text(trace: &Trace, totals: &[Total]) -> String {
     };
     let occurred = SUBJECTS.iter().zip(totals).filter(|(_, total)| total.moments.count > 0);
     let patterns: Vec<PatternStatistics> = occurred
-        .map(|(subject, Total { moments, quartiles, severest })| {
+        .map(|(subject, PatternTotal { moments, quartiles, severest })| {
             let count = moments.count;
             let variance = moments.variance() / (clock.resolution as f64 * clock.resolution as f64);
             PatternStatistics {

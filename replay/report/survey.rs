@@ -3,7 +3,7 @@
 use super::index::Index;
 use super::locations::Locations;
 use crate::ids::ReportPath;
-use crate::imbalance::{Own, Total, Totals};
+use crate::imbalance::{ComputationTotal, Own, Totals};
 
 /// Results of the first pass.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Survey {
 impl Survey {
     pub(super) fn new(locations: &Locations<'_>) -> Survey {
         let (metrics, paths) = (locations.metrics.list.len(), locations.paths.len());
-        let mut totals = vec![Total::default(); paths];
+        let mut totals = vec![ComputationTotal::default(); paths];
         let mut extremes = vec![[[i64::MAX, i64::MIN]; 2]; paths];
         let mut index = Index::new(metrics, paths);
         let all = ReportPath::default()..ReportPath::new(paths);

@@ -15,7 +15,7 @@ use crate::wire::Half;
 
 /// Collector of waiting time from the rows of the report.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingTime {
     /// Whether a metric is waiting time, by metric.
     is_waiting: Vec<bool>,
     /// Whether a metric is waiting time that no other such metric contains.
@@ -26,8 +26,8 @@ pub(super) struct Waiting {
     by_location: Vec<i64>,
 }
 
-impl Waiting {
-    pub(super) fn new(trace: &Trace, metrics: &Metrics) -> Waiting {
+impl WaitingTime {
+    pub(super) fn new(trace: &Trace, metrics: &Metrics) -> WaitingTime {
         let mut is_waiting = vec![false; metrics.list.len()];
         for pattern in &metrics.patterns {
             // Users can do little about start-up and shutdown.
@@ -38,7 +38,7 @@ impl Waiting {
         let is_top = (0..metrics.list.len())
             .map(|at| is_waiting[at] && parent(at).is_none_or(|parent| !is_waiting[parent]))
             .collect();
-        Waiting {
+        WaitingTime {
             is_waiting,
             is_top,
             by_place: FxHashMap::default(),

@@ -25,7 +25,7 @@ use crate::imbalance::Totals;
 use crate::int::to_usize;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
-use crate::statistics::{Statistics, Total};
+use crate::statistics::{PatternTotal, Statistics};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
@@ -105,7 +105,7 @@ fn total_statistics(
     processes: &[WalkedProcess],
     paths: &ReportPaths,
     exchange: &mut dyn Exchange,
-) -> Result<Option<Vec<Total>>, Error> {
+) -> Result<Option<Vec<PatternTotal>>, Error> {
     let first = processes.first().map_or(0, |process| process.number);
     let number = |process: usize, path: PathId| {
         paths.numbers.get(process.checked_sub(first)?)?.get(path.index()).copied()
@@ -120,7 +120,7 @@ fn begin(
     tools: &Tools<'_>,
     paths: &ReportPaths,
     accounts: &Accounts,
-    statistics: Option<Vec<Total>>,
+    statistics: Option<Vec<PatternTotal>>,
 ) -> Result<Writer, Error> {
     let mut writer = Writer::create(target, describe(tools.trace, tools.metrics, paths, accounts))?;
     writer.add_member("findings.tsv", findings_table(tools.trace, &accounts.findings).as_bytes())?;

@@ -28,7 +28,7 @@ use patterns::{PATTERNS, Pattern, Within};
 pub use bounds::{Bounds, bounds};
 pub use samples::{Moments, Samples};
 pub use severest::{Instance, Severest};
-pub use totals::{Statistics, Total};
+pub use totals::{PatternTotal, Statistics};
 
 /// A pattern that has statistics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

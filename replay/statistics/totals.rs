@@ -40,7 +40,7 @@ struct OfPattern {
 
 /// The instances of a pattern in the whole trace, in ticks.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Total {
+pub struct PatternTotal {
     /// Exact sums; in the reference semantics the minimum is at most the bound (specification 13.4, step 3).
     pub moments: Moments,
     /// Quartiles: exact, or the reference's estimate.
@@ -104,7 +104,7 @@ impl Statistics {
         number: impl Fn(usize, PathId) -> Option<ReportPath>,
         process_of: impl Fn(u32) -> usize,
         exchange: &mut dyn Exchange,
-    ) -> Result<Option<Vec<Total>>, Error> {
+    ) -> Result<Option<Vec<PatternTotal>>, Error> {
         for (process, by_pattern) in std::mem::take(&mut self.severest) {
             for (pattern, severest) in self.patterns.iter_mut().zip(by_pattern) {
                 for instance in severest.instances() {
@@ -143,7 +143,7 @@ impl Statistics {
                 }
             };
             let severest = pattern.severest.instances().iter().copied().zip(&mut causes).collect();
-            Total { moments, quartiles, severest }
+            PatternTotal { moments, quartiles, severest }
         };
         Ok(Some(patterns.into_iter().enumerate().map(total).collect()))
     }

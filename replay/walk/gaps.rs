@@ -38,8 +38,8 @@ impl GapAttributes {
 
     /// Reads the attributes of an event.
     #[cold]
-    pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> Told {
-        let mut told = Told::default();
+    pub(super) fn read(&self, attributes: Attributes<'_>, mappings: &Mappings) -> MissingOperations {
+        let mut told = MissingOperations::default();
         for attribute in attributes {
             let known = Some(u64::from(mappings.global(MappingType::Attribute, attribute.attribute)));
             let value = attribute.value.bits;
@@ -59,7 +59,7 @@ impl GapAttributes {
 
 /// Attributes of an event on missing operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct MissingOperations {
     /// Number of missing operations before this one.
     pub(super) unrecorded: Option<u64>,
     /// The time at which a receive was posted, in ticks of the location.
@@ -70,10 +70,10 @@ pub(super) struct Told {
     is_counted: bool,
 }
 
-impl Told {
+impl MissingOperations {
     /// Converts the time.
-    pub(super) fn with_time(self, ticks: impl FnOnce(u64) -> Ticks) -> Told {
-        Told { posted_at: self.posted.map(ticks), ..self }
+    pub(super) fn with_time(self, ticks: impl FnOnce(u64) -> Ticks) -> MissingOperations {
+        MissingOperations { posted_at: self.posted.map(ticks), ..self }
     }
 }
 

@@ -97,7 +97,7 @@ impl WalkedLocation {
 
 /// The records of a location, by number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Records {
+pub struct RecordTimes {
     /// The time of each, in ticks.
     pub times: Vec<Ticks>,
     /// The numbers of those that the analysis ignores (specification 2.1), in ascending order.
@@ -126,7 +126,7 @@ pub struct Walked {
     /// The journal of each location; empty unless positions are those in the journal.
     pub journals: Vec<Journal>,
     /// The records of each location; none unless positions are their numbers.
-    pub records: Vec<Records>,
+    pub records: Vec<RecordTimes>,
     /// The part that later steps add to.
     pub results: Results,
 }

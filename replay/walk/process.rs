@@ -7,7 +7,7 @@ use otf2::{MappingType, Mappings};
 use patterns::matched::{CollectiveClass, Completion, Interval};
 use rustc_hash::FxHashMap;
 
-use super::gaps::{Counts, Resumed, Told};
+use super::gaps::{Counts, MissingOperations, Resumed};
 use super::locks::Locks;
 use super::requests::Requests;
 use super::stack::{Frame, NONE};
@@ -43,7 +43,7 @@ pub(super) struct ProcessWalk<'t> {
     /// The longest time from one sample of a thread to the next while it computes, in ticks.
     pub(super) longest_gap: Ticks,
     /// The gap attributes of the current event, and the last counts.
-    pub(super) told: Told,
+    pub(super) told: MissingOperations,
     pub(super) counts: Counts,
     /// Points at which threads resumed recording after it was off and counted; in the order of time.
     pub(super) resumed: FxHashMap<usize, Vec<Resumed>>,
@@ -76,7 +76,7 @@ impl<'t> ProcessWalk<'t> {
             findings: Findings::default(),
             coverage: Coverage::default(),
             longest_gap: trace.longest_gap(),
-            told: Told::default(),
+            told: MissingOperations::default(),
             counts: Counts::default(),
             resumed: FxHashMap::default(),
             programs: FxHashMap::default(),

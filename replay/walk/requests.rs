@@ -6,7 +6,7 @@ use model::Ticks;
 use patterns::matched::Completion;
 use rustc_hash::FxHashMap;
 
-use super::gaps::{Counted, Told};
+use super::gaps::{Counted, MissingOperations};
 use super::pending::Pending;
 use super::process::ProcessWalk;
 use super::stack::NONE;
@@ -223,7 +223,7 @@ impl ProcessWalk<'_> {
         let event = self.mark_operation(thread);
         let position = to_u32(self.operations.receives.len());
         let mut posted = posting.map_or((call, event), |posting| (posting.call, posting.position));
-        if self.trace.gaps.is_some() && self.told != Told::default() {
+        if self.trace.gaps.is_some() && self.told != MissingOperations::default() {
             posted = self.hear_receive(thread, position, envelope).unwrap_or(posted);
         }
         let mut forgets = false;
@@ -249,7 +249,7 @@ impl ProcessWalk<'_> {
     /// Evaluates the gap attributes of a receive. Returns the position of its posting, if that is missing.
     #[cold]
     fn hear_receive(&mut self, thread: usize, position: u32, envelope: u32) -> Option<(CallId, EventNumber)> {
-        let Told { unrecorded, posted_at, is_disordered, .. } = self.told;
+        let MissingOperations { unrecorded, posted_at, is_disordered, .. } = self.told;
         if let Some(missing) = unrecorded
             && self.count_missing(Counted::Receives(envelope), missing)
         {

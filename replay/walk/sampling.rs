@@ -37,7 +37,7 @@ struct Share {
 
 /// The samples of a thread.
 #[derive(Debug)]
-pub(super) struct Samples {
+pub(super) struct ThreadSamples {
     /// By row.
     pub(super) by_row: Vec<Sampled>,
     /// The time of the last sample, unless a region has been entered or left since.
@@ -50,14 +50,14 @@ pub(super) struct Samples {
     between: FxHashMap<(Record, Record), Vec<Share>>,
 }
 
-impl Default for Samples {
-    fn default() -> Samples {
+impl Default for ThreadSamples {
+    fn default() -> ThreadSamples {
         let (by_row, current, between) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Samples { by_row, last: Ticks::MIN, since: None, current, between }
+        ThreadSamples { by_row, last: Ticks::MIN, since: None, current, between }
     }
 }
 
-impl Samples {
+impl ThreadSamples {
     /// Counts a sample in a row.
     pub(super) fn count(&mut self, row: Row, time: Ticks) {
         self.last = time;
@@ -142,8 +142,8 @@ mod tests {
     const B: Record = (Row::new(2), false);
 
     /// Returns the samples of intervals between two records, some with a sample in a row.
-    fn with_samples(rows: &[usize]) -> Samples {
-        let mut samples = Samples::default();
+    fn with_samples(rows: &[usize]) -> ThreadSamples {
+        let mut samples = ThreadSamples::default();
         samples.end(Some(A));
         for row in rows.iter().map(|&row| Row::new(row)) {
             samples.give(row, 10);

@@ -3,7 +3,7 @@
 use model::Ticks;
 use otf2::{Archive, ClockCorrection, Event, EventCursor, EventHead, FileBytes, LocalDefinitions, Mappings};
 
-use super::gaps::Told;
+use super::gaps::MissingOperations;
 use super::process::ProcessWalk;
 use super::run::{PlainRegion, Run};
 use crate::call_tree::NO_SITE;
@@ -429,7 +429,7 @@ impl<'a> Stream<'a> {
             });
         }
         state.handle(self.thread, event, self.mappings, time);
-        state.told = Told::default();
+        state.told = MissingOperations::default();
     }
 
     /// Handles the waiting flushes, up to the time of the next event.

@@ -43,12 +43,12 @@ struct Task {
     thread: usize,
     heard: Ticks,
     /// The execution, once it has started. Many more tasks may be created than run at once.
-    run: Option<Box<Run>>,
+    run: Option<Box<TaskRun>>,
 }
 
 /// A task that has started.
 #[derive(Debug)]
-struct Run {
+struct TaskRun {
     /// The thread that runs it, or ran it last.
     thread: usize,
     /// The call path outside of tasks where the thread was when the task started.
@@ -230,7 +230,7 @@ impl ProcessWalk<'_> {
             (run.thread, run.since) = (thread, time);
             return Some(suspended);
         }
-        let run = Run { thread, place, region: NONE, ran: 0, since: time, suspended: None };
+        let run = TaskRun { thread, place, region: NONE, ran: 0, since: time, suspended: None };
         task.run = Some(Box::new(run));
         let base = match self.trace.semantics.has_stubs() {
             true => self.artificial_root(Artificial::Tasks),

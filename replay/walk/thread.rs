@@ -2,10 +2,10 @@
 
 use model::Ticks;
 
-use super::sampling::Samples;
+use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
-use super::{Positions, Records};
+use super::{Positions, RecordTimes};
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
@@ -35,7 +35,7 @@ pub(super) enum Numbering {
     /// Positions in the journal.
     Journal(Journal),
     /// Numbers of records, with the data of these so far.
-    Records(Records),
+    Records(RecordTimes),
 }
 
 /// Sums of a row.
@@ -82,7 +82,7 @@ pub(super) struct Thread {
     /// By row.
     pub(super) accounts: Vec<Account>,
     /// `None` before the first sample: of most locations there is none.
-    pub(super) samples: Option<Box<Samples>>,
+    pub(super) samples: Option<Box<ThreadSamples>>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
 }
@@ -106,7 +106,7 @@ impl Thread {
             numbering: match positions {
                 Positions::Nothing => Numbering::Nothing,
                 Positions::Journal => Numbering::Journal(Journal::default()),
-                Positions::Records => Numbering::Records(Records::default()),
+                Positions::Records => Numbering::Records(RecordTimes::default()),
             },
         }
     }

@@ -5,7 +5,7 @@
 use crate::support::archive;
 use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
-use replay::findings::Class;
+use replay::findings::FindingClass;
 
 /// Runs a program bare and recorded: output and status are the same, and the promised records exist. `known`
 /// are the names of notes of the analysis.
@@ -24,7 +24,7 @@ fn expect_records(test: &str, source: &str, ranks: u32, known: &[&str]) {
     let analysis = analyze(experiment, &subject.folder);
     analysis.expect_success();
     for (name, class, count) in findings(experiment) {
-        let is_known = known.contains(&name.as_str()) && class == Class::Note;
+        let is_known = known.contains(&name.as_str()) && class == FindingClass::Note;
         assert!(is_known, "{count} times {name} ({})\n{}", class.name(), analysis.stdout);
     }
 }

@@ -4,7 +4,7 @@
 use crate::support::archive;
 use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::{NamedReport, findings};
-use replay::findings::Class;
+use replay::findings::FindingClass;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn recorded(
         }
     }
     let found = findings(experiment);
-    let wrong: Vec<_> = found.iter().filter(|(_, class, _)| *class == Class::Wrong).collect();
+    let wrong: Vec<_> = found.iter().filter(|(_, class, _)| *class == FindingClass::Wrong).collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{}", analysis.stdout);
     let found = found.into_iter().map(|(name, _, count)| (name, count)).collect();
     println!("{}: {receives} receives, {found:?}", experiment.display());

@@ -3,7 +3,7 @@
 use crate::support::archive::{self, visits};
 use crate::support::record::{Invocation, Subject, analyze};
 use crate::support::report::findings;
-use replay::findings::Class;
+use replay::findings::FindingClass;
 use std::collections::BTreeMap;
 
 const NAMES: &str = concat!("--filter=", env!("CARGO_MANIFEST_DIR"), "/tests/programs/regions/names.filter");
@@ -22,7 +22,7 @@ fn recorded(
     assert_eq!(archive::refusal(&subject.experiment), None);
     analyze(&subject.experiment, &subject.folder).expect_success();
     let odd = findings(&subject.experiment);
-    assert!(odd.iter().all(|(_, class, _)| *class == Class::Note), "{odd:?}");
+    assert!(odd.iter().all(|(_, class, _)| *class == FindingClass::Note), "{odd:?}");
     let mut visits = visits(&subject.experiment);
     visits.retain(|name, _| !name.starts_with("MPI_"));
     Some(visits)

@@ -12,7 +12,7 @@ use model::Ticks;
 use rustc_hash::FxHashMap;
 
 use super::{Culprit, NAMED};
-use crate::causes::delay::Class;
+use crate::causes::delay::DelayClass;
 use crate::causes::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, broadcast, reduce, share};
@@ -37,7 +37,7 @@ const STANDS_OUT: i128 = 100;
 const FEW: u64 = 4;
 
 /// Costs by class, in ticks as fixed-point numbers.
-type ByClass = [i128; Class::COUNT];
+type ByClass = [i128; DelayClass::COUNT];
 
 /// The locations of the culprits.
 #[derive(Clone, Debug, Default)]
@@ -84,9 +84,9 @@ fn total(costs: &ByClass) -> i128 {
 }
 
 /// Returns the class with the largest costs; the first of equals.
-fn largest(costs: &ByClass) -> Class {
-    let largest = Class::ALL.into_iter().rev().max_by_key(|&class| costs[class as usize]);
-    largest.unwrap_or(Class::LateSender)
+fn largest(costs: &ByClass) -> DelayClass {
+    let largest = DelayClass::ALL.into_iter().rev().max_by_key(|&class| costs[class as usize]);
+    largest.unwrap_or(DelayClass::LateSender)
 }
 
 /// Adds costs by class.
@@ -96,12 +96,12 @@ fn add(sums: &mut ByClass, costs: &ByClass) {
 
 /// A group of locations that are alike, on all workers.
 #[derive(Clone, Copy, Default)]
-struct Group {
+struct LocationGroup {
     locations: u64,
     costs: ByClass,
 }
 
-wire!(Group { locations, costs });
+wire!(LocationGroup { locations, costs });
 
 /// A location of a small group: the function, by its number among the costliest, the group, and the costs of
 /// the location there.
@@ -110,7 +110,7 @@ struct Alone {
     at: usize,
     group: usize,
     location: u32,
-    class: Class,
+    class: DelayClass,
     costs: i128,
 }
 
@@ -201,7 +201,7 @@ fn accounts(tools: &Tools<'_>, paths: &ReportPaths, lines: &Lines) -> Vec<Accoun
         places.clear();
         let shares = lines.shares(line);
         for row in shares.rows() {
-            let costs = Class::ALL.map(|class| {
+            let costs = DelayClass::ALL.map(|class| {
                 let value = |metric| shares.value(metric, row);
                 let [short, long] = tools.metrics.delay_costs[class as usize].map(value);
                 short.saturating_add(long)
@@ -255,15 +255,15 @@ fn costliest_functions(
 fn groups(
     own: impl Iterator<Item = ((usize, usize), ByClass)>,
     exchange: &mut dyn Exchange,
-) -> Result<BTreeMap<(usize, usize), Group>, Error> {
-    let mut groups: BTreeMap<(usize, usize), Group> = BTreeMap::new();
+) -> Result<BTreeMap<(usize, usize), LocationGroup>, Error> {
+    let mut groups: BTreeMap<(usize, usize), LocationGroup> = BTreeMap::new();
     for (place, costs) in own {
         let group = groups.entry(place).or_default();
         group.locations += 1;
         add(&mut group.costs, &costs);
     }
-    let merge = |groups: &mut BTreeMap<(usize, usize), Group>, words: &[u64]| {
-        let others: BTreeMap<(usize, usize), Group> = wire::one(words);
+    let merge = |groups: &mut BTreeMap<(usize, usize), LocationGroup>, words: &[u64]| {
+        let others: BTreeMap<(usize, usize), LocationGroup> = wire::one(words);
         for (place, other) in others {
             let group = groups.entry(place).or_default();
             group.locations += other.locations;

@@ -5,8 +5,8 @@
 
 use model::Ticks;
 
-use super::Places;
-use crate::causes::delay::Class;
+use super::CulpritPlaces;
+use crate::causes::delay::DelayClass;
 use crate::causes::lines::Lines;
 use crate::causes::sides::{Causes, Wait, Waits};
 use crate::causes::work::compare_again;
@@ -28,13 +28,13 @@ pub(super) struct Work {
 
 /// Excess work of the culprits at this worker's locations.
 #[derive(Debug)]
-pub(super) struct Excess {
+pub(super) struct CulpritExcess {
     /// By cause: its part of the list.
     parts: Vec<(u32, u32)>,
     list: Vec<Work>,
 }
 
-impl Excess {
+impl CulpritExcess {
     /// Returns the excess work before a cause.
     pub(super) fn of(&self, cause: u32) -> &[Work] {
         let (first, end) = self.parts[cause as usize];
@@ -44,7 +44,7 @@ impl Excess {
     /// Adds the culprits' part of a cause's excess work by row.
     fn add(
         &mut self,
-        places: &Places<'_>,
+        places: &CulpritPlaces<'_>,
         lines: &Lines,
         location: u32,
         cause: u32,
@@ -76,13 +76,13 @@ impl Excess {
     /// # Errors
     /// If a worker failed.
     pub(super) fn find(
-        places: &Places<'_>,
+        places: &CulpritPlaces<'_>,
         lines: &mut Lines,
         waits: &Waits,
         causes: &Causes,
         exchange: &mut dyn Exchange,
-    ) -> Result<Excess, Error> {
-        let mut excess = Excess { parts: vec![(0, 0); causes.list.len()], list: Vec::new() };
+    ) -> Result<CulpritExcess, Error> {
+        let mut excess = CulpritExcess { parts: vec![(0, 0); causes.list.len()], list: Vec::new() };
         let mut again = Vec::new();
         let mut alone = Vec::new();
         for (number, cause) in (0..).zip(&causes.list) {
@@ -91,7 +91,7 @@ impl Excess {
             if cause.denominator <= 0.0 || !places.members.has_any(spot.location) {
                 continue;
             }
-            if cause.delay.class == Class::IdleThreads {
+            if cause.delay.class == DelayClass::IdleThreads {
                 let line = lines.at(spot.location);
                 let since = causes.since(number as usize, lines.line(line));
                 lines.work_since(line, since, spot.position, &mut alone);

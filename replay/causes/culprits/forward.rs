@@ -11,8 +11,8 @@ use model::Ticks;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Culprit, NAMED};
-use crate::causes::delay::Class;
-use crate::causes::graph::{Extent, Graph, Item, Kind, NodeId, Numbers};
+use crate::causes::delay::DelayClass;
+use crate::causes::graph::{Extent, Graph, Item, NodeId, NodeKind, Numbers};
 use crate::causes::kept::Kept;
 use crate::exchange::Batch;
 use crate::fraction::fixed;
@@ -23,10 +23,10 @@ use crate::solvers::Group;
 use crate::wire::{self, Halves, wire};
 
 /// Call path of the report and location of a wait state.
-pub(super) type Place = (ReportPath, u32);
+pub(super) type WaitPlace = (ReportPath, u32);
 
 /// Waiting by place and culprit, in ticks as fixed-point numbers.
-pub(super) type Waiting = FxHashMap<Place, [i128; NAMED]>;
+pub(super) type Waiting = FxHashMap<WaitPlace, [i128; NAMED]>;
 
 /// Ticks, or fractions of them, by culprit.
 type Shares = [f64; NAMED];
@@ -42,7 +42,7 @@ wire!(Message { wait, shares });
 
 /// Progress of a location.
 #[derive(Debug)]
-struct Way {
+struct LocationShares {
     /// Index of its graph.
     graph: usize,
     /// Start of its items that are left.
@@ -54,7 +54,7 @@ struct Way {
 }
 
 /// Forward replay of the locations of a group of workers.
-pub(super) struct Forward<'a> {
+pub(super) struct ForwardShares<'a> {
     group: &'a Group<Graph>,
     numbers: Numbers,
     culprits: &'a [Culprit],
@@ -63,7 +63,7 @@ pub(super) struct Forward<'a> {
     excess_of: Vec<u32>,
     /// Causes that did not get their costs in the backward replay.
     released: FxHashSet<u32>,
-    ways: Vec<Way>,
+    ways: Vec<LocationShares>,
     /// Locations that can continue.
     ready: Vec<usize>,
     /// Causes that pass nothing on and have not yet sent that to their wait states: the graph, and the number
@@ -77,7 +77,7 @@ pub(super) struct Forward<'a> {
     waiting: Waiting,
 }
 
-impl<'a> Forward<'a> {
+impl<'a> ForwardShares<'a> {
     /// Starts with all locations at their first event; `more` is the [encoded](super::Excess::encode) excess
     /// work of each worker of the group.
     pub(super) fn new(
@@ -85,12 +85,12 @@ impl<'a> Forward<'a> {
         culprits: &'a [Culprit],
         more: &[Batch],
         released: FxHashSet<u32>,
-    ) -> Forward<'a> {
+    ) -> ForwardShares<'a> {
         let numbers = Numbers::new(group);
         let way = |at: usize| {
             let graph = group.part_of(at);
             let items = group.parts[graph].items.range(at - group.first_line(graph));
-            Way { graph, first: items.start, left: items.end, waited: [0.0; NAMED] }
+            LocationShares { graph, first: items.start, left: items.end, waited: [0.0; NAMED] }
         };
         let mut excess: Vec<Shares> = Vec::with_capacity(more.iter().map(|more| more.len() / 2).sum());
         let mut excess_of = vec![0; numbers.causes()];
@@ -114,8 +114,8 @@ impl<'a> Forward<'a> {
             });
             without.extend(causes.map(|(number, _)| (graph, number)));
         }
-        let ways: Vec<Way> = (0..group.lines()).map(way).collect();
-        Forward {
+        let ways: Vec<LocationShares> = (0..group.lines()).map(way).collect();
+        ForwardShares {
             ready: (0..ways.len()).collect(),
             without,
             group,
@@ -166,7 +166,8 @@ impl<'a> Forward<'a> {
             for ((share, &passed), culprit) in shares.iter_mut().zip(&passed).zip(self.culprits) {
                 // The costs of waiting at barriers of threads through further such barriers are charged to
                 // nobody (Q16).
-                let is_known = (culprit.class, class) != (Class::ThreadBarrier, Class::ThreadBarrier);
+                let is_known =
+                    (culprit.class, class) != (DelayClass::ThreadBarrier, DelayClass::ThreadBarrier);
                 if passed > 0.0 && is_known {
                     *share = passed / cause.denominator;
                 }
@@ -189,14 +190,14 @@ impl<'a> Forward<'a> {
         let wait = self.numbers.wait(graph, number);
         self.shares.insert(wait, shares);
         let at = self.group.first_line(graph) + self.group.parts[graph].waits[number as usize].line as usize;
-        if self.next(at).is_some_and(|item| item == Item::new(Kind::Wait, number)) {
+        if self.next(at).is_some_and(|item| item == Item::new(NodeKind::Wait, number)) {
             self.ready.push(at);
         }
     }
 
     /// Returns the next item of a location.
     fn next(&self, at: usize) -> Option<Item> {
-        let Way { graph, first, left, .. } = self.ways[at];
+        let LocationShares { graph, first, left, .. } = self.ways[at];
         (first < left).then(|| self.group.parts[graph].items.list[left - 1])
     }
 
@@ -210,7 +211,7 @@ impl<'a> Forward<'a> {
     }
 }
 
-impl Recurrence for Forward<'_> {
+impl Recurrence for ForwardShares<'_> {
     type Message = Message;
 
     fn step(&mut self, tell: &mut impl FnMut(usize, Message)) -> bool {
@@ -221,9 +222,9 @@ impl Recurrence for Forward<'_> {
         while let Some(item) = self.next(at) {
             let (graph, number) = (self.ways[at].graph, item.number());
             match item.kind() {
-                Kind::End => self.before.insert(self.numbers.cause(graph, number), self.ways[at].waited),
-                Kind::Cause => self.cause(at, number, tell),
-                Kind::Wait => match self.shares.remove(self.numbers.wait(graph, number)) {
+                NodeKind::End => self.before.insert(self.numbers.cause(graph, number), self.ways[at].waited),
+                NodeKind::Cause => self.cause(at, number, tell),
+                NodeKind::Wait => match self.shares.remove(self.numbers.wait(graph, number)) {
                     Some(shares) => self.wait(at, number, shares),
                     None => return true,
                 },

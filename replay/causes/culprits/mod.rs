@@ -19,7 +19,7 @@ pub use victims::Victims;
 use model::Ticks;
 use rustc_hash::FxHashSet;
 
-use super::delay::Class;
+use super::delay::DelayClass;
 use super::graph::Graph;
 use super::lines::Lines;
 use super::sides::{Causes, Waits};
@@ -32,8 +32,8 @@ use crate::severity::Severities;
 use crate::solvers::Group;
 use crate::tools::Tools;
 use crate::walk::WalkedLocation;
-use excess::Excess;
-use forward::Forward;
+use excess::CulpritExcess;
+use forward::ForwardShares;
 
 /// Maximum number of culprits.
 pub(super) const NAMED: usize = 5;
@@ -46,7 +46,7 @@ pub struct Culprit {
     /// The delay costs: of the others' waiting, in ticks as a fixed-point number.
     pub costs: i128,
     /// The class with the largest part of the costs.
-    pub class: Class,
+    pub class: DelayClass,
 }
 
 /// A culprit with its details.
@@ -73,7 +73,7 @@ pub struct Culprits {
 
 /// The places of the culprits.
 #[derive(Debug)]
-struct Places<'a> {
+struct CulpritPlaces<'a> {
     culprits: &'a [Culprit],
     paths: &'a ReportPaths,
     members: &'a Members,
@@ -81,14 +81,14 @@ struct Places<'a> {
     of_path: Vec<u8>,
 }
 
-impl<'a> Places<'a> {
-    fn new(culprits: &'a [Culprit], paths: &'a ReportPaths, members: &'a Members) -> Places<'a> {
+impl<'a> CulpritPlaces<'a> {
+    fn new(culprits: &'a [Culprit], paths: &'a ReportPaths, members: &'a Members) -> CulpritPlaces<'a> {
         let bits = |path: ReportPath| {
             let is_in = |culprit: &&Culprit| culprit.function == paths.functions.of(path);
             let each = (0..).zip(culprits).filter(|(_, culprit)| is_in(culprit));
             each.fold(0, |bits: u8, (which, _): (u32, _)| bits | 1 << which)
         };
-        Places { culprits, paths, members, of_path: paths.all().map(bits).collect() }
+        CulpritPlaces { culprits, paths, members, of_path: paths.all().map(bits).collect() }
     }
 
     /// The culprit at a call path and a location.
@@ -107,7 +107,7 @@ impl<'a> Places<'a> {
 
 /// Results of the backward replay.
 #[derive(Debug)]
-pub(super) struct Way<'a> {
+pub(super) struct WayBack<'a> {
     pub(super) waits: &'a Waits,
     pub(super) causes: &'a Causes,
     /// Costs of a tick of excess work, by cause of this worker.
@@ -127,7 +127,7 @@ pub(super) fn find(
     paths: &ReportPaths,
     locations: &[(&WalkedLocation, &Severities)],
     lines: &mut Lines,
-    way: Way<'_>,
+    way: WayBack<'_>,
     exchange: &mut dyn Exchange,
 ) -> Result<Culprits, Error> {
     let walked = locations.iter().map(|(location, _)| location);
@@ -137,13 +137,13 @@ pub(super) fn find(
     if culprits.is_empty() {
         return Ok(Culprits::default());
     }
-    let places = Places::new(&culprits, paths, &members);
-    let Way { waits, causes, per_tick, group, released } = way;
-    let excess = Excess::find(&places, lines, waits, causes, exchange)?;
+    let places = CulpritPlaces::new(&culprits, paths, &members);
+    let WayBack { waits, causes, per_tick, group, released } = way;
+    let excess = CulpritExcess::find(&places, lines, waits, causes, exchange)?;
     let sites = stretch::find(tools, &places, lines, causes, &per_tick, &excess, exchange)?;
     let samples = samples::count(tools, &places, &sites, locations, lines, exchange)?;
     let more = group.bring(excess.encode(), exchange)?;
-    let mut forward = Forward::new(&group, &culprits, &more, released);
+    let mut forward = ForwardShares::new(&group, &culprits, &more, released);
     group.solvers.run(&mut forward, exchange);
     let victims = victims::find(paths, &culprits, forward.into_waiting(), exchange)?;
     let named = culprits.iter().zip(victims).zip(sites).zip(samples);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::Ticks;
 
-use super::{Places, Site};
+use super::{CulpritPlaces, Site};
 use crate::causes::lines::Lines;
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
@@ -38,7 +38,7 @@ wire!(SampleCounts { here, at_site, all, time, away });
 /// If a worker failed.
 pub(super) fn count(
     tools: &Tools<'_>,
-    places: &Places<'_>,
+    places: &CulpritPlaces<'_>,
     sites: &[Option<Site>],
     locations: &[(&WalkedLocation, &Severities)],
     lines: &Lines,

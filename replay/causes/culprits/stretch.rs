@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use model::Ticks;
 
-use super::{Excess, Places};
-use crate::causes::delay::Class;
+use super::{CulpritExcess, CulpritPlaces};
+use crate::causes::delay::DelayClass;
 use crate::causes::lines::Lines;
 use crate::causes::sides::Causes;
 use crate::causes::work::OwnWork;
@@ -44,7 +44,7 @@ pub struct Site {
 }
 
 /// The regions of the calls before and after a stretch.
-type Sides = [Option<u32>; 2];
+type StretchEnds = [Option<u32>; 2];
 
 /// Costs and time, by call path of a culprit's function.
 type ByPath = BTreeMap<ReportPath, (i128, Ticks)>;
@@ -55,16 +55,16 @@ type ByPath = BTreeMap<ReportPath, (i128, Ticks)>;
 /// If a worker failed.
 pub(super) fn find(
     tools: &Tools<'_>,
-    places: &Places<'_>,
+    places: &CulpritPlaces<'_>,
     lines: &mut Lines,
     causes: &Causes,
     per_tick: &[f64],
-    excess: &Excess,
+    excess: &CulpritExcess,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Option<Site>>, Error> {
     let paths = places.paths;
     let calls_mpi = paths.functions.calls_mpi(tools.trace, paths);
-    let mut stretches: BTreeMap<(usize, Sides), ByPath> = BTreeMap::new();
+    let mut stretches: BTreeMap<(usize, StretchEnds), ByPath> = BTreeMap::new();
     for line in 0..lines.len() {
         if !places.members.has_any(lines.location(line)) {
             continue;
@@ -96,7 +96,7 @@ pub(super) fn find(
     stretches.clear();
     // The other workers get empty batches.
     for batch in told.iter().filter(|batch| !batch.is_empty()) {
-        let told: BTreeMap<(usize, Sides), ByPath> = wire::one(batch);
+        let told: BTreeMap<(usize, StretchEnds), ByPath> = wire::one(batch);
         for (place, told) in told {
             let by_path = stretches.entry(place).or_default();
             told.into_iter().for_each(|(path, (costs, time))| add(by_path, path, costs, time));
@@ -111,7 +111,7 @@ pub(super) fn find(
 }
 
 /// Returns the site with the largest costs, of those of one culprit; the first of equals.
-fn costliest<'s>(stretches: impl Iterator<Item = (Sides, &'s ByPath)>) -> Option<Site> {
+fn costliest<'s>(stretches: impl Iterator<Item = (StretchEnds, &'s ByPath)>) -> Option<Site> {
     let sum = |by_path: &ByPath| {
         let add = |(costs, time): (i128, Ticks), more: &(i128, Ticks)| {
             (costs.saturating_add(more.0), time.saturating_add(more.1))
@@ -154,7 +154,7 @@ fn changes(
     rows: &[RowKind],
     causes: &Causes,
     per_tick: &[f64],
-    excess: &Excess,
+    excess: &CulpritExcess,
 ) -> Vec<Change> {
     let (mut changes, mut ends) = (Vec::new(), Vec::new());
     let mut own = OwnWork::default();
@@ -165,7 +165,7 @@ fn changes(
             continue;
         }
         let cause = cause as usize;
-        let is_idle = causes.list[cause].delay.class == Class::IdleThreads;
+        let is_idle = causes.list[cause].delay.class == DelayClass::IdleThreads;
         let mut own = if is_idle { &[] } else { own.of(lines, &causes.list[cause]) }.iter();
         for work in excess {
             // Both have the same order. The work of a thread alone is not compared: all of it counts.
@@ -193,14 +193,14 @@ fn sum_up(
     pieces: impl Iterator<Item = (Row, Ticks)>,
     rows: &[RowKind],
     changes: Vec<Change>,
-    stretches: &mut BTreeMap<(usize, Sides), ByPath>,
+    stretches: &mut BTreeMap<(usize, StretchEnds), ByPath>,
 ) {
     let mut changes = changes.into_iter().peekable();
     let mut of_tick: Vec<i128> = vec![0; rows.len()];
     // Costs and time by row in the current stretch.
     let mut current: Vec<(Row, i128, Ticks)> = Vec::new();
     let mut before = None;
-    let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: Sides| {
+    let mut end = |current: &mut Vec<(Row, i128, Ticks)>, sides: StretchEnds| {
         for (row, costs, time) in current.drain(..) {
             let RowKind { culprit, path, .. } = rows[row.index()];
             if let Some(culprit) = culprit {

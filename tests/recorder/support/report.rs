@@ -1,7 +1,7 @@
 //! Reports: severities by metric, call path and rank, and source locations of call paths.
 
 use cubex::{CnodeId, LocationId, MetricId, Report, Severities};
-use replay::findings::{Class, Finding};
+use replay::findings::{Finding, FindingClass};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -122,7 +122,7 @@ pub(crate) fn is_end(end: &str, path: &str) -> bool {
 }
 
 /// Findings of the analysis of a recording: name, class and count.
-pub(crate) fn findings(experiment: &Path) -> Vec<(String, Class, u64)> {
+pub(crate) fn findings(experiment: &Path) -> Vec<(String, FindingClass, u64)> {
     let report = Report::open(experiment.join("trace.cubex")).unwrap_or_else(|error| panic!("{error}"));
     let attributes = report.cube().attributes.iter();
     let found = attributes.filter_map(|attribute| {

@@ -1,14 +1,15 @@
-//! Tables of details in a report: columns of numbers or bytes, in compressed blocks.
+//! Details in a report: the manifest, and tables of columns in compressed blocks.
 //!
 //! The bytes are described in `FORMAT.md`. They depend on the table alone: the same rows give the same bytes on every
 //! machine. Nothing that a table says is trusted before it is checked: readers take no more memory than a multiple of the
 //! table's size.
 //!
-//! Deliberately absent: the meaning of tables, and the archive that they are members of.
+//! Deliberately absent: the meaning of tables, which `docs/details.md` describes, and the archive that they are members of.
 
 mod codec;
 mod error;
 mod header;
+pub mod manifest;
 mod read;
 mod table;
 mod write;

@@ -1,0 +1,349 @@
+//! Manifest of the details: the trace in numbers, the meaning of the tables, and the summary. The member `replay.json`.
+//!
+//! New keys may come; none changes its meaning within a schema. Times of tables are ticks since the begin of the trace.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The name of the member.
+pub const MANIFEST: &str = "replay.json";
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "replay-details/1";
+
+/// The member of a table.
+pub fn member(table: &str) -> String {
+    format!("replay.{table}.table")
+}
+
+/// All about the details that is not in tables.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manifest {
+    /// `replay-details/1`.
+    pub schema: String,
+    /// Ticks of a second.
+    pub ticks_per_second: u64,
+    /// The begin of the trace in ticks: 0.
+    pub begin: u64,
+    /// The end of the trace in ticks.
+    pub end: u64,
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Number of locations, accelerator streams included.
+    pub locations: u64,
+    /// Largest number of CPU threads of a rank.
+    pub threads: u64,
+    /// Number of nodes.
+    pub nodes: u64,
+    /// Basename of the program; empty if the trace has none or several.
+    pub program: String,
+    /// Creator of the trace.
+    pub recorder: String,
+    /// `corrected` or `reference`.
+    pub semantics: String,
+    /// Classes of time in the table `grid`.
+    pub classes: Vec<Class>,
+    /// Levels of the table `grid`.
+    pub levels: Vec<Level>,
+    /// Metrics that tables refer to by position.
+    pub metrics: Vec<Metric>,
+    /// Communicators that tables refer to by number.
+    pub communicators: Vec<Communicator>,
+    /// Tables of the report.
+    pub tables: Vec<Member>,
+    /// The numbers of the analyzer's summary.
+    pub summary: Summary,
+}
+
+/// A class of time: each tick of a location belongs to one.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Class {
+    /// Its name, such as `late_sender`.
+    pub name: String,
+    /// Its title, such as `Late Sender`.
+    pub title: String,
+    /// `work`, `communicate`, `files`, `wait`, `threads` or `tool`.
+    pub role: String,
+    /// Its colour, `#rrggbb`.
+    pub colour: String,
+    /// Unique names of the metrics whose sum it is.
+    pub adds: Vec<String>,
+    /// Unique names of the metrics that are taken from this sum.
+    pub subtracts: Vec<String>,
+}
+
+/// A level of the table `grid`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Level {
+    /// Locations of a group, consecutive ones; the last group may have fewer.
+    pub span: u64,
+    /// Number of groups.
+    pub groups: u64,
+    /// Number of bins: a power of two.
+    pub bins: u64,
+    /// Ticks of a bin.
+    pub bin_ticks: u64,
+}
+
+/// A metric that tables refer to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metric {
+    /// Its unique name.
+    pub name: String,
+    /// Its title without context.
+    pub title: String,
+}
+
+/// A communicator.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Communicator {
+    /// Its number in tables.
+    pub number: u32,
+    /// Its name; may be empty.
+    pub name: String,
+    /// Number of members.
+    pub size: u64,
+    /// The ranks of its members, unless there are more than 64.
+    pub members: Option<Vec<u32>>,
+}
+
+/// A table of the report.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Member {
+    /// The name of the member: `replay.NAME.table`.
+    pub member: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Whether the table has all there is.
+    pub complete: Complete,
+}
+
+/// Whether a table has all there is: `true`, or what was left out and by which limit.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Complete {
+    /// Whether it has.
+    Is(bool),
+    /// What was left out, and by which limit.
+    No(String),
+}
+
+impl Default for Complete {
+    fn default() -> Complete {
+        Complete::Is(true)
+    }
+}
+
+/// Results in short. Times are in seconds, between the end of `MPI_Init` and the start of `MPI_Finalize`, summed over CPU
+/// locations, if nothing else is said.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// Number of CPU locations with events.
+    pub locations: u64,
+    /// Recorded time.
+    pub run: f64,
+    /// The longest such time of one location.
+    pub length: f64,
+    /// Time that was not recorded.
+    pub not_recorded: f64,
+    /// Time in MPI.
+    pub mpi: f64,
+    /// Time waiting for others.
+    pub waiting: f64,
+    /// The largest wait states, the largest first.
+    pub wait_states: Vec<WaitState>,
+    /// Delay costs of all places; `None` without root causes.
+    pub costs: Option<f64>,
+    /// Delay costs of the recorder.
+    pub recorder_costs: f64,
+    /// The places that stand out, the largest costs first.
+    pub culprits: Vec<Culprit>,
+    /// Ranks that wait most, the longest first.
+    pub ranks: Vec<Rank>,
+    /// Time in MPI by what the analysis could do with it.
+    pub coverage: Vec<Coverage>,
+    /// Findings about the trace that occurred.
+    pub findings: Vec<Finding>,
+    /// The clocks.
+    pub clocks: Clocks,
+}
+
+/// A wait state at a call path.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaitState {
+    /// Unique name of its metric.
+    pub metric: String,
+    /// Its call path.
+    pub cnode: u32,
+    /// The names of the call path's regions from the root, with slashes between them.
+    pub call_path: String,
+    /// Waiting time, in seconds.
+    pub seconds: f64,
+}
+
+/// A part of the costs of a culprit, in words.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Part {
+    /// The part.
+    pub text: String,
+    /// Its share of the costs, from 0 to 1.
+    pub share: f64,
+}
+
+/// A call path and location that made others wait.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Culprit {
+    /// The location, or several that are alike, in words.
+    pub place: String,
+    /// The call path.
+    pub cnode: u32,
+    /// The names of the call path's regions from the root, with slashes between them.
+    pub call_path: String,
+    /// Delay costs, in seconds: waiting of others, with that through further waiting.
+    pub seconds: f64,
+    /// The kind of waiting that costs most, in words.
+    pub kind: String,
+    /// Whether its time is in MPI and no wait state, so that the trace cannot explain it.
+    pub is_unexplained: bool,
+    /// The line in the function: of the call before, or of the place itself.
+    pub site: Option<String>,
+    /// The stretch of the function: the calls of MPI before and after.
+    pub between: Option<Part>,
+    /// Time in the function between such calls, in seconds.
+    pub between_seconds: Option<f64>,
+    /// Where most of the costs were waited, and by whom.
+    pub victims: Option<Part>,
+    /// Whether it is on the critical path.
+    pub is_critical: bool,
+    /// The excess of its computation over the mean of all, as a fraction of the mean.
+    pub more_work: Option<f64>,
+    /// Samples taken there, in words.
+    pub samples: Option<String>,
+}
+
+/// A rank that waits.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rank {
+    /// Its name.
+    pub name: String,
+    /// Time waiting, in seconds.
+    pub waiting: f64,
+    /// Time, in seconds.
+    pub run: f64,
+}
+
+/// Time in MPI of a fate.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Coverage {
+    /// `analysed`, or why not.
+    pub fate: String,
+    /// Time in MPI, in seconds.
+    pub seconds: f64,
+}
+
+/// A finding about the trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finding {
+    /// `note`, `data loss` or `wrong`.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Number of occurrences.
+    pub count: u64,
+    /// Its meaning.
+    pub meaning: String,
+    /// The first occurrence, in words.
+    pub example: String,
+}
+
+/// The clocks of the trace.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Clocks {
+    /// Lower bound of the error, in seconds; 0 if none is known.
+    pub error: f64,
+    /// With corrected clocks: events that were too early.
+    pub corrected: Option<u64>,
+    /// With corrected clocks: the largest correction, in seconds.
+    pub largest: Option<f64>,
+    /// Waiting no longer than the error.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Waiting that may be due to wrong clocks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Doubt {
+    /// Unique name of the metric.
+    pub metric: String,
+    /// The doubtful waiting, in seconds.
+    pub seconds: f64,
+    /// All waiting of this kind, in seconds.
+    pub of: f64,
+}
+
+impl Manifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// If it is no JSON of this shape, or of another schema.
+    pub fn parse(bytes: &[u8]) -> Result<Manifest> {
+        let manifest: Manifest =
+            serde_json::from_slice(bytes).map_err(|error| Error::new(format!("{MANIFEST}: {error}")))?;
+        if manifest.schema != SCHEMA {
+            let found = &manifest.schema;
+            return Err(Error::new(format!(
+                "{MANIFEST}: schema {found:?}, expected {SCHEMA:?}: made by another version of replay-analyze"
+            )));
+        }
+        Ok(manifest)
+    }
+
+    /// Writes this manifest: JSON, an object a line at the second level, and a newline.
+    ///
+    /// # Panics
+    /// Never: all keys are strings.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifest_is_read_as_written() {
+        let manifest = Manifest {
+            schema: SCHEMA.into(),
+            ticks_per_second: 1_000_000_000,
+            levels: vec![Level { span: 16, groups: 3, bins: 64, bin_ticks: 7 }],
+            summary: Summary { run: 1.5, costs: None, ..Summary::default() },
+            ..Manifest::default()
+        };
+        assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));
+    }
+
+    #[test]
+    fn another_schema_and_damaged_manifests_are_refused() {
+        assert!(Manifest::parse(b"{\"schema\": \"replay-details/2\"}").is_err());
+        assert!(Manifest::parse(b"{\"schema\": \"replay-details/1\", \"end\": -1}").is_err());
+        assert!(Manifest::parse(b"{").is_err());
+    }
+}

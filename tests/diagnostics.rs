@@ -10,9 +10,10 @@ const VARIABLE: &str = "REPLAY_LOG";
 /// The phases of an analysis; the first is that of a process, before its threads begin.
 const PHASES: [&str; 6] = ["open", "read events", "match", "find wait states", "find root causes", "report"];
 
-/// What remains of standard error without diagnostics: the names of the phases in it. Each other line is an event.
+/// What remains of standard error without diagnostics: the names of the phases in it. Each other line is an event, or empty:
+/// Hydra adds newlines where lines of several processes meet.
 fn phases(finished: &Finished) -> Vec<&str> {
-    let is_event = |line: &&str| line.starts_with("20") && line.contains("Z DEBUG ");
+    let is_event = |line: &&str| line.is_empty() || line.starts_with("20") && line.contains("Z DEBUG ");
     let lines = finished.stderr.lines().filter(|line| !is_event(line));
     lines.map(|line| line.strip_suffix(" s").unwrap_or(line)[..16].trim_end()).collect()
 }

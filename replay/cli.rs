@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use otf2::Io;
-use replay::{MemoryLimit, Options, Semantics};
+use replay::{DetailsPlace, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
 ///
@@ -55,6 +55,12 @@ pub(crate) struct Cli {
     #[arg(long)]
     no_root_causes: bool,
 
+    /// Details for replay-show: in the report, in an archive beside it, or none [default: inside]
+    ///
+    /// Waiting over time, the longest waits with their causes, who talks to whom. With --semantics reference the default is none.
+    #[arg(long, value_enum, value_name = "WHERE", hide_short_help = true)]
+    details: Option<DetailsName>,
+
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
     clock_correction: bool,
@@ -88,6 +94,13 @@ enum IoName {
     Read,
 }
 
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum DetailsName {
+    Inside,
+    Beside,
+    None,
+}
+
 impl Cli {
     /// Returns the options of the analysis; `threads` is used if the user does not give a number.
     pub(crate) fn options(&self, threads: usize) -> Options {
@@ -104,6 +117,11 @@ impl Cli {
             threads: self.threads.map_or(threads, usize::from),
             memory: self.memory.map(|bytes| MemoryLimit { bytes, scratch: self.scratch.clone() }),
             causes: !self.no_root_causes,
+            details: self.details.map(|place| match place {
+                DetailsName::Inside => DetailsPlace::Inside,
+                DetailsName::Beside => DetailsPlace::Beside,
+                DetailsName::None => DetailsPlace::Nowhere,
+            }),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -29,6 +29,15 @@ pub enum Participants {
 }
 
 impl Participants {
+    /// Returns the processes by rank, first those of one side, then those of the other; `None` if they are not a list.
+    pub fn processes(&self) -> Option<Vec<u32>> {
+        match self {
+            Participants::Ranks(ranks) => Some(ranks.to_vec()),
+            Participants::Sides(sides) => Some([&*sides.a, &*sides.b].concat()),
+            Participants::Myself | Participants::NotMpi => None,
+        }
+    }
+
     /// Returns the process that `process` means by a peer's `rank`; in an inter-communicator ranks count on
     /// the other side.
     #[inline]

@@ -29,6 +29,7 @@ pub mod clock_errors;
 pub mod communicators;
 pub mod coverage;
 pub mod deadlock;
+pub mod details;
 pub mod error;
 pub mod estimate;
 pub mod exchange;
@@ -81,7 +82,7 @@ use tracing::debug;
 
 pub use error::Error;
 pub use exchange::Exchange;
-pub use options::{MemoryLimit, Options, Semantics};
+pub use options::{DetailsPlace, MemoryLimit, Options, Semantics};
 pub use report::{Summary, WaitState};
 
 use agreement::Basis;
@@ -89,6 +90,7 @@ use assignment::Owners;
 use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
+use details::DetailsCollector;
 use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
@@ -171,6 +173,7 @@ struct Job {
     shared: Shared,
     together: u64,
     corrects_clocks: bool,
+    details_place: DetailsPlace,
 }
 
 impl Job {
@@ -178,7 +181,7 @@ impl Job {
         let archive = Archive::open(&options.experiment)?.by(options.io);
         let target = target(options, &archive);
         if exchange.worker() == 0 {
-            report::check_target(&target, options.force)?;
+            report::check_target(&target, options.details_place(), options.force)?;
         }
         let file = archive.definition_file()?;
         let basis = Basis::new(options, &archive, &file);
@@ -227,6 +230,7 @@ impl Job {
             shared: Shared::new(threads),
             together: options.together,
             corrects_clocks: options.clock_correction,
+            details_place: options.details_place(),
         })
     }
 
@@ -361,11 +365,15 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
+        let mut details = (self.details_place != DetailsPlace::Nowhere).then(DetailsCollector::default);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
             thread_waits::find(metrics, &mut walked, &mut instances);
+            if let Some(details) = &mut details {
+                details.collect(trace, &walked, &matches, &waiting);
+            }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);
             }
@@ -387,8 +395,13 @@ impl Job {
         memory.check(report::bytes_needed(&processes))?;
         scratch::verify()?;
         let violations = corrected.violations;
-        let found = Found { results, findings, statistics, doubtful, violations, culprits };
-        let written = report::write(self.target.clone(), &tools, &processes, &paths, found, exchange)?;
+        let details = match details {
+            Some(details) => Some((self.details_place, details.of_all(&tools, &paths, exchange)?)),
+            None => None,
+        };
+        let found = Found { results, findings, statistics, doubtful, violations, culprits, details };
+        let (target, recorder) = (self.target.clone(), &self.archive.anchor().creator);
+        let written = report::write(target, &tools, &processes, &paths, found, recorder, exchange)?;
         // No worker leaves this round before all have come to it: the point of no return
         // (docs/architecture.md, The end). Until then a signal for the process of worker 0, which has the
         // files, still removes them.

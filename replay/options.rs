@@ -26,6 +26,17 @@ impl Semantics {
     }
 }
 
+/// The place of a report's details: its manifest and tables.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DetailsPlace {
+    /// Members of the report.
+    Inside,
+    /// An archive of its own beside the report.
+    Beside,
+    /// None are made.
+    Nowhere,
+}
+
 /// The memory limit of a process. The program's allocator has to be
 /// [`scratch::Allocator`](crate::scratch::Allocator).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,6 +68,9 @@ pub struct Options {
     pub together: u64,
     /// Search for root causes: delay costs, propagation, the critical path.
     pub causes: bool,
+    /// Where details go; by default into the report, and nowhere with the reference's definitions, whose reports are
+    /// for comparisons.
+    pub details: Option<DetailsPlace>,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -75,8 +89,17 @@ impl Options {
             memory: None,
             together: solvers::TOGETHER,
             causes: true,
+            details: None,
             clock_correction: false,
             force: false,
         }
+    }
+
+    /// Returns where details go.
+    pub fn details_place(&self) -> DetailsPlace {
+        self.details.unwrap_or(match self.semantics {
+            Semantics::Corrected => DetailsPlace::Inside,
+            Semantics::Reference => DetailsPlace::Nowhere,
+        })
     }
 }

@@ -168,6 +168,7 @@ impl<'c> Culprits<'c> {
         let stretch = named.site.and_then(|site| site.stretch);
         summary::Culprit {
             location: who(trace, &locations),
+            path: function,
             call_path: names::path(trace, paths, function),
             is_unexplained: trace.is_mpi(paths.region(function)),
             site: named.site.as_ref().and_then(|site| self.site(site, named.samples.as_ref())),

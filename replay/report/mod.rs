@@ -5,6 +5,7 @@ mod cube;
 mod culprits;
 mod index;
 mod locations;
+mod manifest;
 mod names;
 mod numbers;
 mod ranges;

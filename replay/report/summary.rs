@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::coverage::{Coverage, Fate};
 use crate::findings::Findings;
+use crate::ids::ReportPath;
 use crate::trace::Trace;
 
 /// Maximum number of entries that the summary names of each kind.
@@ -36,6 +37,10 @@ pub(super) fn examples(trace: &Trace, findings: &Findings) -> Vec<String> {
 pub struct WaitState {
     /// The name of the pattern.
     pub title: &'static str,
+    /// The unique name of its metric.
+    pub metric: &'static str,
+    /// The call path.
+    pub path: ReportPath,
     /// The names of the regions from the root, with slashes between them.
     pub call_path: String,
     /// The time lost, in seconds.
@@ -47,6 +52,8 @@ pub struct WaitState {
 pub struct Doubt {
     /// The name of the pattern.
     pub title: &'static str,
+    /// The unique name of its metric.
+    pub metric: &'static str,
     /// The doubtful waiting time, in seconds.
     pub seconds: f64,
     /// All waiting time of this kind, in seconds.
@@ -75,6 +82,8 @@ impl fmt::Display for Part {
 pub struct Culprit {
     /// The name of the location, or of several that are alike.
     pub location: String,
+    /// The first call path of the function.
+    pub path: ReportPath,
     /// The names of the functions from the root, with slashes between them.
     pub call_path: String,
     /// Whether its time is in an MPI call and no wait state, so that the trace cannot explain it.
@@ -293,7 +302,7 @@ impl fmt::Display for Summary {
                 "\nClocks are wrong by at least {error:.9} s{advice}. Waiting that is no longer may be nothing else:"
             )?;
         }
-        for Doubt { title, seconds, of } in &self.doubts {
+        for Doubt { title, seconds, of, .. } in &self.doubts {
             writeln!(f, "  {:5.1} %  {seconds:12.6} s  of {title}", percent(*seconds, *of))?;
         }
         if self.coverage.total() > 0 {

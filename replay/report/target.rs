@@ -6,20 +6,27 @@ use std::io::Read;
 use std::path::Path;
 
 use cubex::{CAUSE_WORDS, Report, STATISTICS_TITLES, Writer};
+use details::manifest::MANIFEST;
 
 use super::cube::CREATOR;
 use super::statistics::EXTENSION;
+use super::write::DETAILS;
 use crate::error::Error;
+use crate::options::DetailsPlace;
 
 /// Checks before the work starts that the report can be written at the end: the directory must be writable,
 /// and existing files must be ours, unless `force` is given.
 ///
 /// # Errors
 /// If it cannot, in words for the user.
-pub fn check_target(report: &Path, force: bool) -> Result<(), Error> {
+pub fn check_target(report: &Path, details: DetailsPlace, force: bool) -> Result<(), Error> {
     check(report, force, is_our_report)?;
     Writer::probe(report)?;
-    check(&report.with_extension(EXTENSION), force, are_our_statistics)
+    check(&report.with_extension(EXTENSION), force, are_our_statistics)?;
+    match details {
+        DetailsPlace::Beside => check(&report.with_extension(DETAILS), force, are_our_details),
+        DetailsPlace::Inside | DetailsPlace::Nowhere => Ok(()),
+    }
 }
 
 fn check(path: &Path, force: bool, is_ours: impl Fn(&Path) -> bool) -> Result<(), Error> {
@@ -43,6 +50,15 @@ fn is_our_report(path: &Path) -> bool {
         let attributes = &report.cube().attributes;
         attributes.iter().any(|attribute| attribute.key == "Creator" && attribute.value.starts_with(CREATOR))
     })
+}
+
+/// Whether an archive of details is ours: its first member is a manifest.
+fn are_our_details(path: &Path) -> bool {
+    let mut start = [0; 530];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok()
+        && start.starts_with(MANIFEST.as_bytes())
+        && start[512..].starts_with(b"{\"schema\":\"replay")
 }
 
 /// Whether a file is ours. The format has no field for a creator, but only our files name the cause of an

@@ -122,6 +122,8 @@ impl WaitingTime {
         wait_states.sort_unstable_by_key(|&(ticks, metric, path)| (-ticks, metric, path));
         let wait_state = |(ticks, metric, path)| WaitState {
             title: metrics.title(metric),
+            metric: metrics.list[metric].id,
+            path,
             call_path: name(path),
             seconds: seconds(ticks),
         };

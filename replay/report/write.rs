@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use cubex::{Complete, Writer};
+use details::manifest::{MANIFEST, Manifest, member};
 use model::Paradigm;
 
-use super::accounts::Accounts;
+use super::accounts::{Accounts, RunTimes};
 use super::cube::describe;
 use super::locations::Locations;
+use super::manifest::manifest;
 use super::names;
 use super::remarks::Remarks;
 use super::send::send;
@@ -17,18 +19,23 @@ use super::survey::Survey;
 use crate::causes;
 use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
+use crate::details::Details;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::findings::Findings;
 use crate::ids::{PathId, ReportPath};
 use crate::imbalance::Totals;
 use crate::int::to_usize;
+use crate::options::DetailsPlace;
 use crate::report_paths::ReportPaths;
 use crate::results::Results;
 use crate::statistics::{PatternTotal, Statistics};
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::walk::WalkedProcess;
+
+/// Extension of the archive of details beside a report.
+pub(super) const DETAILS: &str = "details";
 
 /// Results of the workers besides severities.
 #[derive(Clone, Debug)]
@@ -45,6 +52,8 @@ pub struct Found {
     pub violations: Option<Violations>,
     /// The culprits.
     pub culprits: causes::Culprits,
+    /// The details, and where they go.
+    pub details: Option<(DetailsPlace, Details)>,
 }
 
 /// Returns the approximate number of bytes that writing the report needs: call trees, and rows in transit.
@@ -52,7 +61,7 @@ pub fn bytes_needed(processes: &[WalkedProcess]) -> u64 {
     400 * processes.iter().map(|process| process.paths.len() as u64).sum::<u64>()
 }
 
-/// Writes the report of all workers' processes, and the statistics beside it. Worker 0 writes, and returns
+/// Writes the report of all workers' processes, and the statistics beside it; `recorder` is the creator of the trace. Worker 0 writes, and returns
 /// the summary and the complete report, which is not in place yet. Existing files are untouched.
 ///
 /// # Errors
@@ -63,33 +72,59 @@ pub fn write(
     processes: &[WalkedProcess],
     paths: &ReportPaths,
     found: Found,
+    recorder: &str,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<(Summary, Complete)>, Error> {
     let compares = compares(tools.trace, paths);
-    let Found { results, findings, statistics, doubtful, violations, culprits } = found;
+    let Found { results, findings, statistics, doubtful, violations, culprits, details } = found;
     let mut locations = Locations::new(tools, (processes, &results), paths, compares);
     let mut survey = Survey::new(&locations);
     let computed = std::mem::take(&mut survey.totals).of_all(exchange)?;
     locations.computed = Some(&computed).filter(|computed| compares && computed.participants[1] > 1);
     let statistics = total_statistics(statistics, tools.trace, processes, paths, exchange)?;
-    let accounts =
+    let mut accounts =
         Accounts::of_all(tools.trace, (processes, &results), findings, doubtful, violations, exchange)?;
     let index = survey.index(&locations).of_all(exchange)?;
     let mut remarks = Remarks::new(tools, paths, &culprits);
-    let complete = match exchange.worker() {
-        0 => {
-            let mut writer = begin(&target, tools, paths, &accounts, statistics)?;
-            send(tools, &locations, &index, &mut remarks, Some(&mut writer), exchange)?;
-            Some(writer.complete()?)
-        }
-        _ => {
-            send(tools, &locations, &index, &mut remarks, None, exchange)?;
-            None
-        }
+    let mut writer = match exchange.worker() {
+        0 => Some(begin(&target, tools, paths, &accounts, statistics)?),
+        _ => None,
     };
+    send(tools, &locations, &index, &mut remarks, writer.as_mut(), exchange)?;
     let remarks = remarks.of_all(exchange)?;
-    Ok(complete
-        .map(|complete| (summarize(tools, &locations, &computed, accounts, &remarks, target), complete)))
+    let Some(mut writer) = writer else { return Ok(None) };
+    let run_times = std::mem::take(&mut accounts.run_times);
+    let summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
+    if let Some((place, details)) = details {
+        let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
+        add_details(&mut writer, place, &manifest, &details)?;
+    }
+    Ok(Some((summary, writer.complete()?)))
+}
+
+/// Adds the details: as members of the report, or as an archive beside it.
+fn add_details(
+    writer: &mut Writer,
+    place: DetailsPlace,
+    manifest: &Manifest,
+    details: &Details,
+) -> Result<(), Error> {
+    let mut members = vec![(MANIFEST.to_owned(), manifest.to_bytes())];
+    for (table, _) in &details.tables {
+        let name = member(&table.name);
+        let bytes = details::write(table).map_err(|error| Error::new(format!("{name}: {error}")))?;
+        members.push((name, bytes));
+    }
+    match place {
+        DetailsPlace::Inside => {
+            for (name, bytes) in &members {
+                writer.add_member(name, bytes)?;
+            }
+        }
+        DetailsPlace::Beside => writer.add_companion_archive(DETAILS, &members)?,
+        DetailsPlace::Nowhere => {}
+    }
+    Ok(())
 }
 
 /// Whether locations are compared, and idle time is computed.
@@ -125,7 +160,7 @@ fn begin(
     let mut writer = Writer::create(target, describe(tools.trace, tools.metrics, paths, accounts))?;
     writer.add_member("findings.tsv", findings_table(tools.trace, &accounts.findings).as_bytes())?;
     if let Some(totals) = statistics {
-        writer.add_companion(EXTENSION, text(tools.trace, &totals));
+        writer.add_companion(EXTENSION, text(tools.trace, &totals).into_bytes());
     }
     Ok(writer)
 }
@@ -136,11 +171,12 @@ fn summarize(
     locations: &Locations<'_>,
     computed: &Totals,
     accounts: Accounts,
+    run_times: &[RunTimes],
     Remarks { waiting, culprits }: &Remarks<'_>,
     report: PathBuf,
 ) -> Summary {
     let (trace, metrics, paths) = (tools.trace, tools.metrics, locations.paths);
-    let Accounts { findings, coverage, doubtful, violations, run_times } = accounts;
+    let Accounts { findings, coverage, doubtful, violations, .. } = accounts;
     let name = |path: ReportPath| {
         let name = names::path(trace, paths, path);
         names::site(trace, paths, path).map_or(name.clone(), |site| format!("{name} ({site})"))
@@ -148,7 +184,12 @@ fn summarize(
     let seconds = |ticks: i128| trace.definitions.clock.seconds(ticks);
     let doubt = |(&metric, &ticks): (&usize, &i64)| {
         let (ticks, of) = (seconds(ticks.into()), seconds(waiting.of(metric)?));
-        Some(summary::Doubt { title: metrics.title(metric), seconds: ticks, of })
+        Some(summary::Doubt {
+            title: metrics.title(metric),
+            metric: metrics.list[metric].id,
+            seconds: ticks,
+            of,
+        })
     };
     Summary {
         run: seconds(total(run_times.iter().map(|times| times.run)).into()),
@@ -157,7 +198,7 @@ fn summarize(
         waiting: seconds(waiting.all().into()),
         locations: to_usize(computed.participants[1]),
         wait_states: waiting.largest(metrics, name, seconds),
-        ranks: waiting.ranks(trace, &run_times, seconds),
+        ranks: waiting.ranks(trace, run_times, seconds),
         clock_error: seconds(doubtful.limit.into()),
         corrected: violations.map(|it| (it.count, seconds(it.largest.into()))),
         doubts: doubtful.waiting.iter().filter_map(doubt).collect(),

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::container::{ArchiveWriter, has_ambiguous_padding};
+use crate::container::{ArchiveWriter, archive, has_ambiguous_padding};
 use crate::data::{MARK, WireNumber};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
@@ -36,7 +36,7 @@ pub struct Writer {
     rooms: BTreeMap<MetricId, ReservedRows>,
     archive: ArchiveWriter<BufWriter<File>>,
     temporary: Temporary,
-    companion: Option<Companion>,
+    companions: Vec<Companion>,
     path: PathBuf,
 }
 
@@ -50,11 +50,11 @@ struct ReservedRows {
     missing: u64,
 }
 
-/// A text file published together with the report.
+/// A file published together with the report.
 #[derive(Debug)]
 struct Companion {
     path: PathBuf,
-    text: String,
+    bytes: Vec<u8>,
 }
 
 impl Writer {
@@ -98,14 +98,26 @@ impl Writer {
             rooms: BTreeMap::new(),
             archive: ArchiveWriter::new(BufWriter::with_capacity(1 << 16, file)),
             temporary,
-            companion: None,
+            companions: Vec::new(),
             path: path.to_path_buf(),
         })
     }
 
-    /// Adds a text file with the report's name but another extension, published together with the report.
-    pub fn add_companion(&mut self, extension: &str, text: String) {
-        self.companion = Some(Companion { path: self.path.with_extension(extension), text });
+    /// Adds an archive with the report's name but another extension, published together with the report: a tar archive of members,
+    /// each with its name and contents, as they could be [added](Writer::add_member) to the report.
+    ///
+    /// # Errors
+    ///
+    /// None is known: the archive is made in memory.
+    pub fn add_companion_archive(&mut self, extension: &str, members: &[(String, Vec<u8>)]) -> Result<()> {
+        let bytes = archive(members).map_err(write_failed)?;
+        self.add_companion(extension, bytes);
+        Ok(())
+    }
+
+    /// Adds a file with the report's name but another extension, published together with the report.
+    pub fn add_companion(&mut self, extension: &str, bytes: Vec<u8>) {
+        self.companions.push(Companion { path: self.path.with_extension(extension), bytes });
     }
 
     /// Adds a member with the caller's text to the report, retrievable by name.
@@ -187,7 +199,7 @@ impl Writer {
         result.map_err(|error| error.in_file(&self.path))
     }
 
-    /// Completes the report and publishes it, together with its companion.
+    /// Completes the report and publishes it, together with its companions.
     ///
     /// # Errors
     ///
@@ -196,7 +208,7 @@ impl Writer {
         self.complete()?.put_in_place()
     }
 
-    /// Completes the report and its companion and syncs both to disk, but does not publish them yet.
+    /// Completes the report and its companions and syncs all to disk, but does not publish them yet.
     ///
     /// # Errors
     ///
@@ -351,13 +363,13 @@ impl Writer {
             return Err(Error::invalid(format!("{name}: {missing} of {values} values were not put")));
         }
         self.write_anchor().map_err(write_failed)?;
-        let Writer { archive, temporary, companion, .. } = self;
+        let Writer { archive, temporary, companions, .. } = self;
         let out = archive.finish().map_err(write_failed)?;
         let file = out.into_inner().map_err(|error| write_failed(error.into_error()))?;
         // The report comes first: should the process end between the two, a new companion never stands beside
         // an old report.
         let mut files = vec![temporary.store(file)?];
-        if let Some(companion) = companion {
+        for companion in companions {
             files.push(companion.store()?);
         }
         Ok(Complete { files })
@@ -373,14 +385,14 @@ impl Companion {
     fn store(self) -> Result<Stored> {
         let store = || {
             let (temporary, mut file) = Temporary::beside(&self.path)?;
-            file.write_all(self.text.as_bytes()).map_err(write_failed)?;
+            file.write_all(&self.bytes).map_err(write_failed)?;
             temporary.store(file)
         };
         store().map_err(|error: Error| error.in_file(&self.path))
     }
 }
 
-/// A report and its companion, synced to disk but not published, and removed if this is dropped.
+/// A report and its companions, synced to disk but not published, and removed if this is dropped.
 #[must_use = "nobody can see the report before it is in place"]
 #[derive(Debug)]
 pub struct Complete {
@@ -388,11 +400,11 @@ pub struct Complete {
 }
 
 impl Complete {
-    /// Publishes the report and its companion: both or none of them.
+    /// Publishes the report and its companions: all or none of them.
     ///
     /// # Errors
     ///
-    /// If the system refuses one of them. The other one is then undone and the earlier file restored; it is
+    /// If the system refuses one of them. The others are then undone and the earlier files restored; they are
     /// lost only where the file system has no hard links.
     pub fn put_in_place(self) -> Result<()> {
         put_in_place(self.files)

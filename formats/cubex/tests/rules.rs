@@ -191,7 +191,7 @@ fn existing_report_is_replaced_by_finish_only() {
     drop(Writer::create(&path, support::minimal()).unwrap().complete().unwrap());
     assert_eq!(fs::read(&path).unwrap(), b"old");
     let mut writer = Writer::create(&path, support::minimal()).unwrap();
-    writer.add_companion("stat", "new".into());
+    writer.add_companion("stat", b"new".to_vec());
     let complete = writer.complete().unwrap();
     // Where files have no names until then, there is none.
     let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());

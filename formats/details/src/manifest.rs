@@ -47,9 +47,9 @@ pub struct Manifest {
     pub classes: Vec<Class>,
     /// Levels of the table `grid`.
     pub levels: Vec<Level>,
-    /// Metrics that tables refer to by position.
+    /// Patterns' metrics, to which tables refer by position.
     pub metrics: Vec<Metric>,
-    /// Communicators that tables refer to by number.
+    /// Communicators of MPI, to which tables refer by number; the first 1,024 of them.
     pub communicators: Vec<Communicator>,
     /// Tables of the report.
     pub tables: Vec<Member>,
@@ -313,12 +313,10 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes this manifest: JSON, an object a line at the second level, and a newline.
-    ///
-    /// # Panics
-    /// Never: all keys are strings.
+    /// Writes this manifest: JSON in one line.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        // It cannot fail: all keys are strings.
+        let mut text = serde_json::to_vec(self).unwrap_or_default();
         text.push(b'\n');
         text
     }

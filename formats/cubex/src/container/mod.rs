@@ -9,7 +9,7 @@ mod read;
 mod write;
 
 pub(crate) use read::{Archive, Member};
-pub(crate) use write::ArchiveWriter;
+pub(crate) use write::{ArchiveWriter, archive};
 
 /// Block size of tar: headers take one block, contents are padded to whole ones.
 const BLOCK: usize = 512;

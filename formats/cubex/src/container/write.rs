@@ -83,6 +83,26 @@ impl<W: Write> ArchiveWriter<W> {
     }
 }
 
+/// Returns an archive of some members, of which each has a name and contents. A newline is appended to contents of ambiguous
+/// size (see the crate's `FORMAT.md`).
+///
+/// # Errors
+///
+/// Never: memory takes all.
+pub(crate) fn archive(members: &[(String, Vec<u8>)]) -> io::Result<Vec<u8>> {
+    let mut archive = ArchiveWriter::new(Vec::new());
+    for (name, bytes) in members {
+        let padded = has_ambiguous_padding(bytes.len() as u64);
+        archive.begin(name, bytes.len() as u64 + u64::from(padded))?;
+        archive.write(bytes)?;
+        if padded {
+            archive.write(b"\n")?;
+        }
+        archive.end()?;
+    }
+    archive.finish()
+}
+
 impl ArchiveWriter<BufWriter<File>> {
     /// Skips contents of the open member, to be [written](Self::write_at) later, and returns their offset.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<u64> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use otf2::Io;
+use replay::options::INSTANCES;
 use replay::{DetailsPlace, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
@@ -60,6 +61,10 @@ pub(crate) struct Cli {
     /// Waiting over time, the longest waits with their causes, who talks to whom. With --semantics reference the default is none.
     #[arg(long, value_enum, value_name = "WHERE", hide_short_help = true)]
     details: Option<DetailsName>,
+
+    /// The severest waits that the details list with both sides [default: 256]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16), hide_short_help = true)]
+    details_instances: Option<u16>,
 
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
@@ -122,6 +127,7 @@ impl Cli {
                 DetailsName::Beside => DetailsPlace::Beside,
                 DetailsName::None => DetailsPlace::Nowhere,
             }),
+            instances: self.details_instances.map_or(INSTANCES, usize::from),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

@@ -70,6 +70,7 @@ pub mod wait_states;
 pub mod walk;
 pub mod wire;
 
+use std::mem::take;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -174,6 +175,7 @@ struct Job {
     together: u64,
     corrects_clocks: bool,
     details_place: DetailsPlace,
+    instances: usize,
 }
 
 impl Job {
@@ -231,6 +233,7 @@ impl Job {
             together: options.together,
             corrects_clocks: options.clock_correction,
             details_place: options.details_place(),
+            instances: options.instances,
         })
     }
 
@@ -335,8 +338,9 @@ impl Job {
         let (worker, block) = (exchange.worker(), &self.blocks[exchange.worker()]);
         debug!(worker, workers = self.blocks.len(), traced = ?block, "processes assigned");
         let owners = Owners::new(&self.blocks);
-        let tools =
-            Tools { trace, metrics, formulas, owners: &owners, shared, memory, together: self.together };
+        let has_details = self.details_place != DetailsPlace::Nowhere;
+        let (owners, together) = (&owners, self.together);
+        let tools = Tools { trace, metrics, formulas, owners, shared, memory, together, has_details };
         let is_alone = exchange.workers() == self.threads;
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
@@ -365,13 +369,15 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
-        let mut details = (self.details_place != DetailsPlace::Nowhere).then(DetailsCollector::default);
+        let mut details = has_details.then(DetailsCollector::default);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
+            instances.severe = details.as_mut().map(|details| take(&mut details.severe));
             let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
             thread_waits::find(metrics, &mut walked, &mut instances);
             if let Some(details) = &mut details {
+                details.severe = instances.severe.unwrap_or_default();
                 details.collect(trace, &walked, &matches, &waiting);
             }
             if metrics.has_causes {
@@ -384,6 +390,9 @@ impl Job {
         }
 
         let paths = ReportPaths::unify(trace, &processes, exchange)?;
+        if let Some(details) = &mut details {
+            details.select(&tools, &paths, self.instances, exchange)?;
+        }
         let mut culprits = Culprits::default();
         if metrics.has_causes {
             progress.phase("find root causes");

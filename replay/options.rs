@@ -37,6 +37,9 @@ pub enum DetailsPlace {
     Nowhere,
 }
 
+/// How many waits the details list by default.
+pub const INSTANCES: usize = 256;
+
 /// The memory limit of a process. The program's allocator has to be
 /// [`scratch::Allocator`](crate::scratch::Allocator).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,6 +74,8 @@ pub struct Options {
     /// Where details go; by default into the report, and nowhere with the reference's definitions, whose reports are
     /// for comparisons.
     pub details: Option<DetailsPlace>,
+    /// How many of the severest waits the details list, besides those of the statistics.
+    pub instances: usize,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -90,6 +95,7 @@ impl Options {
             together: solvers::TOGETHER,
             causes: true,
             details: None,
+            instances: INSTANCES,
             clock_correction: false,
             force: false,
         }

@@ -3,6 +3,7 @@
 
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
+use crate::details::instances::SevereWaits;
 use crate::findings::Findings;
 use crate::severity::Severities;
 use crate::statistics::{Bounds, Samples};
@@ -21,19 +22,21 @@ pub struct Results {
 }
 
 /// The instances of wait states at a process, which are no part of its severities.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Instances {
     /// Their statistics.
     pub samples: Samples,
     /// Those that may be due to wrong clocks.
     pub doubtful: Doubtful,
+    /// The severest with both sides, of this process and of others; `None` without details.
+    pub severe: Option<SevereWaits>,
 }
 
 impl Instances {
     /// Makes an empty set. With `bounds` the spread of waiting times is estimated; `clock_error` is the known
     /// error of clocks in ticks.
     pub fn new(bounds: Option<&Bounds>, clock_error: Ticks) -> Instances {
-        Instances { samples: Samples::new(bounds), doubtful: Doubtful::new(clock_error) }
+        Instances { samples: Samples::new(bounds), doubtful: Doubtful::new(clock_error), severe: None }
     }
 }
 

@@ -7,9 +7,10 @@
 use std::cmp::Reverse;
 
 use model::Ticks;
-use patterns::matched::{Acquisition, BarrierVisit};
+use patterns::matched::{Acquisition, BarrierVisit, Interval};
 
-use crate::ids::{PathId, Row};
+use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
+use crate::ids::{EventNumber, PathId, Row};
 use crate::int::to_u32;
 use crate::metrics::{Metrics, NumberedPattern};
 use crate::operations::{Barrier, Operations, Place};
@@ -41,7 +42,23 @@ impl ThreadWaitFinder<'_> {
                 if let Some(release) = lock.released.filter(|_| ticks > 0) {
                     self.add(pattern, lock.location, lock.row, ticks);
                     let path = self.path(lock.location, lock.row);
-                    self.offer(pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place);
+                    let both = || BothSides {
+                        waiting: Place { location: lock.location, path },
+                        call: lock.call,
+                        begin: lock.call.enter,
+                        ticks,
+                        waits_at: EventNumber::NONE,
+                        cause_call: Interval::new(release.time, release.time),
+                        cause_time: release.time,
+                        cause_at: EventNumber::NONE,
+                        communicator: NO_NUMBER,
+                        tag: NO_NUMBER,
+                        bytes: 0,
+                        members: 0,
+                        team: NO_NUMBER,
+                        entered: [NO_NUMBER; ENTERED],
+                    };
+                    self.offer(pattern, ticks, (lock.call.enter, lock.call.leave), path, release.place, both);
                 }
             }
         }
@@ -61,6 +78,7 @@ impl ThreadWaitFinder<'_> {
             let exit = barrier.iter().map(|visit| visit.visit.leave).fold(Ticks::MIN, Ticks::max);
             for (pattern, rule) in &metrics.at_thread_barrier {
                 let mut sum: Ticks = 0;
+                let (mut longest, mut who) = (0, barrier[0]);
                 for visit in barrier {
                     let ticks = rule(&BarrierVisit {
                         class: visit.class,
@@ -71,11 +89,33 @@ impl ThreadWaitFinder<'_> {
                     if ticks > 0 {
                         self.add(pattern, visit.location, visit.row, ticks);
                         sum = sum.saturating_add(ticks);
+                        if ticks > longest {
+                            (longest, who) = (ticks, visit);
+                        }
                     }
                 }
                 if sum > 0 {
                     let path = self.path(barrier[0].location, barrier[0].row);
-                    self.offer(pattern, sum, (enter, exit), path, cause);
+                    let waiting = Place { location: who.location, path: self.path(who.location, who.row) };
+                    let both = || BothSides {
+                        waiting,
+                        call: who.visit,
+                        begin: who.visit.enter,
+                        ticks: longest,
+                        waits_at: who.position,
+                        cause_call: last.visit,
+                        cause_time: last.visit.enter,
+                        cause_at: last.position,
+                        communicator: NO_NUMBER,
+                        tag: NO_NUMBER,
+                        bytes: 0,
+                        members: to_u32(barrier.len()),
+                        team: who.team,
+                        entered: BothSides::entered(
+                            barrier.iter().map(|visit| (visit.visit.enter, visit.location)),
+                        ),
+                    };
+                    self.offer(pattern, sum, (enter, exit), path, cause, both);
                 }
             }
         }
@@ -107,10 +147,14 @@ impl ThreadWaitFinder<'_> {
         (enter, exit): (Ticks, Ticks),
         path: PathId,
         cause: Place,
+        both: impl FnOnce() -> BothSides,
     ) {
         let process = to_u32(self.process.number);
         let Some(subject) = pattern.subject else { return };
         let instance = Instance { duration: Reverse(ticks), process, enter, exit, path, cause };
         self.instances.samples.offer(subject, instance);
+        if let Some(severe) = &mut self.instances.severe {
+            severe.offer(subject, self.process, instance, both);
+        }
     }
 }

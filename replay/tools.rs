@@ -24,6 +24,8 @@ pub struct Tools<'a> {
     pub memory: &'a Memory,
     /// The most bytes that one worker brings together from others.
     pub together: u64,
+    /// Whether the report has details.
+    pub has_details: bool,
 }
 
 impl Tools<'_> {

@@ -10,13 +10,14 @@ use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
 
 use crate::coverage::Fate;
+use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::findings::Finding;
 use crate::ids::{CallId, PathId, Row};
 use crate::int::to_u32;
 use crate::late_messages::{Late, LateMessages};
 use crate::matching::{Matches, Membership, PostingFacts, SendFacts, Sides};
 use crate::metrics::{Metrics, NumberedPattern};
-use crate::operations::{Envelope, Operations, Place, Receive};
+use crate::operations::{Envelope, Operations, Receive};
 use crate::results::{Instances, Results};
 use crate::severity::amount;
 use crate::statistics::{Instance, SubjectId};
@@ -71,6 +72,48 @@ struct Finder<'a> {
     long: LongCalls,
 }
 
+/// A late message: its position among those that this process received or sent, and the other side.
+#[derive(Clone, Copy)]
+enum LateSide<'m> {
+    /// Its sender was late.
+    Sender(usize, &'m SendFacts),
+    /// Its receiver was late.
+    Receiver(usize, &'m PostingFacts),
+}
+
+impl LateSide<'_> {
+    /// Both sides of the wait for the message, which is charged to a call.
+    fn sides(self, operations: &Operations, call: CallId, ticks: Ticks) -> BothSides {
+        let call = operations.call(call);
+        let (Envelope { communicator, tag, .. }, waits_at, cause_call, cause_at, bytes) = match self {
+            LateSide::Sender(at, send) => {
+                let receive = &operations.receives[at];
+                (*operations.source(receive), receive.position, send.call, send.position, send.bytes)
+            }
+            LateSide::Receiver(at, posting) => {
+                let send = &operations.sends[at];
+                (*operations.destination(send), send.completed, posting.call, posting.position, send.bytes)
+            }
+        };
+        BothSides {
+            waiting: call.site.place(),
+            call: call.interval,
+            begin: call.interval.enter,
+            ticks,
+            waits_at,
+            cause_call,
+            cause_time: cause_call.enter,
+            cause_at,
+            communicator,
+            tag,
+            bytes,
+            members: 0,
+            team: NO_NUMBER,
+            entered: [NO_NUMBER; ENTERED],
+        }
+    }
+}
+
 /// Numbers of received messages and bytes.
 #[derive(Clone, Copy, Default)]
 struct Received {
@@ -120,36 +163,47 @@ impl Finder<'_> {
         }
     }
 
-    /// Reports an instance of a pattern of messages, which lies in `interval` and was caused at `cause`.
+    /// Reports an instance of a pattern of messages, which lies in `interval`, at the late message.
     fn report_message(
         &mut self,
         pattern: &NumberedPattern,
         call: CallId,
         ticks: Ticks,
-        bytes: u64,
         interval: Interval,
-        cause: Place,
+        late: LateSide<'_>,
     ) {
+        let operations = self.operations;
+        let (bytes, cause) = match late {
+            LateSide::Sender(_, send) => (send.bytes, send.place),
+            LateSide::Receiver(at, posting) => (operations.sends[at].bytes, posting.place),
+        };
         self.report(pattern, call, ticks, bytes);
-        self.offer(
-            pattern.subject,
-            call,
-            Instance {
-                duration: Reverse(ticks),
-                process: to_u32(self.process.number),
-                enter: interval.enter,
-                exit: interval.leave,
-                path: PathId::NONE,
-                cause,
-            },
-        );
+        let instance = Instance {
+            duration: Reverse(ticks),
+            process: to_u32(self.process.number),
+            enter: interval.enter,
+            exit: interval.leave,
+            path: PathId::NONE,
+            cause,
+        };
+        self.offer(pattern.subject, call, instance, || late.sides(operations, call, ticks));
     }
 
     /// Offers an instance at a call as one of the severest.
-    fn offer(&mut self, subject: Option<SubjectId>, call: CallId, instance: Instance) {
+    fn offer(
+        &mut self,
+        subject: Option<SubjectId>,
+        call: CallId,
+        instance: Instance,
+        both: impl FnOnce() -> BothSides,
+    ) {
         let site = self.operations.site(call);
         if let Some(subject) = subject.filter(|_| site.is_mpi) {
-            self.instances.samples.offer(subject, Instance { path: site.path, ..instance });
+            let instance = Instance { path: site.path, ..instance };
+            self.instances.samples.offer(subject, instance);
+            if let Some(severe) = &mut self.instances.severe {
+                severe.offer(subject, self.process, instance, both);
+            }
         }
     }
 
@@ -260,7 +314,7 @@ impl Finder<'_> {
                 }
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
-                    self.report_message(pattern, receive.call, idle, send.bytes, interval, send.place);
+                    self.report_message(pattern, receive.call, idle, interval, LateSide::Sender(at, &send));
                     self.remember_late(pattern, at, idle, send.time, &mut remembered);
                     continue;
                 }
@@ -300,7 +354,8 @@ impl Finder<'_> {
         for (pattern, rule) in &self.metrics.at_overtaking {
             if rule(&late_message, message) {
                 let interval = Interval::new(message.sent, now.time);
-                self.report_message(pattern, receive.call, late.idle, send.bytes, interval, send.place);
+                let sender = LateSide::Sender(late.receive as usize, &send);
+                self.report_message(pattern, receive.call, late.idle, interval, sender);
             }
         }
     }
@@ -335,7 +390,13 @@ impl Finder<'_> {
                 let message = self.received(receive, &send);
                 let pattern = &self.metrics.at_late_message[known.rule].0;
                 let interval = Interval::new(message.receive.enter, receive.time);
-                self.report_message(pattern, call, known.idle, send.bytes, interval, send.place);
+                self.report_message(
+                    pattern,
+                    call,
+                    known.idle,
+                    interval,
+                    LateSide::Sender(known.message, &send),
+                );
                 self.remember_late(pattern, known.message, known.idle, send.time, remembered);
             }
             false
@@ -408,8 +469,8 @@ impl Finder<'_> {
                 }
                 if call.site.completion != Completion::WaitMany {
                     let interval = Interval::new(message.send.enter, exit_of(first));
-                    let (call, bytes) = (send.completion, send.bytes);
-                    self.report_message(pattern, call, idle, bytes, interval, posting.place);
+                    let receiver = LateSide::Receiver(at, &posting);
+                    self.report_message(pattern, send.completion, idle, interval, receiver);
                     if pattern.is_outermost_waiting {
                         self.waiting.sends.push((to_u32(at), idle));
                     }
@@ -425,10 +486,10 @@ impl Finder<'_> {
             let Some(known) = of_call.last() else { continue };
             let Some(posting) = postings.get(known.message) else { continue };
             let exit = exit_of(firsts[known.call.index()]);
-            let bytes = self.operations.sends[known.message].bytes;
             let interval = Interval::new(self.operations.call(known.call).interval.enter, exit);
             let pattern = &self.metrics.at_send[known.rule].0;
-            self.report_message(pattern, known.call, known.idle, bytes, interval, posting.place);
+            let receiver = LateSide::Receiver(known.message, &posting);
+            self.report_message(pattern, known.call, known.idle, interval, receiver);
             if pattern.is_outermost_waiting {
                 self.waiting.sends.push((to_u32(known.message), known.idle));
             }
@@ -451,10 +512,10 @@ impl Finder<'_> {
     }
 
     /// Offers the instances in collective operations that this process reports.
-    fn waits(&mut self, waits: &[(u32, SubjectId, Instance)]) {
-        for &(position, subject, instance) in waits {
-            let call = self.operations.collectives[position as usize].call;
-            self.offer(Some(subject), call, instance);
+    fn waits(&mut self, waits: &[(u32, SubjectId, Instance, Option<BothSides>)]) {
+        for (position, subject, instance, both) in waits {
+            let call = self.operations.collectives[*position as usize].call;
+            self.offer(Some(*subject), call, *instance, || both.unwrap_or_default());
         }
     }
 }

@@ -177,6 +177,7 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
         shared: &shared,
         memory: &memory,
         together: 0,
+        has_details: false,
     };
     let walk = |process| {
         let files = open(&archive, &trace, process).unwrap();

@@ -548,6 +548,7 @@ fn another_reading_of_a_wait_is_no_second_delay() {
                 shared: &shared,
                 memory: &memory,
                 together: 0,
+                has_details: false,
             };
             let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
             let find = |(mut walked, matches)| {

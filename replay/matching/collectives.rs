@@ -17,6 +17,7 @@ use super::partners::{Partners, Synchronised};
 use super::waits::waits;
 use super::{Matches, Membership, Paused};
 use crate::communicators::Participants;
+use crate::details::instances::BothSides;
 use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::findings::{Finding, Findings};
@@ -53,20 +54,29 @@ pub(crate) struct Participation {
     pub(crate) ended: EventNumber,
     /// The record of the start of the operation, where records are numbered.
     pub(crate) begun: EventNumber,
-    operation: u8,
-    pub(super) class: Option<CollectiveClass>,
+    pub(super) kind: PartKind,
     pub(crate) root: u32,
     /// Time at which the member entered the call.
     pub(super) enter: Ticks,
     pub(super) begin: Ticks,
     pub(super) end: Ticks,
+    /// Time at which the member left the call.
+    pub(super) leave: Ticks,
     pub(crate) sent: u64,
     pub(crate) received: u64,
     /// Number of the process's operations on the communicator, including missing ones, and number of those
     /// before its first gap.
     count: u32,
     sure: u32,
-    /// Whether recording was switched off at that gap.
+}
+
+/// Kind of a part, in half a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PartKind {
+    /// OTF2's code of the operation.
+    operation: u8,
+    pub(super) class: Option<CollectiveClass>,
+    /// Whether recording was switched off at the first gap of the process.
     was_off: bool,
 }
 
@@ -74,20 +84,21 @@ wire!(Participation {
     [communicator, instance],
     [process, position],
     place,
-    [root, operation],
-    [class, was_off],
+    [root, kind],
     enter,
     begin,
     end,
+    leave,
     sent,
     received,
     [count, sure],
     [ended, begun],
 });
 
-impl Half for Option<CollectiveClass> {
+impl Half for PartKind {
     fn to_half(self) -> u32 {
-        self.map_or(u32::MAX, |class| class as u32)
+        let class = self.class.map_or(u8::MAX, |class| class as u8);
+        u32::from_le_bytes([self.operation, class, u8::from(self.was_off), 0])
     }
 
     fn of_half(half: u32) -> Self {
@@ -100,7 +111,9 @@ impl Half for Option<CollectiveClass> {
             CollectiveClass::AllToAll,
             CollectiveClass::Scan,
         ];
-        CLASSES.into_iter().find(|&class| class as u32 == half)
+        let [operation, code, was_off, _] = half.to_le_bytes();
+        let class = CLASSES.into_iter().find(|&class| class as u8 == code);
+        PartKind { operation, class, was_off: was_off == 1 }
     }
 }
 
@@ -137,17 +150,20 @@ pub(super) fn tell(walked: &Walked, outgoing: &mut [Batch]) {
             place: call.site.place(),
             ended: collective.position,
             begun: collective.begun,
-            operation: collective.operation,
-            class: collective.class,
+            kind: PartKind {
+                operation: collective.operation,
+                class: collective.class,
+                was_off: walked.operations.was_off,
+            },
             root: collective.root,
             enter: call.interval.enter,
             begin: collective.begin,
             end: collective.end,
+            leave: call.interval.leave,
             sent: collective.sent,
             received: collective.received,
             count,
             sure,
-            was_off: walked.operations.was_off,
         };
         part.put(&mut outgoing[judge_of(part.communicator, instance, workers)]);
     }
@@ -201,7 +217,7 @@ pub(super) fn judge(
     for operation in operations(trace, parts, paused) {
         let members = operation.members;
         let memberships = operation.judge(findings);
-        let waits = waits(trace, metrics, members, &memberships);
+        let waits = waits(tools, members, &memberships);
         let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {
             let spoken = waits.iter().filter(|wait| wait.speaker == at);
@@ -218,7 +234,7 @@ pub(super) fn judge(
             let what = to_u64(spoken.clone().count()) << 8 | flag | kind;
             (Halves(part.process, part.position), (what, (last_begin, first_end))).put(answer);
             for wait in spoken {
-                (wait.subject, wait.instance).put(answer);
+                (wait.subject, (wait.instance, wait.both)).put(answer);
             }
             if let Some(partners) = partners {
                 partners.of(at).encode(&mut lists[worker], answer);
@@ -244,8 +260,9 @@ pub(super) fn hear(batch: &[u64], first: usize, matches: &mut [Matches]) {
             _ => Membership::Synchronising { last_begin, first_end },
         };
         for _ in 0..what >> 8 {
-            let (subject, instance): (SubjectId, Instance) = Wire::get(&mut reader);
-            matches.waits.push((position, subject, instance));
+            let (subject, (instance, both)): (SubjectId, (Instance, Option<BothSides>)) =
+                Wire::get(&mut reader);
+            matches.waits.push((position, subject, instance, both));
         }
         if what & WITH_PARTNERS != 0 {
             matches.partners.push((position, Synchronised::decode(&mut reader, &mut list)));
@@ -309,7 +326,7 @@ impl<'a> Operation<'a> {
         }
         let is_after_gap = |member: &Participation| member.instance >= member.sure;
         let is_other = || self.members.iter().any(|member| member.count != one.count);
-        let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.was_off);
+        let is_doubted = || self.members.iter().any(|member| is_after_gap(member) && member.kind.was_off);
         // Where recording has paused, some operations are likely to be missing.
         let may_lack = || self.members.iter().any(|member| self.paused.contains(&member.process));
         // There is one MPI_Init, and one MPI_Finalize.
@@ -321,17 +338,18 @@ impl<'a> Operation<'a> {
             findings.add(Finding::CollectiveAfterGap, one.begin, one.place.location as usize, || name);
             return Verdict::Unmatched;
         }
-        if let Some(other) = self.members.iter().find(|m| (m.operation, m.root) != (one.operation, one.root))
+        if let Some(other) =
+            self.members.iter().find(|m| (m.kind.operation, m.root) != (one.kind.operation, one.root))
         {
             let name = self.name();
-            let is_root = other.operation == one.operation;
+            let is_root = other.kind.operation == one.kind.operation;
             findings.add(Finding::CollectiveMismatch, one.begin, one.place.location as usize, || {
                 let what = if is_root { "root" } else { "operation" };
                 format!("{name}: processes {} and {} differ in the {what}", one.process, other.process)
             });
             return Verdict::Unmatched;
         }
-        one.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
+        one.kind.class.map_or(Verdict::Independent, |class| Verdict::Sound(class, ranks))
     }
 
     /// Whether all members that have not recorded it belong to processes with pauses.
@@ -348,7 +366,7 @@ impl<'a> Operation<'a> {
 
     /// Whether a member seems to leave before another one enters; not checked in reference semantics.
     fn contradicts_itself(&self, ranks: Option<&'a [u32]>) -> bool {
-        let class = self.members[0].class.filter(|_| self.trace.semantics.doubts_partners());
+        let class = self.members[0].kind.class.filter(|_| self.trace.semantics.doubts_partners());
         let judgement = class.and_then(|class| self.synchronisation(class, ranks)).unwrap_or_default();
         self.members.iter().zip(judgement).any(|(part, membership)| early(part, membership) > 0)
     }
@@ -388,7 +406,7 @@ impl<'a> Operation<'a> {
             WORLD_AT_FINALIZE => "MPI_Finalize".into(),
             communicator => format!(
                 "{} number {} on communicator {}",
-                model::CollectiveOp(one.operation).name().unwrap_or("operation"),
+                model::CollectiveOp(one.kind.operation).name().unwrap_or("operation"),
                 one.instance + 1,
                 self.trace.definitions.communicators.reference(communicator as usize)
             ),
@@ -462,17 +480,16 @@ mod tests {
                 place: Place { location: rank as u32, path: PathId::default() },
                 ended: EventNumber::new(0),
                 begun: EventNumber::new(0),
-                operation: 0,
-                class: Some(class),
+                kind: PartKind { operation: 0, class: Some(class), was_off: false },
                 root: 0,
                 enter: begin,
                 begin,
                 end,
+                leave: end,
                 sent,
                 received,
                 count: 1,
                 sure: 1,
-                was_off: false,
             })
             .collect();
         let judged = Operation { trace: &trace, members: &members, paused: &Paused::default() }
@@ -513,17 +530,16 @@ mod tests {
                 place: Place { location: 4, path: PathId::new(8) },
                 ended: EventNumber::new(11),
                 begun: EventNumber::new(12),
-                operation: 9,
-                class,
+                kind: PartKind { operation: 9, class, was_off: class.is_none() },
                 root: u32::MAX,
                 enter: -6,
                 begin: -5,
                 end: 6,
+                leave: 7,
                 sent: 1,
                 received: u64::MAX,
                 count: 8,
                 sure: 7,
-                was_off: class.is_none(),
             };
             assert_eq!(wire::one::<Participation>(&wire::batch_of([&part])), part);
         }

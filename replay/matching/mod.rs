@@ -20,6 +20,7 @@ use patterns::collective::Synchronisation;
 use patterns::matched::{CollectiveClass, CollectiveMember};
 use rustc_hash::FxHashSet;
 
+use crate::details::instances::BothSides;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange};
 use crate::findings::Findings;
@@ -51,8 +52,8 @@ pub struct Matches {
     /// For each collective operation, the result of its synchronisation.
     pub collectives: Vec<Membership>,
     /// Instances of wait states in collective operations that this process represents, with the operation's
-    /// position and the pattern; the call path is still missing.
-    pub waits: Vec<(u32, SubjectId, Instance)>,
+    /// position, the pattern and, for details, both sides; the call path is still missing.
+    pub waits: Vec<(u32, SubjectId, Instance, Option<BothSides>)>,
     /// The processes with which this one has synchronised in collective operations, by the operation's
     /// position; in no order.
     pub partners: Vec<(u32, Synchronised)>,

@@ -93,7 +93,7 @@ impl<'a> Partners<'a> {
         members: &'a [Participation],
         memberships: &[Membership],
     ) -> Option<Partners<'a>> {
-        let class = members[0].class.filter(|&class| class != CollectiveClass::Scan)?;
+        let class = members[0].kind.class.filter(|&class| class != CollectiveClass::Scan)?;
         let is_in = |at: &usize| matches!(memberships[*at], Membership::Synchronising { .. });
         let mut those = (0..members.len()).filter(is_in);
         let first = those.next()?;

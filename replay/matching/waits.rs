@@ -5,17 +5,19 @@
 
 use std::cmp::Reverse;
 
+use model::Ticks;
 use patterns::Within;
 use patterns::collective::awaited;
-use patterns::matched::CollectiveClass;
+use patterns::matched::{CollectiveClass, Interval};
 
 use super::Membership;
 use super::collectives::{Participation, with_members};
 use crate::communicators::Participants;
-use crate::ids::PathId;
-use crate::metrics::Metrics;
+use crate::details::instances::{BothSides, NO_NUMBER};
+use crate::ids::{EventNumber, PathId};
+use crate::int::to_u32;
 use crate::statistics::{Instance, SUBJECTS, SubjectId};
-use crate::trace::Trace;
+use crate::tools::Tools;
 
 /// An instance of a pattern in a collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,17 +27,19 @@ pub(super) struct CollectiveWait {
     pub(super) subject: SubjectId,
     /// The instance; the representative has to add its call path.
     pub(super) instance: Instance,
+    /// Both sides; `None` without details.
+    pub(super) both: Option<BothSides>,
 }
 
 /// The instances in an operation with these members, sorted by process.
 pub(super) fn waits(
-    trace: &Trace,
-    metrics: &Metrics,
+    tools: &Tools<'_>,
     members: &[Participation],
     memberships: &[Membership],
 ) -> Vec<CollectiveWait> {
+    let Tools { trace, metrics, .. } = *tools;
     let mut waits = Vec::new();
-    let Some(class) = members[0].class else { return waits };
+    let Some(class) = members[0].kind.class else { return waits };
     let Some(Participants::Ranks(ranks)) = trace.communicators.get(members[0].communicator as usize) else {
         return waits;
     };
@@ -57,6 +61,17 @@ pub(super) fn waits(
         let Some(cause) = cause(class, ranks, members, memberships, who).filter(|_| all > 0) else {
             continue;
         };
+        let both = tools.has_details.then(|| {
+            let both = both_sides(members, who, cause, longest);
+            // Others may have completed it long after all were there: nothing has caused that.
+            let of_completion = BothSides {
+                begin: members[who].end - longest,
+                waits_at: EventNumber::NONE,
+                cause_at: EventNumber::NONE,
+                ..both
+            };
+            if pattern.pattern.is_waiting { both } else { of_completion }
+        });
         let cause = members[cause].place;
         let find = |process: u32| members.binary_search_by_key(&process, |part| part.process).ok();
         let (speaker, interval) = match class {
@@ -74,9 +89,30 @@ pub(super) fn waits(
             path: PathId::default(),
             cause,
         };
-        waits.push(CollectiveWait { speaker, subject, instance });
+        waits.push(CollectiveWait { speaker, subject, instance, both });
     }
     waits
+}
+
+/// Both sides of the wait of a member, in ticks.
+fn both_sides(members: &[Participation], who: usize, cause: usize, ticks: Ticks) -> BothSides {
+    let (waiting, causing) = (&members[who], &members[cause]);
+    BothSides {
+        waiting: waiting.place,
+        call: Interval::new(waiting.enter, waiting.leave),
+        begin: waiting.begin,
+        ticks,
+        waits_at: waiting.ended,
+        cause_call: Interval::new(causing.enter, causing.leave),
+        cause_time: causing.begin,
+        cause_at: causing.ended,
+        communicator: waiting.communicator,
+        tag: NO_NUMBER,
+        bytes: waiting.sent.saturating_add(waiting.received),
+        members: to_u32(members.len()),
+        team: NO_NUMBER,
+        entered: BothSides::entered(members.iter().map(|part| (part.enter, part.place.location))),
+    }
 }
 
 /// Position of the member that this one waits for.

@@ -514,6 +514,7 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
             shared: &shared,
             memory: &memory,
             together: 0,
+            has_details: false,
         };
         let walked = |positions| -> Vec<Walked> {
             let walked = |process| {

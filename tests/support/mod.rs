@@ -14,6 +14,7 @@ pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod statistics;
+pub(crate) mod tables;
 pub(crate) mod trace;
 pub(crate) mod workers;
 pub(crate) mod write;

@@ -368,7 +368,7 @@ impl Job {
         let clock_error = clock_errors::largest(&walked, &matches, exchange)?;
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
-        let mut collected = Collected::default();
+        let mut collected = Collected::new(has_details);
         let mut details = has_details.then(DetailsCollector::default);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
@@ -397,7 +397,12 @@ impl Job {
         if metrics.has_causes {
             progress.phase("find root causes");
             let located = (&processes[..], &mut results[..]);
-            culprits = causes::find(&tools, located, collected, &paths, &mut findings, exchange)?;
+            let asked = details.as_ref().map(DetailsCollector::asked);
+            let found = causes::find(&tools, located, collected, &paths, asked, &mut findings, exchange)?;
+            culprits = found.0;
+            if let Some(details) = &mut details {
+                details.answers = found.1;
+            }
         }
 
         progress.phase("report");

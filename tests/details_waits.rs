@@ -7,6 +7,7 @@ use replay::{DetailsPlace, Options, Semantics};
 
 use crate::oracle::random::trace;
 use crate::support::parse::Case;
+use crate::support::report::Table;
 use crate::support::tables::{Details, Row};
 use crate::support::{archives, golden, in_memory, name, options, statistics, write};
 
@@ -90,4 +91,95 @@ fn instances_have_what_the_statistics_list_in_order() {
         },
     );
     assert!(rows > 1000, "{rows} rows");
+}
+
+/// Whether the clocks of a trace are right, as far as is known.
+fn has_right_clocks(table: &Table) -> bool {
+    !table
+        .findings()
+        .keys()
+        .any(|name| ["before", "backwards", "cyclic", "far"].iter().any(|word| name.contains(word)))
+}
+
+#[test]
+fn hops_of_chains_join_in_place_and_time() {
+    let (mut longest, mut with_origin) = (0, 0);
+    each(
+        |options| options,
+        |name, _, report| {
+            let details = Details::open(report);
+            let right = has_right_clocks(&Table::read(report));
+            let (instances, chains) = (details.rows("instances").unwrap(), details.rows("chains").unwrap());
+            for (number, instance) in (0..).zip(&instances) {
+                let hops: Vec<&Row> = chains.iter().filter(|row| row["instance"] == number).collect();
+                for column in ["location", "cnode", "begin", "ticks", "cause_location", "cause_cnode"] {
+                    assert_eq!(hops[0][column], instance[column], "{name}: {column} of {number}");
+                }
+                for (at, pair) in hops.windows(2).enumerate() {
+                    let [hop, next] = pair else { unreachable!() };
+                    assert_eq!(next["hop"], at as i128 + 1, "{name}: {next:?}");
+                    assert_eq!(next["location"], hop["cause_location"], "{name}: {hop:?} {next:?}");
+                    assert!(next["ticks"] * 10 >= instance["ticks"], "{name}: {hop:?} {next:?}");
+                    let end = next["begin"] + next["ticks"];
+                    assert!(!right || end <= hop["cause_time"], "{name}: {instance:?}, {hop:?} {next:?}");
+                    assert!(hop["cause_cnode"] != NONE && next["cnode"] != NONE, "{name}: {hop:?} {next:?}");
+                }
+                assert!(hops.len() <= 16, "{name}: {number}");
+                longest = longest.max(hops.len());
+                with_origin += usize::from(instance["origin_cnode"] != NONE);
+                assert!(instance["direct"] <= instance["ticks"], "{name}: {instance:?}");
+            }
+        },
+    );
+    assert!(longest >= 4, "the longest chain has {longest} waits");
+    assert!(with_origin > 500, "{with_origin} instances have an origin");
+}
+
+#[test]
+fn critical_path_over_time_is_as_long_as_the_metric() {
+    let mut hops = [0; 4];
+    each(
+        |options| options,
+        |name, _, report| {
+            let details = Details::open(report);
+            let table = Table::read(report);
+            let rows = details.rows("critical").unwrap();
+            let metric = table.metric("critical_path").unwrap();
+            let of_metric = table.values.range((metric, 0, 0)..(metric + 1, 0, 0));
+            let ticks = |seconds: f64| (seconds * details.manifest.ticks_per_second as f64).round() as i128;
+            let of_metric: i128 = of_metric.map(|(_, &seconds)| ticks(seconds)).sum();
+            let of_rows: i128 = rows.iter().map(|row| row["end"] - row["begin"]).sum();
+            assert_eq!(of_rows, of_metric, "{name}");
+            assert!(rows.is_sorted_by_key(|row| row["begin"]), "{name}");
+            for row in &rows {
+                assert!(
+                    0 < row["cnode_ticks"] && row["cnode_ticks"] <= row["end"] - row["begin"],
+                    "{name}: {row:?}"
+                );
+                hops[usize::try_from(row["hop"]).unwrap()] += 1;
+            }
+            if details.manifest.threads == 1 && has_right_clocks(&table) {
+                for pair in rows.windows(2) {
+                    // Time in the call before the operation begins is on the path at whoever waits there, too.
+                    let is_collective = pair[0]["hop"] == 2;
+                    assert!(is_collective || pair[0]["end"] <= pair[1]["begin"], "{name}: {pair:?}");
+                }
+            }
+            assert!(details.is_complete("critical"), "{name}");
+        },
+    );
+    assert!(hops.iter().all(|&count| count > 50), "{hops:?}");
+}
+
+#[test]
+fn without_root_causes_there_are_no_tables_of_them() {
+    each(
+        |options| Options { causes: false, ..options },
+        |name, _, report| {
+            let details = Details::open(report);
+            assert!(details.rows("chains").is_none() && details.rows("critical").is_none(), "{name}");
+            let instances = details.rows("instances").unwrap();
+            assert!(instances.iter().all(|row| row["origin_cnode"] == NONE && row["direct"] == -1), "{name}");
+        },
+    );
 }

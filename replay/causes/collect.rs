@@ -7,7 +7,9 @@ use model::Ticks;
 use patterns::matched::{BarrierVisit, Interval};
 
 use super::delay::{Delay, DelayClass, Notice};
+use super::event_times::EventTimes;
 use super::points::{Next, Peers, SyncPoint};
+use crate::details::critical::Link;
 use crate::ids::{CallId, JournalPosition};
 use crate::int::to_u32;
 use crate::journal::{EventSpot, Journal, JournalSpot, Spot};
@@ -35,6 +37,15 @@ pub struct Collected {
     pub(super) idle: Vec<Idle>,
     /// End of the critical path, if one of the processes was the last one in MPI_Finalize.
     pub(super) last: Option<JournalSpot>,
+    /// Times of events; `None` without details.
+    pub(super) times: Option<EventTimes>,
+}
+
+impl Collected {
+    /// Nothing yet; with times of events, if there are details.
+    pub fn new(has_details: bool) -> Collected {
+        Collected { times: has_details.then(EventTimes::default), ..Collected::default() }
+    }
 }
 
 /// Periods in which the main thread works alone, while the others idle: before each fork and at the end,
@@ -69,6 +80,9 @@ pub fn collect(
     let last = last.take();
     let base = points.len();
     points.resize_with(base + walked.process.locations.len(), Vec::new);
+    if let Some(times) = &mut collected.times {
+        times.begins.resize_with(base + walked.process.locations.len(), Vec::new);
+    }
     let messages = waiting.receives.len() + waiting.sends.len();
     notices.reserve(messages);
     // Most processes have one thread, and others wait for it about as often as it waits for messages.
@@ -100,8 +114,20 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn add(&mut self, location: u32, point: SyncPoint) {
-        self.collected.points[self.base + location as usize - self.first].push(point);
+    /// Adds a point of a location; if it waits, it does so since `begin`.
+    fn add(&mut self, location: u32, point: SyncPoint, begin: Ticks) {
+        let at = self.base + location as usize - self.first;
+        self.collected.points[at].push(point);
+        if let Some(times) = self.collected.times.as_mut().filter(|_| point.wait > 0) {
+            times.begins[at].push((point.position, begin));
+        }
+    }
+
+    /// Notes the time of an event that the critical path may come to.
+    fn note(&mut self, spot: JournalSpot, time: Ticks, link: Link) {
+        if let Some(times) = &mut self.collected.times {
+            times.others.push((spot, time, link));
+        }
     }
 
     fn late_senders(&mut self, matches: &Matches, waiting: &WaitingMessages) {
@@ -120,7 +146,7 @@ impl Collector<'_> {
             };
             let caused = send.call.length() - completion(send.call, call.interval.leave);
             let taken = call.interval.length() - completion(call.interval, send.call.leave);
-            self.late_message(Notice { delay, taken: caused }, taken, source.peer);
+            self.late_message(Notice { delay, taken: caused }, taken, source.peer, call.interval.enter);
         }
     }
 
@@ -145,12 +171,12 @@ impl Collector<'_> {
             };
             let caused = posting.call.length() - completion(posting.call, call.interval.leave);
             let taken = call.interval.length().saturating_sub(completion_of_send);
-            self.late_message(Notice { delay, taken: caused }, taken, destination.peer);
+            self.late_message(Notice { delay, taken: caused }, taken, destination.peer, call.interval.enter);
         }
     }
 
-    /// Adds a wait for a message of another process; `taken` is that of the waiting event.
-    fn late_message(&mut self, notice: Notice, taken: Ticks, process: u32) {
+    /// Adds a wait for a message of another process; `taken` is that of the waiting event, which waits since `begin`.
+    fn late_message(&mut self, notice: Notice, taken: Ticks, process: u32, begin: Ticks) {
         let delay = notice.delay;
         let point = SyncPoint {
             position: delay.waiting.position,
@@ -159,7 +185,7 @@ impl Collector<'_> {
             peers: Peers::One(process),
             next: Next::Blamed(delay.causing),
         };
-        self.add(delay.waiting.location, point);
+        self.add(delay.waiting.location, point, begin);
         self.collected.notices.push(notice);
     }
 
@@ -177,8 +203,11 @@ impl Collector<'_> {
             let position = collective.position.in_journal();
             let here = Spot { location: call.site.location, position };
             let blamed = partners.blamed.map(EventSpot::in_journal);
-            if collective.communicator == WORLD_AT_FINALIZE && blamed == Some(here) {
-                self.collected.last = Some(here);
+            if collective.communicator == WORLD_AT_FINALIZE {
+                self.note(here, begin, Link::Collective);
+                if blamed == Some(here) {
+                    self.collected.last = Some(here);
+                }
             }
             let peers = match (&partners.with, collective.communicator) {
                 (With::All, WORLD_AT_INIT | WORLD_AT_FINALIZE) => Peers::World,
@@ -202,6 +231,7 @@ impl Collector<'_> {
                         None => Next::Through,
                     },
                 },
+                begin,
             );
             let cause = blamed.filter(|&blamed| wait > 0 && blamed != here);
             if let (Some(causing), Some(class)) = (cause, DelayClass::of(class)) {
@@ -230,8 +260,9 @@ impl Collector<'_> {
                 position: region.position.in_journal(),
             };
             let meeting = to_u32(self.collected.meetings.len());
-            let master = team.iter().filter(|region| region.is_master);
-            self.collected.meetings.push(master.map(spot).collect());
+            let masters = team.iter().filter(|region| region.is_master);
+            self.collected.meetings.push(masters.clone().map(spot).collect());
+            masters.for_each(|region| self.note(spot(region), region.enter, Link::Team));
             for region in team {
                 let started = (region.enter - region.fork).max(0);
                 let point = SyncPoint {
@@ -241,7 +272,7 @@ impl Collector<'_> {
                     peers: Peers::Region { team: region.team, is_master: region.is_master },
                     next: Next::Team(meeting),
                 };
-                self.add(region.location, point);
+                self.add(region.location, point, region.enter);
             }
         }
     }
@@ -263,7 +294,8 @@ impl Collector<'_> {
             };
             let meeting = to_u32(self.collected.meetings.len());
             let ahead = barrier.iter().filter(|visit| waiting(visit) == 0);
-            self.collected.meetings.push(ahead.map(|visit| spot(visit)).collect());
+            self.collected.meetings.push(ahead.clone().map(|visit| spot(visit)).collect());
+            ahead.for_each(|visit| self.note(spot(visit), visit.visit.enter, Link::Team));
             for visit in barrier {
                 let point = SyncPoint {
                     position: visit.position.in_journal(),
@@ -272,7 +304,7 @@ impl Collector<'_> {
                     peers: Peers::Barrier { team: visit.team },
                     next: Next::Team(meeting),
                 };
-                self.add(visit.location, point);
+                self.add(visit.location, point, visit.visit.enter);
                 let early = last.visit.enter - visit.visit.enter;
                 if early > 0 {
                     let delay = Delay {

@@ -1,16 +1,20 @@
 //! Critical path: the stretches of locations that it covers (specification 8.1).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use model::Ticks;
 
+use super::event_times::EventTimes;
 use super::graph::Graph;
 use super::lines::Lines;
 use super::points::Next;
 use super::previous::Past;
-use crate::ids::JournalPosition;
+use super::sides::Causes;
+use crate::details::critical::{Link, PathRow, PathRows};
+use crate::ids::{JournalPosition, ReportPath, Row};
 use crate::int::to_u32;
-use crate::journal::Spot;
+use crate::journal::{JournalSpot, Spot};
 use crate::solvers::{Group, Part};
 use crate::wire::wire;
 
@@ -70,9 +74,25 @@ impl CriticalPath {
     }
 }
 
+/// What the rows of the critical path are made of besides its stretches.
+#[derive(Debug)]
+pub(super) struct RowMaker<'a> {
+    pub(super) times: &'a EventTimes,
+    pub(super) causes: &'a Causes,
+    /// The time of the last event, by location.
+    pub(super) ends: Vec<Ticks>,
+    /// The end of the path, if it is here.
+    pub(super) last: Option<JournalSpot>,
+    pub(super) rows: PathRows,
+}
+
 /// Exclusive ticks on the critical path, by location and row. A period counts once, however many branches
-/// lead there, and in whatever order.
-pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
+/// lead there, and in whatever order. Makes the rows of the path, too, if there is a maker.
+pub(super) fn ticks(
+    lines: &mut Lines,
+    path: &[Stretch],
+    mut maker: Option<&mut RowMaker<'_>>,
+) -> Vec<Vec<Ticks>> {
     let mut rest = path;
     let mut first = 0;
     let mut ticks = Vec::with_capacity(lines.len());
@@ -83,7 +103,15 @@ pub(super) fn ticks(lines: &mut Lines, path: &[Stretch]) -> Vec<Vec<Ticks>> {
         let next = first + to_u32(stops.len()) + 1;
         let (here, later) = rest.split_at(rest.partition_point(|stretch| stretch.number < next));
         let stretches = here.iter().map(|stretch| (stretch.number - first, stretch.end));
-        ticks.push(ticks_of(lines, at, &stops, stretches));
+        let mut rows = maker.as_deref_mut().map(|maker| {
+            let events: Vec<JournalPosition> = here.iter().map(|stretch| stretch.end).collect();
+            let times = maker.times.of_path(lines, at, maker.causes, &events);
+            RowsOfLine { location: lines.location(at), maker, times: times.into_iter(), current: None }
+        });
+        ticks.push(ticks_of(lines, at, &stops, stretches, rows.as_mut()));
+        if let Some(mut rows) = rows {
+            rows.end(lines.paths(at));
+        }
         (rest, first) = (later, next);
     }
     ticks
@@ -95,6 +123,7 @@ fn ticks_of(
     at: usize,
     stops: &[usize],
     stretches: impl Iterator<Item = (u32, JournalPosition)>,
+    mut rows: Option<&mut RowsOfLine<'_, '_>>,
 ) -> Vec<Ticks> {
     let location = lines.location(at);
     let mut path = Vec::new();
@@ -109,14 +138,71 @@ fn ticks_of(
         lines.work(Spot { location, position }, Past::new(stop, end), &mut work);
         let line = lines.line(at);
         let waited = stop.map(|stop| (line.point_piece(stop).0, line.points()[stop].wait));
-        for &(row, ticks) in &work {
-            let waited = waited.filter(|waited| waited.0 == row).map_or(0, |it| it.1.clamp(0, ticks));
+        for (row, ticks) in &mut work {
+            let waited = waited.filter(|waited| waited.0 == *row).map_or(0, |it| it.1.clamp(0, *ticks));
+            *ticks -= waited;
             if row.index() >= path.len() {
                 path.resize(row.index() + 1, 0);
             }
             let sum: &mut Ticks = &mut path[row.index()];
-            *sum = (ticks - waited).saturating_add(*sum);
+            *sum = ticks.saturating_add(*sum);
+        }
+        if let Some(rows) = &mut rows {
+            rows.add(at, position, &work, lines);
         }
     }
     path
+}
+
+/// Rows of the critical path at a location, in the order of time.
+#[derive(Debug)]
+struct RowsOfLine<'m, 'a> {
+    location: u32,
+    maker: &'m mut RowMaker<'a>,
+    /// The time of each stretch's end, and how the path goes on.
+    times: std::vec::IntoIter<Option<(Ticks, Link)>>,
+    /// The row that may still grow, and its time by row of the severities.
+    current: Option<(PathRow, Vec<(Row, Ticks)>)>,
+}
+
+impl RowsOfLine<'_, '_> {
+    /// Adds the next stretch, which ends at an event.
+    ///
+    /// It begins as long before its end as its time on the path is. Where a location waits in a collective operation, the
+    /// path has the time from the enter of the call to the begin of the operation after the waiting.
+    fn add(&mut self, line: usize, event: JournalPosition, work: &[(Row, Ticks)], lines: &Lines) {
+        let here = Spot { location: self.location, position: event };
+        let known = self.times.next().flatten();
+        let (end, mut link) = known.unwrap_or((self.maker.ends[line], Link::Begin));
+        if self.maker.last == Some(here) {
+            link = Link::Begin;
+        }
+        let ticks = work.iter().fold(0, |sum: Ticks, &(_, ticks)| ticks.saturating_add(sum));
+        let begin = end.saturating_sub(ticks);
+        match &mut self.current {
+            Some((row, all)) if row.end == begin => {
+                (row.end, row.link) = (end, link);
+                all.extend(work);
+            }
+            _ => {
+                self.end(lines.paths(line));
+                let path = ReportPath::NONE;
+                let row = PathRow { begin, end, location: self.location, path, path_ticks: 0, link };
+                self.current = Some((row, work.to_vec()));
+            }
+        }
+    }
+
+    /// Ends the row, given the report's call paths of the location.
+    fn end(&mut self, paths: &[ReportPath]) {
+        let Some((row, mut work)) = self.current.take() else { return };
+        work.sort_unstable_by_key(|&(row, _)| row);
+        let sums = work.chunk_by(|a, b| a.0 == b.0).map(|of_row| {
+            let sum = of_row.iter().fold(0, |sum: Ticks, &(_, ticks)| ticks.saturating_add(sum));
+            (sum, Reverse(paths[of_row[0].0.index()]))
+        });
+        if let Some((path_ticks, Reverse(path))) = sums.max().filter(|_| row.end > row.begin) {
+            self.maker.rows.push(PathRow { path, path_ticks, ..row });
+        }
+    }
 }

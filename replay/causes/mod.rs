@@ -8,17 +8,21 @@
 //! All but long-term costs and the critical path follows from what is known already, and travels in bulk.
 
 mod backward;
+mod chains;
 mod collect;
 mod critical_path;
 mod culprits;
 mod delay;
+mod event_times;
 mod graph;
 mod impact;
 mod kept;
 mod lines;
 mod long_term;
+mod origins;
 mod points;
 mod previous;
+mod questions;
 mod reach;
 mod short_term;
 mod sides;
@@ -27,11 +31,15 @@ mod work;
 
 use model::Ticks;
 
+pub use chains::Hop;
 pub use collect::{Collected, collect};
 pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
 pub use delay::DelayClass;
 pub use graph::Graph;
+pub use questions::Answers;
 
+use crate::details::critical::PathRows;
+use crate::details::instances::SelectedWait;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
@@ -45,6 +53,7 @@ use crate::tools::Tools;
 use crate::walk::WalkedProcess;
 use crate::wire::{self, Wire, batch_of};
 use backward::Backward;
+use critical_path::RowMaker;
 use delay::Notice;
 use lines::Lines;
 use points::{Next, Peers, SyncPoint};
@@ -62,7 +71,7 @@ fn bytes_needed(journals: &[Journal], points: &[Vec<SyncPoint>], sides: usize) -
 }
 
 /// Searches for the causes of all waiting, and adds them to the severities of this worker's locations.
-/// Returns the culprits for the summary.
+/// Returns the culprits for the summary, and answers to the details about the severest waits, if these ask.
 ///
 /// # Errors
 /// If a worker failed, or memory gets short.
@@ -71,12 +80,13 @@ pub fn find(
     (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
+    asked: Option<&[SelectedWait]>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
-) -> Result<Culprits, Error> {
+) -> Result<(Culprits, Option<Answers>), Error> {
     let first =
         processes.iter().flat_map(|process| &process.locations).map(|location| location.location).next();
-    let Collected { journals, mut points, lists, notices, meetings, idle, last } = collected;
+    let Collected { journals, mut points, lists, notices, meetings, idle, last, times } = collected;
     tools.memory.check(bytes_needed(&journals, &points, notices.len()))?;
     let order = by_cause(tools, &notices);
     let notice = |&at: &u32| &notices[at as usize];
@@ -122,6 +132,15 @@ pub fn find(
         lines.push(journal, points, rows, location.is_worker);
     }
     let (waits, causes) = short_term::evaluate(tools, waits, causes, &lists, idle, &mut lines, exchange)?;
+    let mut times = times.unwrap_or_default();
+    times.sort();
+    let mut answers = match asked {
+        Some(asked) => {
+            let sides = (&waits, &causes);
+            Some(questions::answer(tools, asked, sides, (&mut lines, &times), &lists, exchange)?)
+        }
+        None => None,
+    };
     drop(lists);
 
     let last = end_of_path(tools, processes, &lines, last, exchange)?;
@@ -133,7 +152,15 @@ pub fn find(
     let (returned, released) = backward.give_back(exchange)?;
     returned.report_cycles(tools, &lines, &waits, findings);
     long_term::settle(tools.metrics, &mut lines, sides, returned.costs(), exchange)?;
-    let critical = critical_path::ticks(&mut lines, &returned.path);
+    let mut maker = answers.as_ref().map(|_| {
+        let ends = processes.iter().flat_map(|process| &process.locations).map(|location| location.end);
+        let rows = PathRows::new(tools.trace.definitions.clock.length);
+        RowMaker { times: &times, causes: &causes, ends: ends.collect(), last, rows }
+    });
+    let critical = critical_path::ticks(&mut lines, &returned.path, maker.as_mut());
+    if let (Some(answers), Some(maker)) = (&mut answers, maker) {
+        answers.critical = maker.rows;
+    }
     let per_tick = long_term::per_tick(&causes, returned.costs());
     drop(returned);
     let locations: Vec<_> = results::locations(processes, results).collect();
@@ -143,7 +170,7 @@ pub fn find(
     impact::find(tools, (processes, results), paths, &mut lines, &critical, exchange)?;
     let severities = results.iter_mut().flat_map(|results| &mut results.severities);
     severities.zip(lines.into_shares()).for_each(|(severities, shares)| severities.set_shares(shares));
-    Ok(culprits)
+    Ok((culprits, answers))
 }
 
 /// The numbers of delays in the order of their causes: neighbours in that order are mostly near in memory on

@@ -141,6 +141,11 @@ impl TimeLine {
         }
     }
 
+    /// The row of an event of any kind.
+    pub(super) fn row_at(&self, event: JournalPosition) -> Row {
+        self.journal.piece(event).0
+    }
+
     /// The row of a point, and its ticks without waiting.
     pub(super) fn point_piece(&self, point: usize) -> (Row, Ticks) {
         (self.stops[point].row, -self.points[point].wait.max(0))

@@ -4,6 +4,8 @@
 //! have is collected while operations are still there, brought together, and put into tables at worker 0. Rows, orders
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
+mod chains;
+pub mod critical;
 pub mod instances;
 
 use details::Table;
@@ -11,6 +13,7 @@ use std::mem::take;
 
 use details::manifest::{Class, Complete, Level};
 
+use crate::causes::Answers;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::matching::Matches;
@@ -19,7 +22,8 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
-use instances::{Selected, SevereWaits};
+use crate::wire::Half;
+use instances::{Selected, SelectedWait, SevereWaits};
 
 /// The tables of a report, at worker 0, and what the manifest says of them.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +43,8 @@ pub struct DetailsCollector {
     pub severe: SevereWaits,
     /// Those of the table, once they are selected.
     selected: Selected,
+    /// What root causes know about them; `None` without root causes.
+    pub answers: Option<Answers>,
 }
 
 impl DetailsCollector {
@@ -62,6 +68,11 @@ impl DetailsCollector {
         Ok(())
     }
 
+    /// The waits that root causes are asked about.
+    pub fn asked(&self) -> &[SelectedWait] {
+        &self.selected.waits
+    }
+
     /// Brings together what all workers have collected; the tables are at worker 0.
     ///
     /// # Errors
@@ -74,8 +85,18 @@ impl DetailsCollector {
     ) -> Result<Details, Error> {
         let _ = paths;
         let mut details = Details::default();
-        if exchange.worker() == 0 {
-            details.tables.push(instances::table(tools.metrics, &self.selected, instances::Found::default()));
+        let has_causes = self.answers.is_some();
+        let Answers { chains, origins, direct, critical } = self.answers.unwrap_or_default();
+        let critical = if has_causes { critical.of_all(exchange)? } else { critical };
+        if exchange.worker() > 0 {
+            return Ok(details);
+        }
+        let origins: Vec<u32> = origins.into_iter().map(Half::to_half).collect();
+        let found = instances::Found { origins: &origins, direct: &direct, windows: &[] };
+        details.tables.push(instances::table(tools.metrics, &self.selected, found));
+        if has_causes {
+            details.tables.push(chains::table(&self.selected.waits, &chains));
+            details.tables.push(critical::table(&critical));
         }
         Ok(details)
     }

@@ -36,7 +36,7 @@ impl Basis {
             program: hash(|hasher| {
                 env!("CARGO_PKG_VERSION").hash(hasher);
                 (options.semantics, options.threads, options.causes, options.clock_correction).hash(hasher);
-                (options.details_place(), options.instances).hash(hasher);
+                (options.details_place(), options.instances, options.windows).hash(hasher);
             }),
         }
     }

@@ -43,6 +43,11 @@ impl Owners {
         self.firsts[worker]
     }
 
+    /// Returns the processes of a worker, of so many in all.
+    pub fn block(&self, worker: usize, processes: usize) -> Range<usize> {
+        self.firsts[worker]..self.firsts.get(worker + 1).copied().unwrap_or(processes)
+    }
+
     /// Returns the worker that owns a process.
     pub fn of(&self, process: usize) -> usize {
         // Of several workers with the same first process only the last one owns any.

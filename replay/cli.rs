@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 use otf2::Io;
-use replay::options::INSTANCES;
+use replay::options::{INSTANCES, WINDOWS};
 use replay::{DetailsPlace, MemoryLimit, Options, Semantics};
 
 /// Find where the ranks of an MPI program waited for each other, and why.
@@ -65,6 +65,10 @@ pub(crate) struct Cli {
     /// The severest waits that the details list with both sides [default: 256]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16), hide_short_help = true)]
     details_instances: Option<u16>,
+
+    /// Windows around the severest waits, in which the details have all calls and messages [default: 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16), hide_short_help = true)]
+    details_windows: Option<u16>,
 
     /// Correct clocks first, so that nothing is received before it was sent
     #[arg(long)]
@@ -128,6 +132,7 @@ impl Cli {
                 DetailsName::None => DetailsPlace::Nowhere,
             }),
             instances: self.details_instances.map_or(INSTANCES, usize::from),
+            windows: self.details_windows.map_or(WINDOWS, usize::from),
             clock_correction: self.clock_correction,
             force: self.force,
             ..Options::new(&self.experiment)

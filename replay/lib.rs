@@ -92,6 +92,7 @@ use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
 use details::DetailsCollector;
+use details::windows::Limits;
 use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
@@ -176,6 +177,7 @@ struct Job {
     corrects_clocks: bool,
     details_place: DetailsPlace,
     instances: usize,
+    windows: usize,
 }
 
 impl Job {
@@ -234,6 +236,7 @@ impl Job {
             corrects_clocks: options.clock_correction,
             details_place: options.details_place(),
             instances: options.instances,
+            windows: options.windows,
         })
     }
 
@@ -393,11 +396,14 @@ impl Job {
         if let Some(details) = &mut details {
             details.select(&tools, &paths, self.instances, exchange)?;
         }
+        // Windows need the times of events once more, and corrected ones are not kept.
+        let most = if self.corrects_clocks { 0 } else { self.windows };
+        let limits = Limits { windows: most, weights: &self.weights };
         let mut culprits = Culprits::default();
         if metrics.has_causes {
             progress.phase("find root causes");
             let located = (&processes[..], &mut results[..]);
-            let asked = details.as_ref().map(DetailsCollector::asked);
+            let asked = details.as_ref().map(|details| details.questions(limits));
             let found = causes::find(&tools, located, collected, &paths, asked, &mut findings, exchange)?;
             culprits = found.0;
             if let Some(details) = &mut details {
@@ -410,7 +416,11 @@ impl Job {
         scratch::verify()?;
         let violations = corrected.violations;
         let details = match details {
-            Some(details) => Some((self.details_place, details.of_all(&tools, &paths, exchange)?)),
+            Some(mut details) => {
+                details.read_windows(&self.archive, &tools, &paths, limits, exchange)?;
+                let why_none = self.corrects_clocks.then_some("none with corrected clocks");
+                Some((self.details_place, details.of_all(&tools, &paths, why_none, exchange)?))
+            }
             None => None,
         };
         let found = Found { results, findings, statistics, doubtful, violations, culprits, details };

@@ -40,6 +40,9 @@ pub enum DetailsPlace {
 /// How many waits the details list by default.
 pub const INSTANCES: usize = 256;
 
+/// How many windows the details have by default.
+pub const WINDOWS: usize = 32;
+
 /// The memory limit of a process. The program's allocator has to be
 /// [`scratch::Allocator`](crate::scratch::Allocator).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,6 +79,8 @@ pub struct Options {
     pub details: Option<DetailsPlace>,
     /// How many of the severest waits the details list, besides those of the statistics.
     pub instances: usize,
+    /// How many windows around waits the details have, at most.
+    pub windows: usize,
     /// Correct the times of events first, so that nothing is received before it was sent.
     pub clock_correction: bool,
     /// Replace a report that another program wrote.
@@ -96,6 +101,7 @@ impl Options {
             causes: true,
             details: None,
             instances: INSTANCES,
+            windows: WINDOWS,
             clock_correction: false,
             force: false,
         }

@@ -27,6 +27,7 @@ mod reach;
 mod short_term;
 mod sides;
 mod time_line;
+mod window_waits;
 mod work;
 
 use model::Ticks;
@@ -36,10 +37,10 @@ pub use collect::{Collected, collect};
 pub use culprits::{Culprit, Culprits, Members, Named, SampleCounts, Site, Stretch, Victims};
 pub use delay::DelayClass;
 pub use graph::Graph;
-pub use questions::Answers;
+pub use questions::{Answers, Questions};
+pub use window_waits::{MOST_WAITS, WindowWait};
 
 use crate::details::critical::PathRows;
-use crate::details::instances::SelectedWait;
 use crate::error::Error;
 use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
@@ -80,7 +81,7 @@ pub fn find(
     (processes, results): (&[WalkedProcess], &mut [Results]),
     collected: Collected,
     paths: &ReportPaths,
-    asked: Option<&[SelectedWait]>,
+    asked: Option<Questions<'_>>,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(Culprits, Option<Answers>), Error> {

@@ -7,23 +7,27 @@
 mod chains;
 pub mod critical;
 pub mod instances;
+pub mod windows;
 
 use details::Table;
 use std::mem::take;
 
 use details::manifest::{Class, Complete, Level};
+use otf2::Archive;
 
-use crate::causes::Answers;
+use crate::causes::{Answers, Questions};
 use crate::error::Error;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, gather};
+use crate::ids::ReportPath;
 use crate::matching::Matches;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
-use crate::wire::Half;
-use instances::{Selected, SelectedWait, SevereWaits};
+use crate::wire::{self, batch_of};
+use instances::{Selected, SevereWaits, WaitRow};
+use windows::{Limits, Plan};
 
 /// The tables of a report, at worker 0, and what the manifest says of them.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +49,9 @@ pub struct DetailsCollector {
     selected: Selected,
     /// What root causes know about them; `None` without root causes.
     pub answers: Option<Answers>,
+    /// The windows around them, and what was read there.
+    plan: Plan,
+    read: windows::Rows,
 }
 
 impl DetailsCollector {
@@ -68,9 +75,31 @@ impl DetailsCollector {
         Ok(())
     }
 
-    /// The waits that root causes are asked about.
-    pub fn asked(&self) -> &[SelectedWait] {
-        &self.selected.waits
+    /// What root causes are asked.
+    pub fn questions<'a>(&'a self, limits: Limits<'a>) -> Questions<'a> {
+        Questions { waits: &self.selected.waits, limits }
+    }
+
+    /// Reads what was done in the windows around severe waits.
+    ///
+    /// # Errors
+    /// If a worker failed, or memory gets short.
+    pub fn read_windows(
+        &mut self,
+        archive: &Archive,
+        tools: &Tools<'_>,
+        paths: &ReportPaths,
+        limits: Limits<'_>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<(), Error> {
+        self.plan = match &mut self.answers {
+            Some(answers) => take(&mut answers.plan),
+            None => Plan::of_all(tools, &self.selected.waits, &[], limits, exchange)?,
+        };
+        if !self.plan.windows.is_empty() {
+            self.read = windows::read(archive, tools, paths, &self.plan, exchange)?;
+        }
+        Ok(())
     }
 
     /// Brings together what all workers have collected; the tables are at worker 0.
@@ -81,19 +110,28 @@ impl DetailsCollector {
         self,
         tools: &Tools<'_>,
         paths: &ReportPaths,
+        why_none: Option<&str>,
         exchange: &mut dyn Exchange,
     ) -> Result<Details, Error> {
-        let _ = paths;
         let mut details = Details::default();
-        let has_causes = self.answers.is_some();
-        let Answers { chains, origins, direct, critical } = self.answers.unwrap_or_default();
+        let (selected, plan, has_causes) = (&self.selected, &self.plan, self.answers.is_some());
+        let Answers { chains, origins, direct, critical, window_waits, .. } =
+            self.answers.unwrap_or_default();
         let critical = if has_causes { critical.of_all(exchange)? } else { critical };
+        let read = windows::gather(self.read, plan, exchange)?;
+        let window_waits = gather(exchange, batch_of(&window_waits))?;
         if exchange.worker() > 0 {
             return Ok(details);
         }
-        let origins: Vec<u32> = origins.into_iter().map(Half::to_half).collect();
-        let found = instances::Found { origins: &origins, direct: &direct, windows: &[] };
-        details.tables.push(instances::table(tools.metrics, &self.selected, found));
+        let window_waits: Vec<_> = window_waits.iter().flat_map(|batch| wire::all(batch)).collect();
+        let row = |(at, wait)| {
+            let origin = origins.get(at).copied().unwrap_or(ReportPath::NONE);
+            let window = plan.of_waits.get(at).copied().unwrap_or(instances::NO_NUMBER);
+            WaitRow::new(tools.metrics, wait, (origin, direct.get(at).copied().flatten()), window)
+        };
+        let rows: Vec<WaitRow> = selected.waits.iter().enumerate().map(row).collect();
+        details.tables.push(instances::table(&rows, selected));
+        details.tables.extend(windows::tables(tools, paths, (plan, &read), &rows, &window_waits, why_none));
         if has_causes {
             details.tables.push(chains::table(&self.selected.waits, &chains));
             details.tables.push(critical::table(&critical));

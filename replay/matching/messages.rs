@@ -49,24 +49,35 @@ pub(super) fn tell(
             }
         }
     }
-    send_side::<SendFacts>(walked, &channels.sends, SENDS, team, owners, outgoing);
-    send_side::<PostingFacts>(walked, &channels.receives, RECEIVES, team, owners, outgoing);
+    tell_some(walked, channels, |peer| !team.contains(&owners.of(peer)), owners, outgoing);
+}
+
+/// Sends facts to the other sides that belong to some processes (see [`tell`]).
+pub(super) fn tell_some(
+    walked: &Walked,
+    channels: &Channels,
+    is_told: impl Fn(usize) -> bool,
+    owners: &Owners,
+    outgoing: &mut [Batch],
+) {
+    send_side::<SendFacts>(walked, &channels.sends, SENDS, &is_told, owners, outgoing);
+    send_side::<PostingFacts>(walked, &channels.receives, RECEIVES, &is_told, owners, outgoing);
 }
 
 fn send_side<F: Facts>(
     walked: &Walked,
     channels: &ByChannel,
     kind: u64,
-    team: &Range<usize>,
+    is_told: impl Fn(usize) -> bool,
     owners: &Owners,
     outgoing: &mut [Batch],
 ) {
     for (channel, list, extent) in channels.lists() {
         let Channel { communicator, peer, tag } = *channel;
-        let owner = owners.of(peer as usize);
-        if team.contains(&owner) {
+        if !is_told(peer as usize) {
             continue;
         }
+        let owner = owners.of(peer as usize);
         let Extent { count, sure, was_off, was_paused, runs } = extent;
         let flags = u64::from(was_off) * WAS_OFF + u64::from(was_paused) * WAS_PAUSED;
         let batch = &mut outgoing[owner];

@@ -209,6 +209,55 @@ pub(crate) fn match_messages(
     Ok((matches, Arc::new(paused)))
 }
 
+/// Matches once more the messages between some processes, those for which `is_wanted`: this worker has walked its own
+/// of them again. Nothing is known of others.
+///
+/// # Errors
+/// If a worker failed.
+pub(crate) fn match_again(
+    tools: &Tools<'_>,
+    walked: &[Walked],
+    is_wanted: impl Fn(usize) -> bool,
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<Matches>, Error> {
+    let Tools { trace, owners, shared, .. } = *tools;
+    let (worker, thread) = (exchange.worker(), shared.thread(exchange.worker()));
+    let team = shared.team(worker);
+    let mut outgoing = vec![Batch::new(); exchange.workers()];
+    // Operations have the place of their process, so that of others is empty.
+    let own = owners.block(worker, trace.processes.len());
+    let nothing = (Arc::new(Operations::default()), Arc::new(Channels::default()));
+    let mut all = vec![nothing; own.len()];
+    for walked in walked {
+        let channels = Channels::new(walked, trace.semantics);
+        let is_told = |peer: usize| is_wanted(peer) && !team.contains(&owners.of(peer));
+        messages::tell_some(walked, &channels, is_told, owners, &mut outgoing);
+        all[walked.process.number - own.start] = (Arc::clone(&walked.operations), Arc::new(channels));
+    }
+    let (operations, channels) = all.into_iter().unzip();
+    shared.operations.put(thread, operations);
+    shared.channels.put(thread, channels);
+    let told = exchange.exchange(outgoing)?;
+    let near = Near {
+        first: owners.first(team.start),
+        operations: shared.operations.take(),
+        channels: shared.channels.take(),
+        semantics: trace.semantics,
+    };
+    let mut matches = vec![Matches::default(); own.len()];
+    for walked in walked {
+        let of_process = &mut matches[walked.process.number - own.start];
+        *of_process = Matches::new(walked, &near.operations);
+        near.join(walked.process.number, of_process);
+    }
+    let mut paused = Paused::default();
+    for batch in told {
+        near.hear(&batch, own.start, &mut matches, &mut paused);
+    }
+    let of_walked = |walked: &Walked| std::mem::take(&mut matches[walked.process.number - own.start]);
+    Ok(walked.iter().map(of_walked).collect())
+}
+
 /// Collects the parts of all members of the collective operations that this worker judges; those of one
 /// operation are adjacent.
 ///

@@ -20,6 +20,7 @@ mod stream;
 mod tasks;
 mod teams;
 mod thread;
+mod window_calls;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -44,6 +45,7 @@ use stream::Content;
 pub use gaps::GapAttributes;
 pub use sampling::Sampled;
 pub(crate) use stream::FARTHEST;
+pub use window_calls::{KeptCalls, MOST_CALLS, WindowCall, WindowCalls};
 
 /// Events between two checks of the free memory: few enough that nothing but a list can outgrow it, many
 /// enough to cost nothing.
@@ -161,6 +163,26 @@ pub fn open(archive: &Archive, trace: &Trace, process: usize) -> Result<Files, E
     Ok(Files { process, of_locations: of_locations.collect::<Result<_, _>>()? })
 }
 
+/// Walks the events of a process once more, for its operations and for calls of each of its locations in windows.
+///
+/// # Errors
+/// If memory gets short. Damaged and missing files are findings.
+pub fn walk_again(
+    archive: &Archive,
+    trace: &Trace,
+    metrics: &Metrics,
+    files: &Files,
+    calls: Vec<WindowCalls>,
+    memory: &Memory,
+) -> Result<(Walked, Vec<WindowCalls>), Error> {
+    let mut state = process::ProcessWalk::new(trace, metrics, files.process, Positions::Nothing);
+    state.keep_calls(calls);
+    let mut state = walk_on(archive, state, files, &[], memory)?;
+    state.close();
+    let calls = state.take_calls();
+    Ok((state.finish(), calls))
+}
+
 /// Walks the events of a process. `times` are those of the records of each of its locations, if they differ
 /// from the recorded ones; empty otherwise.
 ///
@@ -175,8 +197,22 @@ pub fn walk(
     times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<Walked, Error> {
+    let state = process::ProcessWalk::new(trace, metrics, files.process, positions);
+    let mut state = walk_on(archive, state, files, times, memory)?;
+    state.close();
+    Ok(state.finish())
+}
+
+/// Walks all events of a process.
+fn walk_on<'t>(
+    archive: &Archive,
+    mut state: process::ProcessWalk<'t>,
+    files: &Files,
+    times: &[Vec<Ticks>],
+    memory: &Memory,
+) -> Result<process::ProcessWalk<'t>, Error> {
     let since = Since::now();
-    let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
+    let trace = state.trace;
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
     let mut streams = Vec::new();
     for (thread, (location, content)) in locations.iter().zip(&files.of_locations).enumerate() {
@@ -230,5 +266,5 @@ pub fn walk(
             turns = order(&streams, &state);
         }
     }
-    Ok(state.finish())
+    Ok(state)
 }

@@ -14,7 +14,7 @@ use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Elapsed, Numbering, Thread};
-use super::{Positions, Walked, WalkedLocation, WalkedProcess};
+use super::{Positions, Walked, WalkedLocation, WalkedProcess, WindowCalls};
 use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
 use crate::findings::{Finding, Findings};
@@ -282,7 +282,7 @@ impl<'t> ProcessWalk<'t> {
     #[inline(always)]
     pub(super) fn mark_operation(&mut self, thread: usize) -> EventNumber {
         match &self.threads[thread].numbering {
-            Numbering::Nothing => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Calls(_) => EventNumber::NONE,
             Numbering::Journal(_) => self.threads[thread].mark_innermost(),
             Numbering::Records(_) => self.number_operation(thread),
         }
@@ -397,8 +397,24 @@ impl<'t> ProcessWalk<'t> {
         }
     }
 
-    /// Closes all open regions, and returns the results.
-    pub(super) fn finish(mut self) -> Walked {
+    /// Keeps calls of each thread in windows.
+    pub(super) fn keep_calls(&mut self, calls: Vec<WindowCalls>) {
+        for (thread, calls) in self.threads.iter_mut().zip(calls) {
+            thread.numbering = Numbering::Calls(Box::new(calls));
+        }
+    }
+
+    /// Returns the calls of each thread in windows.
+    pub(super) fn take_calls(&mut self) -> Vec<WindowCalls> {
+        let take = |thread: &mut Thread| match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
+            Numbering::Calls(calls) => Some(*calls),
+            _ => None,
+        };
+        self.threads.iter_mut().filter_map(take).collect()
+    }
+
+    /// Closes all open regions, once all events were handled.
+    pub(super) fn close(&mut self) {
         self.close_teams();
         for thread in 0..self.threads.len() {
             self.close_calls(thread);
@@ -406,6 +422,10 @@ impl<'t> ProcessWalk<'t> {
                 self.close_calls(thread);
             }
         }
+    }
+
+    /// Returns the results, once all regions are closed.
+    pub(super) fn finish(mut self) -> Walked {
         self.drop_tasks();
         self.match_locks();
         self.drop_requests();
@@ -420,7 +440,7 @@ impl<'t> ProcessWalk<'t> {
         let (mut journals, mut records) = (Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
-                Numbering::Nothing => {}
+                Numbering::Nothing | Numbering::Calls(_) => {}
                 Numbering::Journal(mut journal) => {
                     journal.shrink();
                     journals.reserve_exact(count - number);

@@ -51,7 +51,7 @@ impl<'r> Run<'r> {
     pub(super) fn new(state: &'r mut ProcessWalk<'_>, thread: usize) -> Option<Run<'r>> {
         let thread = state.threads.get_mut(thread)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
-        let is_numbered = matches!(thread.numbering, Numbering::Records(_));
+        let is_numbered = matches!(thread.numbering, Numbering::Records(_) | Numbering::Calls(_));
         let begin = thread.accounted;
         if is_numbered || thread.stack.foreign > 0 || begin == Ticks::MIN {
             return None;

@@ -5,7 +5,7 @@ use model::Ticks;
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
-use super::{Positions, RecordTimes};
+use super::{Positions, RecordTimes, WindowCalls};
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
@@ -36,6 +36,8 @@ pub(super) enum Numbering {
     Journal(Journal),
     /// Numbers of records, with the data of these so far.
     Records(RecordTimes),
+    /// No numbers are needed, but calls in windows.
+    Calls(Box<WindowCalls>),
 }
 
 /// Sums of a row.
@@ -141,7 +143,7 @@ impl Thread {
                 0 => EventNumber::NONE,
                 count => RecordNumber::new(count - 1).into(),
             },
-            Numbering::Nothing | Numbering::Journal(_) => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Journal(_) | Numbering::Calls(_) => EventNumber::NONE,
         }
     }
 
@@ -149,7 +151,7 @@ impl Thread {
     #[inline]
     pub(super) fn mark(&mut self, row: Row) -> EventNumber {
         match &mut self.numbering {
-            Numbering::Nothing => EventNumber::NONE,
+            Numbering::Nothing | Numbering::Calls(_) => EventNumber::NONE,
             Numbering::Journal(journal) => journal.mark(row).into(),
             Numbering::Records(_) => self.record(),
         }
@@ -242,6 +244,9 @@ impl Thread {
     #[inline(always)]
     pub(super) fn pop(&mut self, time: Ticks) -> Option<Frame> {
         let frame = *self.stack.pop()?;
+        if let Numbering::Calls(calls) = &mut self.numbering {
+            calls.leave(&frame, time, to_u32(self.stack.len()));
+        }
         self.account(frame.row, time);
         if self.stack.foreign > 0 {
             self.settle(time);

@@ -24,7 +24,7 @@ use crate::wire::{Wire, wire};
 
 pub use candidates::SevereWaits;
 pub use select::{Selected, SelectedWait};
-pub(super) use table::{Found, table};
+pub(super) use table::{NO_TICKS, WaitRow, columns, table};
 
 /// Stands in a column for a number that there is not.
 pub const NO_NUMBER: u32 = u32::MAX;

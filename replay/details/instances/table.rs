@@ -1,77 +1,124 @@
-//! The rows of the table `instances`.
+//! The rows of the table `instances`, and its columns, which other tables of waits have, too.
 
 use details::manifest::Complete;
 use details::{Column, Table, Unit, Values};
-
-use super::{NO_NUMBER, Selected, SelectedWait};
-use crate::int::to_u32;
-use crate::metrics::Metrics;
-use crate::wire::Half;
 use model::Ticks;
 
-/// What later steps have found out about the waits of the table, by row; empty where they did not run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::details) struct Found<'a> {
-    /// The call path of the report that the cause was in for most of its excess time.
-    pub(in crate::details) origins: &'a [u32],
-    /// The ticks that were not caused by earlier waiting, of waits for messages.
-    pub(in crate::details) direct: &'a [Option<Ticks>],
+use super::{NO_NUMBER, Selected, SelectedWait};
+use crate::ids::ReportPath;
+use crate::int::{to_u32, to_u64};
+use crate::metrics::{Metrics, NumberedPattern};
+use crate::wire::Half;
+
+/// Stands for no ticks in the column `direct`.
+pub(in crate::details) const NO_TICKS: Ticks = -1;
+
+/// A row of a table of waits. Fields are the columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::details) struct WaitRow {
+    pub(in crate::details) metric: u32,
+    pub(in crate::details) location: u32,
+    pub(in crate::details) path: ReportPath,
+    pub(in crate::details) enter: Ticks,
+    pub(in crate::details) leave: Ticks,
+    pub(in crate::details) begin: Ticks,
+    pub(in crate::details) ticks: Ticks,
+    pub(in crate::details) all_ticks: Ticks,
+    pub(in crate::details) cause_location: u32,
+    pub(in crate::details) cause_path: ReportPath,
+    pub(in crate::details) cause_enter: Ticks,
+    pub(in crate::details) cause_leave: Ticks,
+    /// The call path of the report that the cause was in for most of its excess time, or none.
+    pub(in crate::details) origin: ReportPath,
+    pub(in crate::details) communicator: u32,
+    pub(in crate::details) tag: u32,
+    pub(in crate::details) bytes: u64,
+    pub(in crate::details) members: u32,
+    /// The ticks that were not caused by earlier waiting, or [`NO_TICKS`].
+    pub(in crate::details) direct: Ticks,
     /// The window around it, or [`NO_NUMBER`].
-    pub(in crate::details) windows: &'a [u32],
+    pub(in crate::details) window: u32,
+}
+
+impl WaitRow {
+    /// The row of a selected wait.
+    pub(in crate::details) fn new(
+        metrics: &Metrics,
+        wait: &SelectedWait,
+        (origin, direct): (ReportPath, Option<Ticks>),
+        window: u32,
+    ) -> WaitRow {
+        let SelectedWait { subject, instance, both, paths: [path, cause_path] } = *wait;
+        let is_its = |pattern: &NumberedPattern| pattern.subject == Some(subject);
+        WaitRow {
+            metric: metrics.patterns.iter().position(is_its).map_or(NO_NUMBER, to_u32),
+            location: both.waiting.location,
+            path,
+            enter: both.call.enter,
+            leave: both.call.leave,
+            begin: both.begin,
+            ticks: both.ticks,
+            all_ticks: instance.duration.0,
+            cause_location: instance.cause.location,
+            cause_path,
+            cause_enter: both.cause_call.enter,
+            cause_leave: both.cause_call.leave,
+            origin,
+            communicator: both.communicator,
+            tag: both.tag,
+            bytes: both.bytes,
+            members: both.members,
+            direct: direct.unwrap_or(NO_TICKS),
+            window,
+        }
+    }
 }
 
 /// Makes the table.
-pub(in crate::details) fn table(
-    metrics: &Metrics,
-    selected: &Selected,
-    found: Found<'_>,
-) -> (Table, Complete) {
-    let (waits, rows) = (&selected.waits, selected.waits.len());
-    let numbers = |name: &str, unit: Option<Unit>, of: &dyn Fn(&SelectedWait) -> u32| {
-        Column::new(name, unit, Values::U32(waits.iter().map(of).collect()))
-    };
-    let times = |name: &str, of: &dyn Fn(&SelectedWait) -> Ticks| {
-        Column::new(name, Some(Unit::Tick), Values::I64(waits.iter().map(of).collect()))
-    };
-    let later = |values: &[u32]| (0..rows).map(|row| values.get(row).copied().unwrap_or(NO_NUMBER)).collect();
-    let direct = |row: usize| found.direct.get(row).copied().flatten().unwrap_or(-1);
-    let columns = vec![
-        numbers("metric", None, &|wait| metric(metrics, wait)),
-        numbers("location", Some(Unit::Location), &|wait| wait.both.waiting.location),
-        numbers("cnode", Some(Unit::Cnode), &|wait| wait.paths[0].to_half()),
-        times("enter", &|wait| wait.both.call.enter),
-        times("leave", &|wait| wait.both.call.leave),
-        times("begin", &|wait| wait.both.begin),
-        times("ticks", &|wait| wait.both.ticks),
-        times("all_ticks", &|wait| wait.instance.duration.0),
-        numbers("cause_location", Some(Unit::Location), &|wait| wait.instance.cause.location),
-        numbers("cause_cnode", Some(Unit::Cnode), &|wait| wait.paths[1].to_half()),
-        times("cause_enter", &|wait| wait.both.cause_call.enter),
-        times("cause_leave", &|wait| wait.both.cause_call.leave),
-        Column::new("origin_cnode", Some(Unit::Cnode), Values::U32(later(found.origins))),
-        numbers("communicator", None, &|wait| wait.both.communicator),
-        numbers("tag", None, &|wait| wait.both.tag),
-        Column::new(
-            "bytes",
-            Some(Unit::Byte),
-            Values::U64(waits.iter().map(|wait| wait.both.bytes).collect()),
-        ),
-        numbers("members", Some(Unit::Count), &|wait| wait.both.members),
-        Column::new("direct", Some(Unit::Tick), Values::I64((0..rows).map(direct).collect())),
-        Column::new("window", None, Values::U32(later(found.windows))),
-    ];
-    let complete = match selected.found == u64::from(to_u32(rows)) {
+pub(in crate::details) fn table(rows: &[WaitRow], selected: &Selected) -> (Table, Complete) {
+    let complete = match selected.found == to_u64(rows.len()) {
         true => Complete::Is(true),
         false => Complete::No(format!(
-            "the {rows} longest of {} instances: those of trace.stat, and of the 64 longest of each metric as many as fit",
+            "{} of {} instances: those of trace.stat, and of the 64 longest of each metric the longest",
+            rows.len(),
             selected.found
         )),
     };
-    (Table { name: "instances".into(), columns }, complete)
+    (Table { name: "instances".into(), columns: columns(rows) }, complete)
 }
 
-/// Position of the wait state's metric in the manifest.
-fn metric(metrics: &Metrics, wait: &SelectedWait) -> u32 {
-    let is_its = |pattern: &crate::metrics::NumberedPattern| pattern.subject == Some(wait.subject);
-    metrics.patterns.iter().position(is_its).map_or(NO_NUMBER, to_u32)
+/// Makes the columns of a table of waits.
+pub(in crate::details) fn columns(rows: &[WaitRow]) -> Vec<Column> {
+    let numbers = |name: &str, unit: Option<Unit>, of: fn(&WaitRow) -> u32| {
+        Column::new(name, unit, Values::U32(rows.iter().map(of).collect()))
+    };
+    let paths = |name: &str, of: fn(&WaitRow) -> ReportPath| {
+        let paths = rows.iter().map(|row| of(row).to_half());
+        Column::new(name, Some(Unit::Cnode), Values::U32(paths.collect()))
+    };
+    let times = |name: &str, of: fn(&WaitRow) -> Ticks| {
+        Column::new(name, Some(Unit::Tick), Values::I64(rows.iter().map(of).collect()))
+    };
+    let bytes = Values::U64(rows.iter().map(|row| row.bytes).collect());
+    vec![
+        numbers("metric", None, |row| row.metric),
+        numbers("location", Some(Unit::Location), |row| row.location),
+        paths("cnode", |row| row.path),
+        times("enter", |row| row.enter),
+        times("leave", |row| row.leave),
+        times("begin", |row| row.begin),
+        times("ticks", |row| row.ticks),
+        times("all_ticks", |row| row.all_ticks),
+        numbers("cause_location", Some(Unit::Location), |row| row.cause_location),
+        paths("cause_cnode", |row| row.cause_path),
+        times("cause_enter", |row| row.cause_enter),
+        times("cause_leave", |row| row.cause_leave),
+        paths("origin_cnode", |row| row.origin),
+        numbers("communicator", None, |row| row.communicator),
+        numbers("tag", None, |row| row.tag),
+        Column::new("bytes", Some(Unit::Byte), bytes),
+        numbers("members", Some(Unit::Count), |row| row.members),
+        times("direct", |row| row.direct),
+        numbers("window", None, |row| row.window),
+    ]
 }

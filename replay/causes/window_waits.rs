@@ -1,0 +1,131 @@
+//! Waits in windows: all that have root causes, not only the severest.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use model::Ticks;
+
+use super::delay::DelayClass;
+use super::event_times::EventTimes;
+use super::lines::Lines;
+use super::sides::{Wait, Waits};
+use crate::details::windows::Plan;
+use crate::error::Error;
+use crate::exchange::{Batch, Exchange};
+use crate::ids::ReportPath;
+use crate::journal::JournalSpot;
+use crate::tools::Tools;
+use crate::wire::{self, Wire, wire};
+
+/// Waits of a window and a location that are kept: the longest.
+pub const MOST_WAITS: usize = 256;
+
+/// A wait in a window.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct WindowWait {
+    /// The number of the window.
+    pub window: u32,
+    /// The location that waits.
+    pub location: u32,
+    /// Since when.
+    pub begin: Ticks,
+    /// How long.
+    pub ticks: Ticks,
+    /// The class of its delay.
+    pub class: DelayClass,
+    /// The call path of the report that waits.
+    pub path: ReportPath,
+    /// The location of the cause.
+    pub cause_location: u32,
+    /// Its call path of the report.
+    pub cause_path: ReportPath,
+    /// When the cause was there.
+    pub cause_time: Ticks,
+    /// The communicator of the delay; of a barrier of threads the number of the team.
+    pub communicator: u32,
+}
+
+wire!(WindowWait {
+    [window, location],
+    begin,
+    ticks,
+    [class, path],
+    [cause_location, cause_path],
+    cause_time,
+    communicator,
+});
+
+/// Finds the waits of this worker's locations in windows, and asks the owners of their causes for call paths.
+///
+/// # Errors
+/// If a worker failed.
+pub(super) fn find(
+    tools: &Tools<'_>,
+    plan: &Plan,
+    (lines, waits, times): (&Lines, &Waits, &EventTimes),
+    exchange: &mut dyn Exchange,
+) -> Result<Vec<WindowWait>, Error> {
+    let mut found: Vec<(WindowWait, JournalSpot)> = Vec::new();
+    for (number, window) in (0..).zip(&plan.windows) {
+        let own = |location: &&u32| tools.owner_of(**location) == exchange.worker();
+        for &location in window.locations.iter().filter(own) {
+            let mut here = of_location((lines, waits, times), location, number, window.time());
+            here.sort_unstable_by_key(|&(wait, _)| (Reverse(wait.ticks), wait));
+            here.truncate(MOST_WAITS);
+            found.append(&mut here);
+        }
+    }
+    let mut questions = vec![Batch::new(); exchange.workers()];
+    for (_, causing) in &found {
+        causing.put(&mut questions[tools.owner_of(causing.location)]);
+    }
+    let asked = exchange.exchange(questions)?;
+    let answer = |batch: &Batch| {
+        let mut answer = Batch::new();
+        for spot in wire::all::<JournalSpot>(batch) {
+            let line = lines.at(spot.location);
+            lines.path(line, lines.line(line).row_at(spot.position)).put(&mut answer);
+        }
+        answer
+    };
+    let answers = exchange.exchange(asked.iter().map(answer).collect())?;
+    let mut answers: Vec<_> = answers.iter().map(|batch| wire::all::<ReportPath>(batch)).collect();
+    let with_path = |(mut wait, causing): (WindowWait, JournalSpot)| {
+        let path = answers[tools.owner_of(causing.location)].next();
+        wait.cause_path = path.unwrap_or(ReportPath::NONE);
+        wait
+    };
+    Ok(found.into_iter().map(with_path).collect())
+}
+
+/// The waits of a location in a window, each with the event that it waits for.
+fn of_location(
+    (lines, waits, times): (&Lines, &Waits, &EventTimes),
+    location: u32,
+    window: u32,
+    time: Range<Ticks>,
+) -> Vec<(WindowWait, JournalSpot)> {
+    let line = lines.at(location);
+    let delays = waits.of_line.of(line).iter().map(|&number| &waits.list[number as usize]);
+    let wait = |wait: &Wait| {
+        let delay = &wait.delay;
+        let begin = times.begin(line, delay.waiting.position)?;
+        let point = lines.line(line).point_behind(wait.past, delay.waiting.position)?;
+        let ticks = point.wait;
+        let is_in = begin < time.end && begin.saturating_add(ticks) > time.start;
+        let found = WindowWait {
+            window,
+            location,
+            begin,
+            ticks,
+            class: delay.class,
+            path: lines.path(line, wait.row),
+            cause_location: delay.causing.location,
+            cause_path: ReportPath::NONE,
+            cause_time: delay.time,
+            communicator: delay.communicator,
+        };
+        (ticks > 0 && is_in).then_some((found, delay.causing))
+    };
+    delays.filter_map(wait).collect()
+}

@@ -1,0 +1,21 @@
+//! Tables of windows: full events around the severest waits.
+//!
+//! Events are gone when waits are known, so the owners of a window's locations walk the event files of their processes a
+//! second time. These are a few of thousands.
+//!
+//! | file | content |
+//! |---|---|
+//! | `plan` | which windows there are |
+//! | `read` | the second walk: calls and messages |
+//! | `rows` | all rows at worker 0, and waits with the calls that they lie in |
+//! | `table` | the tables |
+
+mod plan;
+mod read;
+mod rows;
+mod table;
+
+pub use plan::{Limits, Plan, Window};
+pub(super) use read::read;
+pub(super) use rows::{Rows, gather};
+pub(super) use table::tables;

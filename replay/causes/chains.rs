@@ -199,3 +199,33 @@ pub(super) fn follow(
     }
     Ok(ended)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::JournalPosition;
+
+    #[test]
+    fn chains_survive_the_way_to_another_worker() {
+        let hop = |location| Hop {
+            location,
+            path: ReportPath::new(4),
+            begin: -3,
+            ticks: 9,
+            cause_location: 7,
+            cause_path: ReportPath::NONE,
+            cause_time: 6,
+        };
+        let spot = |position| Spot { location: 2, position: JournalPosition::new(position) };
+        let chain = Chain {
+            wait: 8,
+            hops: vec![hop(1), hop(2)],
+            seen: vec![spot(5), spot(6)],
+            causing: Some(spot(9)),
+            team: NO_NUMBER,
+        };
+        let ended = Chain { causing: None, team: 3, ..chain.clone() };
+        let batch = wire::batch_of([&chain, &ended]);
+        assert_eq!(wire::all::<Chain>(&batch).collect::<Vec<_>>(), [chain, ended]);
+    }
+}

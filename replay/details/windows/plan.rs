@@ -115,7 +115,8 @@ impl Plan {
             let more: BTreeSet<usize> = processes.filter(|process| !read.contains(process)).collect();
             let of_more =
                 more.iter().fold(0, |sum: u64, &process| sum.saturating_add(limits.weights[process]));
-            let is_allowed = plan.windows.is_empty() || bytes.saturating_add(of_more) <= allowed;
+            let is_allowed =
+                plan.windows.is_empty() || more.is_empty() || bytes.saturating_add(of_more) <= allowed;
             if plan.windows.len() >= limits.windows || !is_allowed {
                 plan.of_waits.push(NO_NUMBER);
                 plan.without += 1;
@@ -150,5 +151,78 @@ impl Plan {
     /// The windows with a location, by their numbers.
     pub fn of_location(&self, location: u32) -> impl Iterator<Item = (usize, &Window)> {
         self.windows.iter().enumerate().filter(move |(_, window)| window.has(location))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use patterns::matched::Interval;
+
+    use super::*;
+    use crate::details::instances::{BothSides, ENTERED};
+    use crate::ids::{PathId, ReportPath};
+    use crate::operations::Place;
+    use crate::options::Semantics;
+    use crate::statistics::Instance;
+    use crate::trace::tests::world;
+
+    /// A wait of a location for another one, from a time on.
+    fn wait(location: u32, cause: u32, begin: Ticks, ticks: Ticks) -> SelectedWait {
+        let place = |location| Place { location, path: PathId::new(0) };
+        let call = Interval::new(begin, begin + ticks);
+        SelectedWait {
+            subject: 0,
+            instance: Instance {
+                duration: Reverse(ticks),
+                process: location,
+                enter: begin,
+                exit: begin + ticks,
+                path: ReportPath::new(0),
+                cause: place(cause),
+            },
+            both: BothSides {
+                waiting: place(location),
+                call,
+                begin,
+                ticks,
+                cause_call: call,
+                entered: [NO_NUMBER; ENTERED],
+                ..BothSides::default()
+            },
+            paths: [ReportPath::NONE; 2],
+        }
+    }
+
+    #[test]
+    fn waits_within_a_window_get_none_of_their_own() {
+        let trace = Trace::new(world(&[10, 11, 12]), Semantics::Corrected).unwrap();
+        let waits = [
+            wait(0, 1, 100, 50),
+            wait(1, 0, 160, 20),
+            wait(1, 2, 160, 20),
+            wait(0, 1, 500, 5),
+            wait(2, 1, 0, 1),
+        ];
+        let limits = Limits { windows: 3, weights: &[1, 1, 1] };
+        let plan = Plan::new(&trace, &waits, &[], limits);
+        assert_eq!(plan.of_waits, [0, 0, 1, 2, NO_NUMBER]);
+        let first = Window { instance: 0, begin: 50, end: 200, locations: vec![0, 1] };
+        assert_eq!((&plan.windows[0], plan.without), (&first, 1));
+        assert_eq!(plan.of_location(2).map(|(number, _)| number).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn few_files_are_read_again() {
+        let trace = Trace::new(world(&[10, 11, 12]), Semantics::Corrected).unwrap();
+        let waits = [wait(0, 1, 100, 50), wait(1, 2, 160, 20), wait(0, 1, 500, 5)];
+        let limits = Limits { windows: 3, weights: &[SMALL, SMALL, 1] };
+        // The first window is there in any case, and so are others of what is read for it.
+        assert_eq!(Plan::new(&trace, &waits, &[], limits).of_waits, [0, NO_NUMBER, 1]);
+        let limits = Limits { windows: 3, weights: &[1, 1, SMALL] };
+        assert_eq!(Plan::new(&trace, &waits, &[], limits).of_waits, [0, NO_NUMBER, 1]);
+        let limits = Limits { windows: 3, weights: &[1, 1, SMALL - 2] };
+        assert_eq!(Plan::new(&trace, &waits, &[], limits).of_waits, [0, 1, 2]);
     }
 }

@@ -102,6 +102,7 @@ impl Half for PartKind {
     }
 
     fn of_half(half: u32) -> Self {
+        // In the order of their codes.
         const CLASSES: [CollectiveClass; 7] = [
             CollectiveClass::Init,
             CollectiveClass::Finalize,
@@ -112,7 +113,7 @@ impl Half for PartKind {
             CollectiveClass::Scan,
         ];
         let [operation, code, was_off, _] = half.to_le_bytes();
-        let class = CLASSES.into_iter().find(|&class| class as u8 == code);
+        let class = CLASSES.get(usize::from(code)).copied();
         PartKind { operation, class, was_off: was_off == 1 }
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct Run<'r> {
     thread: &'r mut Thread,
     /// The time up to which time was accounted before.
     begin: Ticks,
+    /// The time up to which it may go.
+    until: Ticks,
     /// Path and row of the innermost frame.
     path: PathId,
     row: Row,
@@ -51,13 +53,33 @@ impl<'r> Run<'r> {
     pub(super) fn new(state: &'r mut ProcessWalk<'_>, thread: usize) -> Option<Run<'r>> {
         let thread = state.threads.get_mut(thread)?;
         let &Frame { path, row, .. } = thread.stack.last()?;
-        let is_numbered = matches!(thread.numbering, Numbering::Records(_) | Numbering::Calls(_));
+        let until = match &thread.numbering {
+            Numbering::Nothing | Numbering::Journal(_) => Ticks::MAX,
+            Numbering::Records(_) => Ticks::MIN,
+            Numbering::Calls(calls) => calls.begin(),
+        };
         let begin = thread.accounted;
-        if is_numbered || thread.stack.foreign > 0 || begin == Ticks::MIN {
+        if begin >= until || thread.stack.foreign > 0 || begin == Ticks::MIN {
             return None;
         }
         let (operations, coverage) = (&mut state.operations, &mut state.coverage);
-        Some(Run { trace: state.trace, tree: &state.tree, operations, coverage, thread, begin, path, row })
+        Some(Run {
+            trace: state.trace,
+            tree: &state.tree,
+            operations,
+            coverage,
+            thread,
+            begin,
+            until,
+            path,
+            row,
+        })
+    }
+
+    /// The time up to which events may belong to the run.
+    #[inline(always)]
+    pub(super) fn until(&self) -> Ticks {
+        self.until
     }
 
     /// Enters a region; returns whether it has.

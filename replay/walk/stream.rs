@@ -343,6 +343,7 @@ impl<'a> Stream<'a> {
             return;
         }
         let Some(mut run) = Run::new(state, self.thread) else { return };
+        let before = before.min(run.until());
         let mut events = self.cursor.region_events();
         while events.taken() < most
             && let Some(event) = events.peek()

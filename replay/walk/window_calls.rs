@@ -91,6 +91,11 @@ impl WindowCalls {
         WindowCalls { windows, is_mpi, kept }
     }
 
+    /// The begin of the first window: calls that are left before need not be kept.
+    pub(super) fn begin(&self) -> Ticks {
+        self.windows.iter().map(|window| window.start).min().unwrap_or(Ticks::MAX)
+    }
+
     /// Keeps a call that was left at a time, with so many calls around it, if it is in a window.
     pub(super) fn leave(&mut self, frame: &Frame, time: Ticks, depth: u32) {
         let is_mpi = self.is_mpi.get(frame.region as usize).copied().unwrap_or(false);

@@ -23,6 +23,8 @@ const LISTED: usize = 10;
 pub struct SevereWaits {
     /// Call paths of all processes that candidates for the list have.
     tree: CallTree,
+    /// The process that has offered the last one, and the place of its call paths in the tree, as far as they were needed.
+    known: (usize, Vec<PathId>),
     /// By wait state.
     of: Vec<OfSubject>,
 }
@@ -74,12 +76,16 @@ impl SevereWaits {
         if self.of.is_empty() {
             self.of.resize_with(SUBJECTS.len(), OfSubject::default);
         }
+        let path = self.place(process, instance.path);
         let of = &mut self.of[subject];
         of.offered += 1;
         let is_long =
             of.longest.len() < LONGEST || of.longest.peek().is_some_and(|worst| instance <= worst.0.instance);
-        let may_be_listed =
-            of.listed.len() < LISTED || of.listed.last().is_some_and(|(_, worst)| instance <= worst.instance);
+        let may_be_listed = match of.listed.iter().find(|known| known.0 == path) {
+            Some((_, known)) => instance <= known.instance,
+            None if of.listed.len() < LISTED => true,
+            None => of.listed.last().is_some_and(|(_, worst)| instance <= worst.instance),
+        };
         if !is_long && !may_be_listed {
             return;
         }
@@ -91,8 +97,25 @@ impl SevereWaits {
             }
         }
         if may_be_listed {
-            let path = enter(&mut self.tree, &process.paths, instance.path);
             of.list(path, candidate);
+        }
+    }
+
+    /// The place of a call path of a process in the tree.
+    fn place(&mut self, process: &WalkedProcess, path: PathId) -> PathId {
+        let (number, known) = &mut self.known;
+        if *number != process.number || known.len() != process.paths.len() {
+            *number = process.number;
+            known.clear();
+            known.resize(process.paths.len(), PathId::NONE);
+        }
+        match known.get_mut(path.index()) {
+            Some(place) if !place.is_none() => *place,
+            Some(place) => {
+                *place = enter(&mut self.tree, &process.paths, path);
+                *place
+            }
+            None => PathId::NONE,
         }
     }
 
@@ -154,7 +177,10 @@ mod tests {
             vec![root, path(PathId::new(0), 1), path(PathId::new(0), 2)],
             vec![root, path(PathId::new(0), 2), path(PathId::new(0), 1)],
         ]
-        .map(|paths| WalkedProcess { number: 0, paths, locations: Vec::new() });
+        .into_iter()
+        .enumerate()
+        .map(|(number, paths)| WalkedProcess { number, paths, locations: Vec::new() });
+        let processes: Vec<WalkedProcess> = processes.collect();
         // The second process numbers its call paths in another order.
         let mut severe = SevereWaits::default();
         (1..=200).for_each(|ticks| severe.offer(3, &processes[0], instance(0, ticks, 1), || NOTHING));

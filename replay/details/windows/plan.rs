@@ -19,7 +19,7 @@ const LOCATIONS: usize = 8;
 
 /// Of the bytes of all event files, the fraction that may be read a second time, and so many bytes in any case.
 const FRACTION: u64 = 16;
-const SMALL: u64 = 8 << 20;
+const SMALL: u64 = 1 << 20;
 
 /// A window: some locations in a part of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -122,15 +122,11 @@ impl Chain {
         if longest.wait.saturating_mul(LEAST) < first.ticks || self.seen.contains(&waiting) {
             return;
         }
-        let (Some(delay), Some(begin)) =
-            (delay_of(waits, line, longest), times.begin(line, longest.position))
-        else {
-            return;
-        };
+        let Some(delay) = delay_of(waits, line, longest) else { return };
         self.hops.push(Hop {
             location: causing.location,
             path: lines.path(line, lines.line(line).row_at(longest.position)),
-            begin,
+            begin: times.begin(delay),
             ticks: longest.wait,
             cause_location: delay.causing.location,
             cause_path: ReportPath::NONE,

@@ -80,9 +80,6 @@ pub fn collect(
     let last = last.take();
     let base = points.len();
     points.resize_with(base + walked.process.locations.len(), Vec::new);
-    if let Some(times) = &mut collected.times {
-        times.begins.resize_with(base + walked.process.locations.len(), Vec::new);
-    }
     let messages = waiting.receives.len() + waiting.sends.len();
     notices.reserve(messages);
     // Most processes have one thread, and others wait for it about as often as it waits for messages.
@@ -114,13 +111,17 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// Adds a point of a location; if it waits, it does so since `begin`.
-    fn add(&mut self, location: u32, point: SyncPoint, begin: Ticks) {
-        let at = self.base + location as usize - self.first;
-        self.collected.points[at].push(point);
-        if let Some(times) = self.collected.times.as_mut().filter(|_| point.wait > 0) {
-            times.begins[at].push((point.position, begin));
+    fn add(&mut self, location: u32, point: SyncPoint) {
+        self.collected.points[self.base + location as usize - self.first].push(point);
+    }
+
+    /// Announces a delay; the wait is since `begin`.
+    fn announce(&mut self, notice: Notice, begin: Ticks) {
+        let delay = &notice.delay;
+        if let Some(times) = self.collected.times.as_mut().filter(|_| delay.time - delay.wait != begin) {
+            times.begins.push((delay.waiting, delay.wait, begin));
         }
+        self.collected.notices.push(notice);
     }
 
     /// Notes the time of an event that the critical path may come to.
@@ -185,8 +186,8 @@ impl Collector<'_> {
             peers: Peers::One(process),
             next: Next::Blamed(delay.causing),
         };
-        self.add(delay.waiting.location, point, begin);
-        self.collected.notices.push(notice);
+        self.add(delay.waiting.location, point);
+        self.announce(notice, begin);
     }
 
     fn collectives(&mut self, matches: &Matches) {
@@ -231,7 +232,6 @@ impl Collector<'_> {
                         None => Next::Through,
                     },
                 },
-                begin,
             );
             let cause = blamed.filter(|&blamed| wait > 0 && blamed != here);
             if let (Some(causing), Some(class)) = (cause, DelayClass::of(class)) {
@@ -243,7 +243,7 @@ impl Collector<'_> {
                     time: member.last_begin,
                     communicator: collective.communicator,
                 };
-                self.collected.notices.push(Notice { delay, taken: 0 });
+                self.announce(Notice { delay, taken: 0 }, begin);
             }
         }
     }
@@ -272,7 +272,7 @@ impl Collector<'_> {
                     peers: Peers::Region { team: region.team, is_master: region.is_master },
                     next: Next::Team(meeting),
                 };
-                self.add(region.location, point, region.enter);
+                self.add(region.location, point);
             }
         }
     }
@@ -304,7 +304,7 @@ impl Collector<'_> {
                     peers: Peers::Barrier { team: visit.team },
                     next: Next::Team(meeting),
                 };
-                self.add(visit.location, point, visit.visit.enter);
+                self.add(visit.location, point);
                 let early = last.visit.enter - visit.visit.enter;
                 if early > 0 {
                     let delay = Delay {
@@ -315,7 +315,7 @@ impl Collector<'_> {
                         time: last.visit.enter,
                         communicator: visit.team,
                     };
-                    self.collected.notices.push(Notice { delay, taken: 0 });
+                    self.announce(Notice { delay, taken: 0 }, visit.visit.enter);
                 }
             }
         }

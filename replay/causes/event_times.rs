@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use super::delay::Delay;
 use super::lines::Lines;
 use super::sides::Causes;
 use crate::details::critical::Link;
@@ -11,28 +12,28 @@ use crate::journal::JournalSpot;
 /// Times of a worker's events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventTimes {
-    /// By location: the events that wait, and since when they do, in no order until they are [sorted](EventTimes::sort).
-    pub(super) begins: Vec<Vec<(JournalPosition, Ticks)>>,
+    /// Waits that do not end when the cause comes, but before, with their calls: the event that waits, how long, and since
+    /// when. Only wrong clocks make such waits. In no order until they are [sorted](EventTimes::sort).
+    pub(super) begins: Vec<(JournalSpot, Ticks, Ticks)>,
     /// Events of teams and of `MPI_Finalize` that the critical path may come to, with the time up to which it counts what
     /// was before.
     pub(super) others: Vec<(JournalSpot, Ticks, Link)>,
 }
 
 impl EventTimes {
-    /// Sorts the events, once all are known. Of several waits at one event the first one counts, as of points.
+    /// Sorts the events, once all are known.
     pub(super) fn sort(&mut self) {
-        for begins in &mut self.begins {
-            begins.sort_by_key(|&(position, _)| position);
-            begins.dedup_by_key(|&mut (position, _)| position);
-        }
+        self.begins.sort_unstable();
         self.others.sort_by_key(|&(spot, ..)| spot);
     }
 
-    /// Since when an event of a location of this worker has waited.
-    pub(super) fn begin(&self, line: usize, event: JournalPosition) -> Option<Ticks> {
-        let begins = &self.begins[line];
-        let at = begins.binary_search_by_key(&event, |&(position, _)| position).ok()?;
-        Some(begins[at].1)
+    /// Since when a location of this worker has waited.
+    pub(super) fn begin(&self, delay: &Delay) -> Ticks {
+        let known = |&(waiting, wait, _): &(JournalSpot, Ticks, Ticks)| (waiting, wait);
+        match self.begins.binary_search_by_key(&(delay.waiting, delay.wait), known) {
+            Ok(at) => self.begins[at].2,
+            Err(_) => delay.time.saturating_sub(delay.wait),
+        }
     }
 
     /// For events of a location, in order: the time up to which the critical path counts what was before, and how it

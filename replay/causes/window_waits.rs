@@ -109,7 +109,7 @@ fn of_location(
     let delays = waits.of_line.of(line).iter().map(|&number| &waits.list[number as usize]);
     let wait = |wait: &Wait| {
         let delay = &wait.delay;
-        let begin = times.begin(line, delay.waiting.position)?;
+        let begin = times.begin(delay);
         let point = lines.line(line).point_behind(wait.past, delay.waiting.position)?;
         let ticks = point.wait;
         let is_in = begin < time.end && begin.saturating_add(ticks) > time.start;

@@ -80,12 +80,15 @@ wire!(BothSides {
     entered,
 });
 
+/// A member of an operation: the time of its enter, and its location.
+type Entry = (Ticks, u32);
+
 impl BothSides {
     /// The last and the first of some members to enter, each with the time and its location.
-    pub fn entered(members: impl Iterator<Item = (Ticks, u32)> + Clone) -> [u32; ENTERED] {
+    pub fn entered(members: impl Iterator<Item = Entry>) -> [u32; ENTERED] {
         const HALF: usize = ENTERED / 2;
         let mut entered = [NO_NUMBER; ENTERED];
-        let (mut first, mut last): (Vec<(Ticks, u32)>, Vec<(Ticks, u32)>) = Default::default();
+        let (mut first, mut last): (Vec<Entry>, Vec<Entry>) = Default::default();
         for member in members {
             if last.len() < HALF || member > last[last.len() - 1] {
                 last.insert(last.partition_point(|other| *other > member), member);

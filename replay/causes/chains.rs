@@ -111,7 +111,7 @@ impl Chain {
     fn go_on(&mut self, lines: &Lines, waits: &Waits, times: &EventTimes, past: Past, causing: JournalSpot) {
         let line = lines.at(causing.location);
         let (first, last) = (self.hops[0], self.hops.len() - 1);
-        self.hops[last].cause_path = lines.path(line, lines.line(line).row_at(causing.position));
+        self.hops[last].cause_path = lines.path_at(causing);
         self.causing = None;
         if self.hops.len() == MOST {
             return;
@@ -125,7 +125,7 @@ impl Chain {
         let Some(delay) = delay_of(waits, line, longest) else { return };
         self.hops.push(Hop {
             location: causing.location,
-            path: lines.path(line, lines.line(line).row_at(longest.position)),
+            path: lines.path_at(waiting),
             begin: times.begin(delay),
             ticks: longest.wait,
             cause_location: delay.causing.location,
@@ -133,7 +133,7 @@ impl Chain {
             cause_time: delay.time,
         });
         self.seen.push(waiting);
-        self.causing = Some(delay.causing);
+        self.causing = Some(delay.causing).filter(|causing| !causing.position.is_none());
         self.team = if delay.class == DelayClass::ThreadBarrier { delay.communicator } else { NO_NUMBER };
     }
 }

@@ -83,6 +83,12 @@ impl Lines {
         self.lines[at].paths[row.index()]
     }
 
+    /// The report's call path of an event; none if there is no such event.
+    pub(super) fn path_at(&self, event: JournalSpot) -> ReportPath {
+        let at = self.at(event.location);
+        self.line(at).row_at(event.position).map_or(ReportPath::NONE, |row| self.path(at, row))
+    }
+
     /// Time map of a location in the past of an event, pruned (see [`TimeLine::pruned`]).
     pub(super) fn pruned(&mut self, spot: JournalSpot, past: Past, into: &mut Vec<(Row, Ticks)>) {
         let at = self.at(spot.location);

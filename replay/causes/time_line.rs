@@ -141,9 +141,9 @@ impl TimeLine {
         }
     }
 
-    /// The row of an event of any kind.
-    pub(super) fn row_at(&self, event: JournalPosition) -> Row {
-        self.journal.piece(event).0
+    /// The row of an event of any kind, if there is such an event.
+    pub(super) fn row_at(&self, event: JournalPosition) -> Option<Row> {
+        (event < self.journal.len()).then(|| self.journal.piece(event).0)
     }
 
     /// The row of a point, and its ticks without waiting.

@@ -83,8 +83,7 @@ pub(super) fn find(
     let answer = |batch: &Batch| {
         let mut answer = Batch::new();
         for spot in wire::all::<JournalSpot>(batch) {
-            let line = lines.at(spot.location);
-            lines.path(line, lines.line(line).row_at(spot.position)).put(&mut answer);
+            lines.path_at(spot).put(&mut answer);
         }
         answer
     };

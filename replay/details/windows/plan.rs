@@ -18,7 +18,7 @@ use crate::wire::{self, Wire, wire};
 const LOCATIONS: usize = 8;
 
 /// Of the bytes of all event files, the fraction that may be read a second time, and so many bytes in any case.
-const FRACTION: u64 = 16;
+const FRACTION: u64 = 32;
 const SMALL: u64 = 1 << 20;
 
 /// A window: some locations in a part of the run.

@@ -90,7 +90,7 @@ use assignment::Owners;
 use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
-use details::DetailsCollector;
+use details::{DetailsCollector, Scheme};
 use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
@@ -106,7 +106,7 @@ use shared::Shared;
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
-use walk::{Positions, Walked};
+use walk::{Notes, Positions, Walked};
 
 /// The result of an analysis that wrote its report.
 #[derive(Clone, Debug)]
@@ -174,6 +174,8 @@ struct Job {
     together: u64,
     corrects_clocks: bool,
     details_place: DetailsPlace,
+    /// How timelines are made, for details.
+    scheme: Option<Scheme>,
 }
 
 impl Job {
@@ -202,6 +204,8 @@ impl Job {
         }
         let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
+        let has_details = options.details_place() != DetailsPlace::Nowhere;
+        let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));
         let weights = weights(&archive, &trace, basis, exchange)?;
         // A worker without a process would have no work.
         let threads = options.threads.clamp(1, trace.processes.len());
@@ -231,6 +235,7 @@ impl Job {
             together: options.together,
             corrects_clocks: options.clock_correction,
             details_place: options.details_place(),
+            scheme,
         })
     }
 
@@ -300,7 +305,7 @@ impl Job {
     /// has any.
     fn walk(
         &self,
-        positions: Positions,
+        notes: Notes<'_>,
         times: &[Vec<Vec<Ticks>>],
         exchange: &dyn Exchange,
         progress: &mut Progress,
@@ -323,7 +328,7 @@ impl Job {
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
-            processes.push(walk::walk(archive, trace, metrics, &files, positions, times, memory)?);
+            processes.push(walk::walk(archive, trace, metrics, &files, notes, times, memory)?);
             progress.advance(weights[process]);
         }
         Ok(processes)
@@ -341,14 +346,16 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let walked = self.walk(Positions::Records, &[], exchange, progress)?;
+            let notes = Notes { positions: Positions::Records, scheme: None };
+            let walked = self.walk(notes, &[], exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(&walked, is_alone);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
+        let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
-        let walked = self.walk(positions, &corrected.times, exchange, progress)?;
+        let walked = self.walk(Notes { positions, scheme }, &corrected.times, exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
@@ -365,14 +372,14 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
-        let mut details = (self.details_place != DetailsPlace::Nowhere).then(DetailsCollector::default);
+        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme));
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
-            let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
-            thread_waits::find(metrics, &mut walked, &mut instances);
+            let waiting = wait_states::find((trace, metrics, scheme), &mut walked, &matches, &mut instances);
+            thread_waits::find(metrics, scheme, &mut walked, &mut instances);
             if let Some(details) = &mut details {
-                details.collect(trace, &walked, &matches, &waiting);
+                details.collect(&tools, &mut walked, &matches, &waiting);
             }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);

@@ -17,7 +17,7 @@ use replay::metrics::{Metrics, NumberedPattern};
 use replay::results::Instances;
 use replay::shared::Shared;
 use replay::tools::Tools;
-use replay::walk::{self, Positions, Walked};
+use replay::walk::{self, Notes, Positions, Walked};
 use replay::{Options, Semantics, wait_states};
 
 use crate::support::parse::Case;
@@ -536,7 +536,8 @@ fn another_reading_of_a_wait_is_no_second_delay() {
         let found = |metrics: &Metrics| -> Vec<_> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                walk::walk(&archive, &trace, metrics, &files, Positions::Journal, &[], &memory).unwrap()
+                let notes = Notes { positions: Positions::Journal, scheme: None };
+                walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
             let formulas = Formulas::new(&trace, metrics);

@@ -4,17 +4,30 @@
 //! have is collected while operations are still there, brought together, and put into tables at worker 0. Rows, orders
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
+mod classes;
+mod grid;
+mod idle;
+mod rows;
+mod timeline;
+
 use details::Table;
 use details::manifest::{Class, Complete, Level};
 
+pub use classes::{ClassId, Classes, THREADS, WaitClass};
+pub use idle::LocationTimeline;
+pub use timeline::{Bins, Timeline};
+
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::formulas::Formulas;
 use crate::matching::Matches;
+use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
+use grid::Grid;
 
 /// The tables of a report, at worker 0, and what the manifest says of them.
 #[derive(Clone, Debug, Default)]
@@ -27,14 +40,44 @@ pub struct Details {
     pub levels: Vec<Level>,
 }
 
-/// What a worker has collected from its processes.
-#[derive(Debug, Default)]
-pub struct DetailsCollector {}
+/// How timelines are made.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    /// The classes of time.
+    pub classes: Classes,
+    /// The fine bins.
+    pub bins: Bins,
+}
 
-impl DetailsCollector {
-    /// Collects from the operations of a process, once its wait states are known.
-    pub fn collect(&mut self, trace: &Trace, walked: &Walked, matches: &Matches, waiting: &WaitingMessages) {
-        let _ = (trace, walked, matches, waiting);
+impl Scheme {
+    /// Determines classes and bins for a trace.
+    pub fn new(trace: &Trace, metrics: &Metrics, formulas: &Formulas) -> Scheme {
+        Scheme { classes: Classes::new(trace, metrics, formulas), bins: Bins::new(trace) }
+    }
+}
+
+/// What a worker has collected from its processes.
+#[derive(Debug)]
+pub struct DetailsCollector<'s> {
+    grid: Grid<'s>,
+}
+
+impl DetailsCollector<'_> {
+    /// Starts without anything.
+    pub fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> DetailsCollector<'s> {
+        DetailsCollector { grid: Grid::new(trace, scheme) }
+    }
+
+    /// Collects from a process, once its wait states are known.
+    pub fn collect(
+        &mut self,
+        tools: &Tools<'_>,
+        walked: &mut Walked,
+        matches: &Matches,
+        waiting: &WaitingMessages,
+    ) {
+        let _ = (matches, waiting);
+        self.grid.add(tools.trace, tools.metrics, &walked.process, &mut walked.results);
     }
 
     /// Brings together what all workers have collected; the tables are at worker 0.
@@ -47,7 +90,8 @@ impl DetailsCollector {
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
     ) -> Result<Details, Error> {
-        let _ = (tools, paths, exchange);
-        Ok(Details::default())
+        let _ = (tools, paths);
+        let (grid, classes, levels) = self.grid.of_all(exchange)?;
+        Ok(Details { tables: vec![(grid, Complete::Is(true))], classes, levels })
     }
 }

@@ -20,6 +20,7 @@ mod stream;
 mod tasks;
 mod teams;
 mod thread;
+mod timelines;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,6 +31,7 @@ use otf2::Archive;
 
 use crate::allocated::Since;
 use crate::call_tree::CallPath;
+use crate::details::Scheme;
 use crate::error::Error;
 use crate::ids::RecordNumber;
 use crate::journal::Journal;
@@ -61,6 +63,15 @@ pub enum Positions {
     Journal,
     /// Numbers of records in the file, from 0, for clock correction.
     Records,
+}
+
+/// What the walk notes of each event, beside times and operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Notes<'a> {
+    /// Positions of events that others may depend on.
+    pub positions: Positions,
+    /// How timelines are made; `None` without.
+    pub scheme: Option<&'a Scheme>,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.
@@ -171,12 +182,12 @@ pub fn walk(
     trace: &Trace,
     metrics: &Metrics,
     files: &Files,
-    positions: Positions,
+    notes: Notes<'_>,
     times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<Walked, Error> {
     let since = Since::now();
-    let mut state = process::ProcessWalk::new(trace, metrics, files.process, positions);
+    let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     let locations = &trace.locations[trace.processes[files.process].locations.clone()];
     let mut streams = Vec::new();
     for (thread, (location, content)) in locations.iter().zip(&files.of_locations).enumerate() {

@@ -20,7 +20,7 @@ use replay::progress::Progress;
 use replay::shared::Shared;
 use replay::tools::Tools;
 use replay::trace::Trace;
-use replay::walk::{self, Positions, Walked};
+use replay::walk::{self, Notes, Positions, Walked};
 use replay::{Options, Semantics, analyze};
 use tempfile::TempDir;
 
@@ -518,7 +518,16 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         let walked = |positions| -> Vec<Walked> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                walk::walk(&archive, &trace, &metrics, &files, positions, &[], &memory).unwrap()
+                walk::walk(
+                    &archive,
+                    &trace,
+                    &metrics,
+                    &files,
+                    Notes { positions, scheme: None },
+                    &[],
+                    &memory,
+                )
+                .unwrap()
             };
             (0..processes).map(walked).collect()
         };

@@ -1,0 +1,243 @@
+//! Timelines: ticks by bin of time, in pieces as they come.
+//!
+//! Time is cut into 4,096 *fine bins* of equal width. What comes first or last lies in the first or the last bin, as a
+//! trace may have times outside of its length. Most pieces lie in the bin of the piece before, and are added to a sum; a
+//! piece that fills bins is one run of them, so that a location with few events has few runs.
+
+use model::Ticks;
+
+use super::classes::{ClassId, MOST_CLASSES, WaitClass};
+use crate::trace::Trace;
+
+/// The number of fine bins.
+pub(super) const FINE_BINS: u16 = 4096;
+
+/// The fine bins of a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Bins {
+    /// Ticks of a bin.
+    width: Ticks,
+}
+
+impl Bins {
+    /// Cuts the length of a trace.
+    pub fn new(trace: &Trace) -> Bins {
+        let width = trace.length().div_ceil(u64::from(FINE_BINS)).max(1);
+        Bins { width: Ticks::try_from(width).unwrap_or(Ticks::MAX) }
+    }
+
+    /// Returns the ticks of a bin.
+    pub fn width(&self) -> Ticks {
+        self.width
+    }
+
+    /// Returns the bin of a time.
+    pub fn of(&self, time: Ticks) -> u16 {
+        let bin = (time / self.width).clamp(0, Ticks::from(FINE_BINS - 1));
+        u16::try_from(bin).unwrap_or(FINE_BINS - 1)
+    }
+
+    /// Returns the begin of a bin and its end; the outermost bins have all that lies outside.
+    fn limits(&self, bin: u16) -> (Ticks, Ticks) {
+        let at = |bin: u16| self.width.saturating_mul(bin.into());
+        let begin = if bin == 0 { Ticks::MIN } else { at(bin) };
+        let end = if bin + 1 == FINE_BINS { Ticks::MAX } else { at(bin + 1) };
+        (begin, end)
+    }
+}
+
+/// The same ticks of a class in each of some consecutive bins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// The first bin.
+    pub first: u16,
+    /// The number of bins.
+    pub bins: u16,
+    /// The class.
+    pub class: ClassId,
+    /// Ticks in each of them.
+    pub ticks: Ticks,
+}
+
+/// Ticks of `N` classes, 32 at most.
+#[derive(Clone, Debug)]
+pub struct Timeline<const N: usize = MOST_CLASSES> {
+    bins: Bins,
+    /// The current bin, its limits, and its ticks so far.
+    bin: u16,
+    begin: Ticks,
+    end: Ticks,
+    sums: [Ticks; N],
+    /// The classes with a sum: a bit for each.
+    touched: u32,
+    runs: Vec<Run>,
+}
+
+impl<const N: usize> Timeline<N> {
+    /// Makes an empty timeline.
+    pub fn new(bins: Bins) -> Timeline<N> {
+        const { assert!(N <= 32) };
+        let (begin, end) = bins.limits(0);
+        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::new() }
+    }
+
+    /// Adds ticks of a class that were spent from a time on. Negative ones, of a clock that goes backwards, lie at that time.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    #[inline(always)]
+    pub fn spend(&mut self, class: ClassId, begin: Ticks, ticks: Ticks) {
+        if begin >= self.begin && begin.saturating_add(ticks) <= self.end && begin < self.end {
+            self.add(class, ticks);
+        } else {
+            self.spend_across(class, begin, ticks);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, class: ClassId, ticks: Ticks) {
+        let sum = &mut self.sums[usize::from(class)];
+        *sum = sum.wrapping_add(ticks);
+        self.touched |= 1 << class;
+    }
+
+    /// Adds ticks that do not all lie in the current bin.
+    #[inline(never)]
+    fn spend_across(&mut self, class: ClassId, begin: Ticks, ticks: Ticks) {
+        self.each_part(begin, ticks, |timeline, part| match part {
+            Part::Here(ticks) => timeline.add(class, ticks),
+            Part::Bins(first, bins) => timeline.push(Run { first, bins, class, ticks: timeline.bins.width }),
+        });
+    }
+
+    /// Moves the ticks of a wait that begins at a time from one class to another.
+    ///
+    /// # Panics
+    /// If there are no such classes.
+    pub fn wait(&mut self, class: WaitClass, begin: Ticks, ticks: Ticks) {
+        self.each_part(begin, ticks, |timeline, part| match part {
+            Part::Here(ticks) => {
+                timeline.add(class.own, ticks);
+                timeline.add(class.from, ticks.wrapping_neg());
+            }
+            Part::Bins(first, bins) => {
+                let ticks = timeline.bins.width;
+                timeline.push(Run { first, bins, class: class.own, ticks });
+                timeline.push(Run { first, bins, class: class.from, ticks: -ticks });
+            }
+        });
+    }
+
+    /// Cuts ticks at the borders of bins. A part lies in the bin that is then the current one, or fills some bins.
+    #[inline(always)]
+    fn each_part(&mut self, begin: Ticks, ticks: Ticks, mut use_part: impl FnMut(&mut Self, Part)) {
+        self.turn(self.bins.of(begin));
+        let end = begin.saturating_add(ticks);
+        if end <= self.end {
+            return use_part(self, Part::Here(ticks));
+        }
+        // Ticks beyond the largest time are in the last part, so that none is lost.
+        let first = self.end.saturating_sub(begin);
+        let last = self.bins.of(end);
+        let full = last - self.bin - 1;
+        use_part(self, Part::Here(first));
+        if full > 0 {
+            use_part(self, Part::Bins(self.bin + 1, full));
+        }
+        self.turn(last);
+        let rest = ticks.saturating_sub(first).saturating_sub(self.bins.width.saturating_mul(full.into()));
+        use_part(self, Part::Here(rest));
+    }
+
+    /// Makes another bin the current one.
+    #[inline]
+    fn turn(&mut self, bin: u16) {
+        if bin != self.bin {
+            self.flush();
+            self.bin = bin;
+            (self.begin, self.end) = self.bins.limits(bin);
+        }
+    }
+
+    fn push(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    fn flush(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        for (class, sum) in (0..).zip(&mut self.sums).filter(|(class, _)| touched & (1 << class) != 0) {
+            let ticks = std::mem::take(sum);
+            if ticks != 0 {
+                self.runs.push(Run { first: self.bin, bins: 1, class, ticks });
+            }
+        }
+    }
+
+    /// Ends the timeline; returns its runs, in no order.
+    pub fn runs(&mut self) -> &[Run] {
+        self.flush();
+        &self.runs
+    }
+}
+
+/// A part of a piece of time.
+enum Part {
+    /// Ticks in the current bin.
+    Here(Ticks),
+    /// The first bin of some that are filled, and their number.
+    Bins(u16, u16),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BINS: Bins = Bins { width: 10 };
+
+    /// Sums of the classes 0 and 1 by bin, for the first bins.
+    fn sums(timeline: &mut Timeline<2>) -> Vec<[Ticks; 2]> {
+        let mut sums = vec![[0; 2]; usize::from(FINE_BINS)];
+        for run in timeline.runs() {
+            (run.first..run.first + run.bins)
+                .for_each(|bin| sums[usize::from(bin)][usize::from(run.class)] += run.ticks);
+        }
+        let last = sums.iter().rposition(|sum| *sum != [0; 2]).map_or(0, |at| at + 1);
+        sums.truncate(last);
+        sums
+    }
+
+    #[test]
+    fn pieces_are_cut_at_the_borders_of_bins() {
+        let mut timeline = Timeline::<2>::new(BINS);
+        for (class, begin, ticks) in [(0, 0, 4), (1, 4, 6), (0, 10, 35), (1, 45, 0), (1, 45, 2), (0, 3, 8)] {
+            timeline.spend(class, begin, ticks);
+        }
+        assert_eq!(sums(&mut timeline), [[11, 6], [11, 0], [10, 0], [10, 0], [5, 2]]);
+    }
+
+    #[test]
+    fn waits_move_ticks_between_classes() {
+        let mut timeline = Timeline::<2>::new(BINS);
+        timeline.spend(0, 5, 40);
+        timeline.wait(WaitClass { own: 1, from: 0 }, 8, 25);
+        assert_eq!(sums(&mut timeline), [[3, 2], [0, 10], [0, 10], [7, 3], [5, 0]]);
+    }
+
+    #[test]
+    fn times_outside_of_the_trace_lie_in_the_outermost_bins() {
+        let mut timeline = Timeline::<2>::new(BINS);
+        timeline.spend(0, -50, 55);
+        timeline.spend(1, 7, -3);
+        timeline.spend(0, 10 * Ticks::from(FINE_BINS) - 4, 100);
+        let sums = sums(&mut timeline);
+        assert_eq!((sums[0], sums[4095], sums.len()), ([55, -3], [100, 0], 4096));
+    }
+
+    #[test]
+    fn long_pieces_are_few_runs() {
+        let mut timeline = Timeline::<2>::new(BINS);
+        timeline.spend(0, 3, 20_000);
+        timeline.spend(1, 20_003, 20_000);
+        assert!(timeline.runs().len() <= 6, "{:?}", timeline.runs());
+    }
+}

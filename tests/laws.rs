@@ -553,7 +553,8 @@ fn another_reading_of_a_wait_is_no_second_delay() {
             let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
             let find = |(mut walked, matches)| {
                 let mut instances = Instances::new(None, 0);
-                let waiting = wait_states::find((&trace, metrics), &mut walked, &matches, &mut instances);
+                let waiting =
+                    wait_states::find((&trace, metrics, None), &mut walked, &matches, &mut instances);
                 (waiting.receives, waiting.sends)
             };
             walked.into_iter().zip(matches).map(find).collect()

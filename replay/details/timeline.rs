@@ -59,7 +59,7 @@ pub struct Run {
     pub ticks: Ticks,
 }
 
-/// Ticks of `N` classes, 32 at most.
+/// Ticks of `N` classes.
 #[derive(Clone, Debug)]
 pub struct Timeline<const N: usize = MOST_CLASSES> {
     bins: Bins,
@@ -68,17 +68,14 @@ pub struct Timeline<const N: usize = MOST_CLASSES> {
     begin: Ticks,
     end: Ticks,
     sums: [Ticks; N],
-    /// The classes with a sum: a bit for each.
-    touched: u32,
     runs: Vec<Run>,
 }
 
 impl<const N: usize> Timeline<N> {
     /// Makes an empty timeline.
     pub fn new(bins: Bins) -> Timeline<N> {
-        const { assert!(N <= 32) };
         let (begin, end) = bins.limits(0);
-        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::new() }
+        Timeline { bins, bin: 0, begin, end, sums: [0; N], runs: Vec::new() }
     }
 
     /// Adds ticks of a class that were spent from a time on. Negative ones, of a clock that goes backwards, lie at that time.
@@ -87,7 +84,7 @@ impl<const N: usize> Timeline<N> {
     /// If there is no such class.
     #[inline(always)]
     pub fn spend(&mut self, class: ClassId, begin: Ticks, ticks: Ticks) {
-        if begin >= self.begin && begin.saturating_add(ticks) <= self.end && begin < self.end {
+        if begin >= self.begin && begin.saturating_add(ticks) <= self.end {
             self.add(class, ticks);
         } else {
             self.spend_across(class, begin, ticks);
@@ -98,7 +95,6 @@ impl<const N: usize> Timeline<N> {
     fn add(&mut self, class: ClassId, ticks: Ticks) {
         let sum = &mut self.sums[usize::from(class)];
         *sum = sum.wrapping_add(ticks);
-        self.touched |= 1 << class;
     }
 
     /// Adds ticks that do not all lie in the current bin.
@@ -164,12 +160,8 @@ impl<const N: usize> Timeline<N> {
     }
 
     fn flush(&mut self) {
-        let touched = std::mem::take(&mut self.touched);
-        for (class, sum) in (0..).zip(&mut self.sums).filter(|(class, _)| touched & (1 << class) != 0) {
-            let ticks = std::mem::take(sum);
-            if ticks != 0 {
-                self.runs.push(Run { first: self.bin, bins: 1, class, ticks });
-            }
+        for (class, sum) in (0..).zip(&mut self.sums).filter(|(_, sum)| **sum != 0) {
+            self.runs.push(Run { first: self.bin, bins: 1, class, ticks: std::mem::take(sum) });
         }
     }
 

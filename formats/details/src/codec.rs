@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::header::{Codec, Kind};
 use crate::table::Values;
 
-/// The level of compression: the same bytes wherever it runs.
-const LEVEL: u32 = 6;
+/// The level of compression, the same bytes wherever it runs. Times are noise: level 6 makes them 1 to 10 % smaller, and takes three
+/// times as long.
+const LEVEL: u32 = 1;
 
 /// Bytes that a compressed byte can become at most (RFC 1951: a match of 258 bytes in two bits).
 const EXPANSION: u64 = 1032;

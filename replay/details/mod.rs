@@ -5,6 +5,7 @@
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
 mod classes;
+mod flow;
 mod grid;
 mod idle;
 mod rows;
@@ -27,6 +28,7 @@ use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
+use flow::FlowTable;
 use grid::Grid;
 
 /// The tables of a report, at worker 0, and what the manifest says of them.
@@ -60,12 +62,13 @@ impl Scheme {
 #[derive(Debug)]
 pub struct DetailsCollector<'s> {
     grid: Grid<'s>,
+    flow: FlowTable,
 }
 
 impl DetailsCollector<'_> {
     /// Starts without anything.
     pub fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> DetailsCollector<'s> {
-        DetailsCollector { grid: Grid::new(trace, scheme) }
+        DetailsCollector { grid: Grid::new(trace, scheme), flow: FlowTable::new(scheme.bins) }
     }
 
     /// Collects from a process, once its wait states are known.
@@ -76,7 +79,8 @@ impl DetailsCollector<'_> {
         matches: &Matches,
         waiting: &WaitingMessages,
     ) {
-        let _ = (matches, waiting);
+        let _ = waiting;
+        self.flow.add(tools.trace, walked.process.number, &walked.operations, matches);
         self.grid.add(tools.trace, tools.metrics, &walked.process, &mut walked.results);
     }
 
@@ -92,6 +96,8 @@ impl DetailsCollector<'_> {
     ) -> Result<Details, Error> {
         let _ = (tools, paths);
         let (grid, classes, levels) = self.grid.of_all(exchange)?;
-        Ok(Details { tables: vec![(grid, Complete::Is(true))], classes, levels })
+        let flow = self.flow.of_all(exchange)?;
+        let tables = [grid, flow].map(|table| (table, Complete::Is(true))).into();
+        Ok(Details { tables, classes, levels })
     }
 }

@@ -46,6 +46,33 @@ impl Bins {
     }
 }
 
+/// The bin of one time after the other, most of which are in the same bin as the time before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BinCursor {
+    bins: Bins,
+    bin: u16,
+    begin: Ticks,
+    end: Ticks,
+}
+
+impl BinCursor {
+    /// Starts at the first bin.
+    pub(super) fn new(bins: Bins) -> BinCursor {
+        let (begin, end) = bins.limits(0);
+        BinCursor { bins, bin: 0, begin, end }
+    }
+
+    /// Returns the bin of a time.
+    #[inline]
+    pub(super) fn turn(&mut self, time: Ticks) -> u16 {
+        if time < self.begin || time >= self.end {
+            self.bin = self.bins.of(time);
+            (self.begin, self.end) = self.bins.limits(self.bin);
+        }
+        self.bin
+    }
+}
+
 /// The same ticks of a class in each of some consecutive bins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {

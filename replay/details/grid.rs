@@ -5,7 +5,6 @@
 //! of groups as numbers.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use details::manifest::{Class, Level};
 use details::{Column, Table, Unit, Values};
@@ -203,14 +202,26 @@ fn add_runs(rows: &mut RowsByClass, bins: u16, runs: &[&[Run]; 2]) {
     }
 }
 
-/// The encoded rows of all workers, by place.
+/// The rows of all workers, which come in the order of locations.
 #[derive(Debug, Default)]
 struct Rows {
-    by_place: BTreeMap<Place, Vec<u8>>,
+    /// By level and class.
+    rows: BTreeMap<(u8, ClassId), RowsOfClass>,
+}
+
+/// The rows of the table of a level and class.
+#[derive(Debug, Default)]
+struct RowsOfClass {
+    /// The first group of each, and its bytes; none without ticks.
+    rows: Vec<(u32, Vec<u8>)>,
+    /// The next group of the last row.
+    next: u32,
+    /// The last group, to which the next worker may have to add, with its bytes.
+    last: Option<(u32, Vec<u8>)>,
 }
 
 impl Rows {
-    /// Takes the rows of a worker. Several workers may have locations of one group.
+    /// Takes the rows of a worker.
     fn take(&mut self, batch: &[u64], shapes: &[Shape]) {
         let mut reader = BatchReader::new(batch);
         if reader.is_empty() {
@@ -225,92 +236,95 @@ impl Rows {
             rest = others;
             let (kind, group) = halves(place[0]);
             let [class, _, level, _] = kind.to_le_bytes();
-            match self.by_place.entry((level, class, group)) {
-                Entry::Vacant(entry) => drop(entry.insert(row.to_vec())),
-                Entry::Occupied(mut entry) => {
-                    let mut ticks = vec![0; usize::from(shapes[usize::from(level)].bins)];
-                    add_encoded(entry.get(), &mut ticks);
-                    add_encoded(row, &mut ticks);
-                    entry.get_mut().clear();
-                    encode(ticks.into_iter(), entry.get_mut());
-                }
-            }
+            self.rows.entry((level, class)).or_default().take(group, row, shapes[usize::from(level)]);
         }
     }
 
-    /// Returns the table. Groups without ticks between others of a row are zeros; rows without any are left out.
-    fn table(&self, shapes: &[Shape]) -> Table {
-        let mut columns = GridColumns::default();
-        let mut last = None;
-        for (&(level, class, group), bytes) in self.by_place.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+    /// Returns the table.
+    fn table(self, shapes: &[Shape]) -> Table {
+        let (mut levels, mut classes, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut groups, mut values) = (Vec::new(), Vec::new());
+        for ((level, class), mut of_class) in self.rows {
             let shape = shapes[usize::from(level)];
-            let most = (CELLS_OF_ROW / u32::from(shape.bins)).max(1);
-            let first = group / most * most;
-            if last != Some((level, class, first)) {
-                columns.end_row(shapes);
-                last = Some((level, class, first));
-                columns.begin_row(level, class, first, most.min(shape.groups - first));
+            of_class.finish(shape);
+            for (first, bytes) in of_class.rows {
+                levels.push(level);
+                classes.push(class);
+                firsts.push(first);
+                groups.push(shape.groups_from(first));
+                values.push(bytes);
             }
-            columns.put(group, bytes, shape.bins);
         }
-        columns.end_row(shapes);
-        columns.table()
+        Table {
+            name: "grid".into(),
+            columns: vec![
+                Column::new("level", None, Values::U8(levels)),
+                Column::new("class", None, Values::U8(classes)),
+                Column::new("group", None, Values::U32(firsts)),
+                Column::new("groups", Some(Unit::Count), Values::U32(groups)),
+                // Real times are noise: compressed, they would be a third smaller, and take as long as all else.
+                Column::new("values", Some(Unit::Tick), Values::Bytes(values)).raw(),
+            ],
+        }
     }
 }
 
-/// The columns of the table.
-#[derive(Debug, Default)]
-struct GridColumns {
-    levels: Vec<u8>,
-    classes: Vec<u8>,
-    firsts: Vec<u32>,
-    groups: Vec<u32>,
-    values: Vec<Vec<u8>>,
-    /// The next group of the last row.
-    next: u32,
-}
-
-impl GridColumns {
-    fn begin_row(&mut self, level: u8, class: ClassId, first: u32, groups: u32) {
-        self.levels.push(level);
-        self.classes.push(class);
-        self.firsts.push(first);
-        self.groups.push(groups);
-        self.values.push(Vec::new());
-        self.next = first;
+impl RowsOfClass {
+    /// Takes the bytes of a group. Several workers may have locations of one group.
+    fn take(&mut self, group: u32, bytes: &[u8], shape: Shape) {
+        match &mut self.last {
+            Some((last, sum)) if *last == group => {
+                let mut ticks = vec![0; usize::from(shape.bins)];
+                add_encoded(sum, &mut ticks);
+                add_encoded(bytes, &mut ticks);
+                sum.clear();
+                encode(ticks.into_iter(), sum);
+            }
+            _ => {
+                self.put_last(shape);
+                self.last = Some((group, bytes.to_vec()));
+            }
+        }
     }
 
-    /// Appends a group to the last row.
-    fn put(&mut self, group: u32, bytes: &[u8], bins: u16) {
-        if let Some(values) = self.values.last_mut() {
-            put_zeros(u64::from(group - self.next) * u64::from(bins), values);
-            values.extend(bytes);
+    /// Appends the last group to its row. Groups without ticks between others are zeros.
+    fn put_last(&mut self, shape: Shape) {
+        let Some((group, bytes)) = self.last.take().filter(|(_, bytes)| !bytes.is_empty()) else { return };
+        let first = group - group % shape.groups_of_row();
+        if self.rows.last().is_none_or(|(last, _)| *last != first) {
+            self.end_row(shape);
+            self.rows.push((first, Vec::new()));
+            self.next = first;
+        }
+        if let Some((_, values)) = self.rows.last_mut() {
+            put_zeros(u64::from(group - self.next) * u64::from(shape.bins), values);
+            values.extend_from_slice(&bytes);
         }
         self.next = group + 1;
     }
 
-    fn end_row(&mut self, shapes: &[Shape]) {
-        if let (Some(level), Some(first), Some(groups)) =
-            (self.levels.last(), self.firsts.last(), self.groups.last())
-        {
-            let bins = shapes[usize::from(*level)].bins;
-            if let Some(values) = self.values.last_mut() {
-                put_zeros(u64::from(first + groups - self.next) * u64::from(bins), values);
-            }
+    fn end_row(&mut self, shape: Shape) {
+        if let Some((first, values)) = self.rows.last_mut() {
+            let missing = *first + shape.groups_from(*first) - self.next;
+            put_zeros(u64::from(missing) * u64::from(shape.bins), values);
         }
     }
 
-    fn table(self) -> Table {
-        Table {
-            name: "grid".into(),
-            columns: vec![
-                Column::new("level", None, Values::U8(self.levels)),
-                Column::new("class", None, Values::U8(self.classes)),
-                Column::new("group", None, Values::U32(self.firsts)),
-                Column::new("groups", Some(Unit::Count), Values::U32(self.groups)),
-                Column::new("values", Some(Unit::Tick), Values::Bytes(self.values)),
-            ],
-        }
+    fn finish(&mut self, shape: Shape) {
+        self.put_last(shape);
+        self.end_row(shape);
+    }
+}
+
+impl Shape {
+    /// Returns the groups of a row of the table.
+    fn groups_of_row(self) -> u32 {
+        (CELLS_OF_ROW / u32::from(self.bins)).max(1)
+    }
+
+    /// Returns the groups of the row that begins with a group.
+    fn groups_from(self, first: u32) -> u32 {
+        self.groups_of_row().min(self.groups - first)
     }
 }
 
@@ -334,10 +348,12 @@ mod tests {
 
     #[test]
     fn rows_of_the_table_have_zeros_for_groups_without_ticks() {
-        let mut rows = Rows::default();
-        rows.by_place.insert((0, 3, 2), vec![2, 0, 62]);
-        rows.by_place.insert((0, 3, 4), vec![4, 0, 62]);
-        let table = rows.table(&[shape(1, 6, 64)]);
+        let mut rows = RowsOfClass::default();
+        let shape = shape(1, 6, 64);
+        rows.take(2, &[2, 0, 62], shape);
+        rows.take(4, &[2, 0, 62], shape);
+        rows.take(4, &[2, 0, 62], shape);
+        let table = Rows { rows: [((0, 3), rows)].into() }.table(&[shape]);
         let values = table.column("values").map(|column| column.values.clone());
         assert_eq!(values, Some(Values::Bytes(vec![vec![0, 0x7f, 2, 0, 62, 0, 63, 4, 0, 62, 0, 63]])));
         assert_eq!(table.column("groups").map(|column| column.values.clone()), Some(Values::U32(vec![6])));

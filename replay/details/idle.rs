@@ -42,27 +42,25 @@ pub(super) fn idle_runs(
     for (at, other) in (1..).zip(others).filter(|(at, _)| process.locations[*at].is_worker) {
         let limited = idle.limited(metrics, &severities[at]);
         let runs = &mut all[at];
-        add(runs, &mut main.of_regions, PathId::NONE, 1);
+        add(runs, &mut main.of_regions, PathId::NONE, |run| run);
         for &(region, _) in &limited {
-            add(runs, &mut main.of_regions, region, 1);
-            add(runs, &mut other.of_regions, region, -1);
+            add(runs, &mut main.of_regions, region, |run| run);
+            add(runs, &mut other.of_regions, region, Run::negative);
         }
         // Time that goes backwards in some call path is no idle time there, but it is in the bins.
         let ticks =
             |places: &[(PathId, i64)]| places.iter().fold(0, |sum: i64, place| sum.wrapping_add(place.1));
-        let sum =
-            runs.iter().fold(0, |sum: Ticks, run| sum.wrapping_add(run.ticks.wrapping_mul(run.bins.into())));
+        let sum = runs.iter().fold(0, |sum: Ticks, run| sum.wrapping_add(run.ticks()));
         let rest = ticks(idle.outside()).wrapping_add(ticks(&limited)).wrapping_sub(sum);
-        runs.push(Run { first: FINE_BINS - 1, bins: 1, class: IDLE, ticks: rest });
+        runs.push(Run::single(FINE_BINS - 1, IDLE, rest));
     }
     all
 }
 
-/// Adds the ticks in a region to idle ones, or takes them away.
-fn add(runs: &mut Vec<Run>, timelines: &mut RegionTimelines, region: PathId, sign: Ticks) {
+/// Adds the ticks in a region to idle ones, with their sign.
+fn add(runs: &mut Vec<Run>, timelines: &mut RegionTimelines, region: PathId, sign: fn(Run) -> Run) {
     let Some(timeline) = timelines.get_mut(&region) else { return };
-    let of_region = timeline.runs().iter();
-    runs.extend(of_region.map(|run| Run { class: IDLE, ticks: run.ticks.wrapping_mul(sign), ..*run }));
+    runs.extend(timeline.runs().iter().map(|&run| Run { class: IDLE, ..sign(run) }));
 }
 
 impl LocationTimeline {

@@ -7,54 +7,59 @@ use model::Ticks;
 
 use super::timeline::{FINE_BINS, Run};
 
-/// Ticks by bin as differences between neighbours, to which runs are added in constant time. The last one is behind the end.
+/// Ticks by bin. Runs are added in constant time.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    differences: Vec<Ticks>,
-    /// Fine bins of a bin.
-    fine: u16,
+    /// By bin: ticks in it, and by how much more those of long runs are than in the bin before; the last one is behind the
+    /// end.
+    bins: Vec<(Ticks, Ticks)>,
+    /// A bin has this power of two of fine bins.
+    shift: u32,
 }
 
 impl Row {
     /// Makes a row without ticks; `bins` is a power of two, at most that of fine bins.
     pub(super) fn new(bins: u16) -> Row {
-        Row { differences: vec![0; usize::from(bins) + 1], fine: FINE_BINS / bins.max(1) }
+        let shift = FINE_BINS.trailing_zeros().saturating_sub(bins.trailing_zeros());
+        Row { bins: vec![(0, 0); usize::from(bins) + 1], shift }
     }
 
     /// Adds the ticks of a run.
+    #[inline]
     pub(super) fn add(&mut self, run: &Run) {
-        let Run { first, bins, ticks, .. } = *run;
-        let end = first + bins;
-        let (from, to) = (first / self.fine, (end - 1) / self.fine);
+        let Run { first, last, head, full, tail, .. } = *run;
+        let (from, to) = (usize::from(first >> self.shift), usize::from(last >> self.shift));
         if from == to {
-            return self.add_to(from, from + 1, ticks.wrapping_mul(bins.into()));
+            return self.put(from, run.ticks());
         }
-        let times = |bins: u16| ticks.wrapping_mul(bins.into());
-        self.add_to(from, from + 1, times((from + 1) * self.fine - first));
-        self.add_to(from + 1, to, times(self.fine));
-        self.add_to(to, to + 1, times(end - to * self.fine));
+        let (fine, times) = (1 << self.shift, |bins: u16| full.wrapping_mul(bins.into()));
+        // Fine bins behind the first one in its bin, and before the last one in its bin.
+        self.put(from, head.wrapping_add(times(fine - 1 - (first & (fine - 1)))));
+        self.put(to, tail.wrapping_add(times(last & (fine - 1))));
+        if to - from > 1 {
+            let ticks = times(fine);
+            self.bins[from + 1].1 = self.bins[from + 1].1.wrapping_add(ticks);
+            self.bins[to].1 = self.bins[to].1.wrapping_sub(ticks);
+        }
     }
 
-    /// Adds ticks to each of some bins.
-    fn add_to(&mut self, first: u16, end: u16, ticks: Ticks) {
-        if first < end {
-            let [from, to] = [first, end].map(usize::from);
-            self.differences[from] = self.differences[from].wrapping_add(ticks);
-            self.differences[to] = self.differences[to].wrapping_sub(ticks);
-        }
+    #[inline]
+    fn put(&mut self, bin: usize, ticks: Ticks) {
+        let sum = &mut self.bins[bin].0;
+        *sum = sum.wrapping_add(ticks);
     }
 
     /// Removes all ticks.
     pub(super) fn clear(&mut self) {
-        self.differences.fill(0);
+        self.bins.fill((0, 0));
     }
 
     /// Returns the ticks by bin.
     pub(super) fn ticks(&self) -> impl Iterator<Item = Ticks> {
-        let bins = &self.differences[..self.differences.len() - 1];
-        bins.iter().scan(0, |sum: &mut Ticks, &difference| {
-            *sum = sum.wrapping_add(difference);
-            Some(*sum)
+        let bins = &self.bins[..self.bins.len() - 1];
+        bins.iter().scan(0, |level: &mut Ticks, &(ticks, change)| {
+            *level = level.wrapping_add(change);
+            Some(level.wrapping_add(ticks))
         })
     }
 }
@@ -127,18 +132,17 @@ fn take(bytes: &mut &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn run(first: u16, bins: u16, ticks: Ticks) -> Run {
-        Run { first, bins, class: 0, ticks }
-    }
-
     #[test]
     fn runs_are_summed_up_to_wider_bins() {
         let mut row = Row::new(64);
-        let runs = [run(0, 1, 5), run(63, 2, 10), run(0, 4096, 1), run(100, 28, -1), run(4095, 1, 7)];
-        runs.iter().for_each(|run| row.add(run));
+        let run = |first, last, head, full, tail| Run { first, last, class: 0, head, full, tail };
+        row.add(&run(0, 4095, 1, 1, 1));
+        row.add(&run(63, 64, 10, 1, 11));
+        row.add(&run(100, 127, 3, -2, 5));
+        row.add(&Run::single(4095, 0, 7));
         let ticks: Vec<Ticks> = row.ticks().collect();
-        assert_eq!((ticks[0], ticks[1], ticks[2], ticks[63]), (64 + 15, 64 + 10 - 28, 64, 64 + 7));
-        assert_eq!(ticks.iter().sum::<Ticks>(), 5 + 20 + 4096 - 28 + 7);
+        assert_eq!((ticks[0], ticks[1], ticks[2], ticks[63]), (64 + 10, 64 + 11 + 8 - 52, 64, 64 + 7));
+        assert_eq!(ticks.iter().sum::<Ticks>(), 4096 + 21 + 8 - 52 + 7);
         row.clear();
         assert!(row.ticks().all(|ticks| ticks == 0));
     }

@@ -73,6 +73,12 @@ impl Column {
         Column { name: name.into(), unit, codec: Codec::Zlib, values }
     }
 
+    /// This column without compression, for bytes that are noise.
+    #[must_use]
+    pub fn raw(self) -> Column {
+        Column { codec: Codec::Raw, ..self }
+    }
+
     /// This column with differences between rows, which compress better where rows are nearly sorted. Integers only.
     #[must_use]
     pub fn delta(self) -> Column {

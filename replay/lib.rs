@@ -307,6 +307,7 @@ impl Job {
         &self,
         notes: Notes<'_>,
         times: &[Vec<Vec<Ticks>>],
+        mut details: Option<&mut DetailsCollector<'_>>,
         exchange: &dyn Exchange,
         progress: &mut Progress,
     ) -> Result<Vec<Walked>, Error> {
@@ -328,7 +329,11 @@ impl Job {
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
-            processes.push(walk::walk(archive, trace, metrics, &files, notes, times, memory)?);
+            let mut walked = walk::walk(archive, trace, metrics, &files, notes, times, memory)?;
+            if let Some(details) = &mut details {
+                details.take_walked(&mut walked);
+            }
+            processes.push(walked);
             progress.advance(weights[process]);
         }
         Ok(processes)
@@ -347,7 +352,7 @@ impl Job {
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
             let notes = Notes { positions: Positions::Records, scheme: None };
-            let walked = self.walk(notes, &[], exchange, progress)?;
+            let walked = self.walk(notes, &[], None, exchange, progress)?;
             progress.phase("correct clocks");
             let matching = matching::bytes_needed(&walked, is_alone);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
@@ -355,7 +360,9 @@ impl Job {
         }
         let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
-        let walked = self.walk(Notes { positions, scheme }, &corrected.times, exchange, progress)?;
+        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme));
+        let notes = Notes { positions, scheme };
+        let walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
@@ -372,7 +379,6 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
-        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme));
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);

@@ -12,8 +12,8 @@ use details::{Column, Table, Unit, Values};
 use super::Scheme;
 use super::classes::{ClassId, MOST_CLASSES};
 use super::idle::idle_runs;
-use super::rows::{Row, add_encoded, encode, put_zeros};
-use super::timeline::{FINE_BINS, Run};
+use super::rows::{Row, encode, put_zeros};
+use super::timeline::{FINE_BINS, Run, Timeline};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, put_bytes};
 use crate::exchange::{Batch, Exchange, gather};
@@ -103,7 +103,26 @@ impl Grid<'_> {
         Grid { scheme, shapes, encoded: Vec::new(), places: Vec::new(), sums, rows }
     }
 
-    /// Adds the locations of a process, which follow those that were added before, and takes their timelines.
+    /// Takes the time of a process that was walked. Waits are added to it later, when timelines of other processes have been
+    /// made; so what remains of a timeline until then is small.
+    pub(super) fn take_walked(&mut self, process: &WalkedProcess, results: &mut Results) {
+        for (location, timeline) in process.locations.iter().zip(&mut results.timelines) {
+            let runs = &[timeline.of_classes.runs(), &[]];
+            add_runs(&mut self.rows, self.shapes[0].bins, runs);
+            for sums in &mut self.sums {
+                let bins = sums.shape.bins;
+                add_runs(sums.rows_of(to_u32(location.location)), bins, runs);
+            }
+            for (class, row) in (0..).zip(&mut self.rows) {
+                put_record(class, row, &mut timeline.rows);
+            }
+            timeline.rows.shrink_to_fit();
+            timeline.of_classes = Timeline::new(self.scheme.bins);
+        }
+    }
+
+    /// Adds the locations of a process, which follow those that were added before, once their waits are in the timelines; and
+    /// takes these.
     pub(super) fn add(
         &mut self,
         trace: &Trace,
@@ -113,23 +132,26 @@ impl Grid<'_> {
     ) {
         let mut timelines = std::mem::take(&mut results.timelines);
         let idle = idle_runs(trace, metrics, process, &results.severities, &mut timelines);
-        for ((location, timeline), idle) in process.locations.iter().zip(&mut timelines).zip(&idle) {
-            self.add_location(to_u32(location.location), &[timeline.of_classes.runs(), idle]);
+        for ((location, mut timeline), idle) in process.locations.iter().zip(timelines).zip(&idle) {
+            let location = to_u32(location.location);
+            self.add_location(location, &timeline.rows, &[timeline.of_classes.runs(), idle]);
         }
     }
 
-    fn add_location(&mut self, location: u32, runs: &[&[Run]; 2]) {
-        add_runs(&mut self.rows, self.shapes[0].bins, runs);
+    /// Adds a location: the encoded rows of the walk, and further runs.
+    fn add_location(&mut self, location: u32, walked: &[u8], runs: &[&[Run]; 2]) {
+        let bins = self.shapes[0].bins;
+        each_record(walked, |class, bytes| {
+            self.rows[usize::from(class)].get_or_insert_with(|| Row::new(bins)).add_encoded(bytes);
+        });
+        add_runs(&mut self.rows, bins, runs);
         for (class, row) in (0..).zip(&mut self.rows) {
-            let Some(row) = row else { continue };
-            let start = self.encoded.len();
-            encode(row.ticks(), &mut self.encoded);
-            row.clear();
-            if self.encoded.len() > start {
-                self.places.push(((0, class, location), to_u32(self.encoded.len() - start)));
+            let length = encode_and_clear(row, &mut self.encoded);
+            if length > 0 {
+                self.places.push(((0, class, location), length));
             }
         }
-        for sums in &mut self.sums {
+        for sums in self.sums.iter_mut().filter(|_| runs.iter().any(|runs| !runs.is_empty())) {
             let bins = sums.shape.bins;
             add_runs(sums.rows_of(location), bins, runs);
         }
@@ -170,16 +192,44 @@ impl Grid<'_> {
     /// Encodes the sums of groups behind the rows of locations.
     fn encode_sums(&mut self) {
         for (level, sums) in (1..).zip(std::mem::take(&mut self.sums)) {
-            for (group, rows) in (sums.first..).zip(&sums.groups) {
-                for (class, row) in (0..).zip(rows) {
-                    let start = self.encoded.len();
-                    row.iter().for_each(|row| encode(row.ticks(), &mut self.encoded));
-                    if self.encoded.len() > start {
-                        self.places.push(((level, class, group), to_u32(self.encoded.len() - start)));
+            for (group, mut rows) in (sums.first..).zip(sums.groups) {
+                for (class, row) in (0..).zip(&mut rows) {
+                    let length = encode_and_clear(row, &mut self.encoded);
+                    if length > 0 {
+                        self.places.push(((level, class, group), length));
                     }
                 }
             }
         }
+    }
+}
+
+/// Appends the bytes of a row, which has no ticks afterwards; returns their number.
+fn encode_and_clear(row: &mut Option<Row>, bytes: &mut Vec<u8>) -> u32 {
+    let start = bytes.len();
+    if let Some(row) = row {
+        encode(row.ticks(), bytes);
+        row.clear();
+    }
+    to_u32(bytes.len() - start)
+}
+
+/// Appends a record of a row that has ticks: its class, the number of its bytes, and the bytes.
+fn put_record(class: ClassId, row: &mut Option<Row>, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.extend([class, 0, 0, 0, 0]);
+    match encode_and_clear(row, bytes) {
+        0 => bytes.truncate(start),
+        length => bytes[start + 1..start + 5].copy_from_slice(&length.to_le_bytes()),
+    }
+}
+
+/// Reads the records that [`put_record`] has written.
+fn each_record(mut bytes: &[u8], mut read: impl FnMut(ClassId, &[u8])) {
+    while let Some((&[class, a, b, c, d], rest)) = bytes.split_first_chunk() {
+        let (row, others) = rest.split_at(to_usize(u32::from_le_bytes([a, b, c, d]).into()));
+        read(class, row);
+        bytes = others;
     }
 }
 
@@ -274,11 +324,11 @@ impl RowsOfClass {
     fn take(&mut self, group: u32, bytes: &[u8], shape: Shape) {
         match &mut self.last {
             Some((last, sum)) if *last == group => {
-                let mut ticks = vec![0; usize::from(shape.bins)];
-                add_encoded(sum, &mut ticks);
-                add_encoded(bytes, &mut ticks);
+                let mut row = Row::new(shape.bins);
+                row.add_encoded(sum);
+                row.add_encoded(bytes);
                 sum.clear();
-                encode(ticks.into_iter(), sum);
+                encode(row.ticks(), sum);
             }
             _ => {
                 self.put_last(shape);

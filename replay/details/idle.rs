@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::classes::IDLE;
-use super::timeline::{Bins, FINE_BINS, Run, Timeline};
+use super::timeline::{FINE_BINS, Run, Timeline};
 use crate::idle_threads::IdleThreads;
 use crate::ids::PathId;
 use crate::metrics::Metrics;
@@ -22,10 +22,12 @@ pub(super) type RegionTimelines = FxHashMap<PathId, Timeline<1>>;
 /// Timelines of a location.
 #[derive(Clone, Debug)]
 pub struct LocationTimeline {
-    /// Its ticks by class.
+    /// Its rows of level 0 of the grid, encoded, once the grid has taken what the walk has found.
+    pub(super) rows: Vec<u8>,
+    /// Its ticks by class that are not in those rows.
     pub of_classes: Timeline,
     /// Its ticks by outermost parallel region.
-    pub of_regions: RegionTimelines,
+    pub(super) of_regions: RegionTimelines,
 }
 
 /// Returns the idle time of each location of a process, by bin. `timelines` are theirs.
@@ -64,8 +66,8 @@ fn add(runs: &mut Vec<Run>, timelines: &mut RegionTimelines, region: PathId, sig
 }
 
 impl LocationTimeline {
-    /// Makes empty timelines.
-    pub fn new(bins: Bins) -> LocationTimeline {
-        LocationTimeline { of_classes: Timeline::new(bins), of_regions: RegionTimelines::default() }
+    /// Makes the timelines of a location that was walked.
+    pub fn new(of_classes: Timeline, of_regions: Vec<(PathId, Timeline<1>)>) -> LocationTimeline {
+        LocationTimeline { rows: Vec::new(), of_classes, of_regions: of_regions.into_iter().collect() }
     }
 }

@@ -71,6 +71,11 @@ impl DetailsCollector<'_> {
         DetailsCollector { grid: Grid::new(trace, scheme), flow: FlowTable::new(scheme.bins) }
     }
 
+    /// Takes the timelines of a process that was walked; processes come in their order.
+    pub fn take_walked(&mut self, walked: &mut Walked) {
+        self.grid.take_walked(&walked.process, &mut walked.results);
+    }
+
     /// Collects from a process, once its wait states are known.
     pub fn collect(
         &mut self,

@@ -6,6 +6,7 @@
 use model::Ticks;
 
 use super::timeline::{FINE_BINS, Run};
+use crate::int::to_usize;
 
 /// Ticks by bin. Runs are added in constant time.
 #[derive(Clone, Debug)]
@@ -47,6 +48,18 @@ impl Row {
     fn put(&mut self, bin: usize, ticks: Ticks) {
         let sum = &mut self.bins[bin].0;
         *sum = sum.wrapping_add(ticks);
+    }
+
+    /// Adds the ticks that [`encode`] has written.
+    pub(super) fn add_encoded(&mut self, bytes: &[u8]) {
+        let mut bin = 0;
+        each_encoded(bytes, |zeros, ticks| {
+            bin += zeros;
+            if ticks != 0 && bin + 1 < self.bins.len() {
+                self.put(bin, ticks);
+                bin += 1;
+            }
+        });
     }
 
     /// Removes all ticks.
@@ -99,18 +112,12 @@ fn put(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Adds the ticks that [`encode`] has written to those of another row.
-pub(super) fn add_encoded(mut bytes: &[u8], ticks: &mut [Ticks]) {
-    let mut bin = 0;
+/// Reads what [`encode`] has written: how many zeros there are, or 0 of them and the ticks of a bin.
+fn each_encoded(mut bytes: &[u8], mut read: impl FnMut(usize, Ticks)) {
     while !bytes.is_empty() {
         match take(&mut bytes) {
-            0 => bin += 1 + crate::int::to_usize(take(&mut bytes)),
-            number => {
-                if let Some(sum) = ticks.get_mut(bin) {
-                    *sum = sum.wrapping_add((number >> 1).cast_signed() ^ -(number & 1).cast_signed());
-                }
-                bin += 1;
-            }
+            0 => read(1 + to_usize(take(&mut bytes)), 0),
+            number => read(0, (number >> 1).cast_signed() ^ -(number & 1).cast_signed()),
         }
     }
 }
@@ -153,10 +160,10 @@ mod tests {
         let mut bytes = Vec::new();
         encode(ticks.into_iter(), &mut bytes);
         assert_eq!(bytes[..4], [0, 1, 14, 1]);
-        let mut sums = [1; 11];
-        add_encoded(&bytes, &mut sums);
-        let expected: Vec<Ticks> = ticks.iter().map(|ticks| ticks.wrapping_add(1)).collect();
-        assert_eq!(sums[..], expected);
+        let mut row = Row::new(64);
+        row.add_encoded(&bytes);
+        row.add_encoded(&[2]);
+        assert_eq!(row.ticks().take(11).collect::<Vec<_>>(), [&[1], &ticks[1..]].concat());
     }
 
     #[test]

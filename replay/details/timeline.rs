@@ -131,7 +131,12 @@ impl<const N: usize> Timeline<N> {
     pub fn new(bins: Bins) -> Timeline<N> {
         let (begin, end) = bins.limits(0);
         const { assert!(N <= 32) };
-        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::with_capacity(RUNS) }
+        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::new() }
+    }
+
+    /// Makes an empty timeline with room for the runs of a location of a large trace.
+    pub fn with_room(bins: Bins) -> Timeline<N> {
+        Timeline { runs: Vec::with_capacity(RUNS), ..Timeline::new(bins) }
     }
 
     /// Adds ticks of a class that were spent from a time on. Negative ones, of a clock that goes backwards, lie at that time.

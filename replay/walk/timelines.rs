@@ -32,7 +32,7 @@ pub(super) struct ThreadTimeline {
 
 impl ThreadTimeline {
     pub(super) fn new(bins: Bins) -> ThreadTimeline {
-        ThreadTimeline { rows: Vec::new(), of_classes: Timeline::new(bins), regions: Vec::new(), bins }
+        ThreadTimeline { rows: Vec::new(), of_classes: Timeline::with_room(bins), regions: Vec::new(), bins }
     }
 
     /// Whether the class of a row is known.
@@ -58,7 +58,7 @@ impl ThreadTimeline {
     }
 
     pub(super) fn finish(self) -> LocationTimeline {
-        LocationTimeline { of_classes: self.of_classes, of_regions: self.regions.into_iter().collect() }
+        LocationTimeline::new(self.of_classes, self.regions)
     }
 }
 

@@ -343,7 +343,7 @@ impl Job {
         if self.corrects_clocks {
             let walked = self.walk(Positions::Records, &[], exchange, progress)?;
             progress.phase("correct clocks");
-            let matching = matching::bytes_needed(&walked, is_alone);
+            let matching = matching::bytes_needed(&walked, is_alone, false);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
@@ -352,11 +352,13 @@ impl Job {
         corrected.times = Vec::new();
 
         progress.phase("match");
-        memory.check(matching::bytes_needed(&walked, is_alone))?;
+        let mut details = (self.details_place != DetailsPlace::Nowhere).then(DetailsCollector::default);
+        memory.check(matching::bytes_needed(&walked, is_alone, details.is_some()))?;
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
-        let matches = matching::match_operations(&tools, &walked, &mut findings, exchange)?;
+        let latecomers = details.as_mut().map(DetailsCollector::latecomers);
+        let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");
@@ -365,14 +367,13 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::default();
-        let mut details = (self.details_place != DetailsPlace::Nowhere).then(DetailsCollector::default);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
             thread_waits::find(metrics, &mut walked, &mut instances);
             if let Some(details) = &mut details {
-                details.collect(trace, &walked, &matches, &waiting);
+                details.collect(&tools, &walked, &matches, &waiting);
             }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);

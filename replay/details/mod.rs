@@ -4,15 +4,18 @@
 //! have is collected while operations are still there, brought together, and put into tables at worker 0. Rows, orders
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
+mod communication;
+
 use details::Table;
 use details::manifest::{Class, Complete, Level};
 
+use communication::Communication;
+
 use crate::error::Error;
 use crate::exchange::Exchange;
-use crate::matching::Matches;
+use crate::matching::{Latecomers, Matches};
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
-use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
 
@@ -29,12 +32,25 @@ pub struct Details {
 
 /// What a worker has collected from its processes.
 #[derive(Debug, Default)]
-pub struct DetailsCollector {}
+pub struct DetailsCollector {
+    communication: Communication,
+}
 
 impl DetailsCollector {
+    /// Where matching notes who came last to collective operations.
+    pub fn latecomers(&mut self) -> &mut Latecomers {
+        &mut self.communication.latecomers
+    }
+
     /// Collects from the operations of a process, once its wait states are known.
-    pub fn collect(&mut self, trace: &Trace, walked: &Walked, matches: &Matches, waiting: &WaitingMessages) {
-        let _ = (trace, walked, matches, waiting);
+    pub fn collect(
+        &mut self,
+        tools: &Tools<'_>,
+        walked: &Walked,
+        matches: &Matches,
+        waiting: &WaitingMessages,
+    ) {
+        self.communication.collect(tools, walked, matches, waiting);
     }
 
     /// Brings together what all workers have collected; the tables are at worker 0.
@@ -47,7 +63,8 @@ impl DetailsCollector {
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
     ) -> Result<Details, Error> {
-        let _ = (tools, paths, exchange);
-        Ok(Details::default())
+        let mut details = Details::default();
+        details.tables.extend(self.communication.of_all(tools, paths, exchange)?);
+        Ok(details)
     }
 }

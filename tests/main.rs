@@ -8,6 +8,7 @@ mod command_line;
 mod crates;
 mod culprits;
 mod damage;
+mod details_of_messages;
 mod diagnostics;
 mod documentation;
 mod equivalence;

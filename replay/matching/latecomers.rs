@@ -143,7 +143,8 @@ fn waits<'a>(
     let rules: Vec<fn(&CollectiveMember) -> Ticks> = outermost.map(|&(_, rule)| rule).collect();
     members.iter().zip(memberships).enumerate().filter_map(move |(at, (part, membership))| {
         let member = membership.member(class?, part.begin, part.end)?;
-        let ticks = rules.iter().fold(0, |sum: Ticks, rule| sum.saturating_add(rule(&member).max(0)));
+        let of_rules = rules.iter().map(|rule| rule(&member)).filter(|&ticks| ticks > 0);
+        let ticks = of_rules.fold(0, Ticks::saturating_add);
         (ticks > 0).then_some((at, ticks))
     })
 }

@@ -109,8 +109,12 @@ impl Collectives {
                 continue;
             };
             for (pattern, rule) in &metrics.at_collective {
-                let time = if pattern.pattern.is_waiting { &mut sum.waiting } else { &mut sum.completion };
-                *time = time.saturating_add(ticks(rule(&member)));
+                let ticks = ticks(rule(&member));
+                if ticks > 0 {
+                    let is_waiting = pattern.pattern.is_waiting;
+                    let sum = if is_waiting { &mut sum.waiting } else { &mut sum.completion };
+                    *sum = sum.saturating_add(ticks);
+                }
             }
         }
     }

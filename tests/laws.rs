@@ -550,7 +550,8 @@ fn another_reading_of_a_wait_is_no_second_delay() {
                 memory: &memory,
                 together: 0,
             };
-            let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
+            let mut findings = Findings::default();
+            let matches = match_operations(&tools, &walked, &mut findings, None, &mut Solo).unwrap();
             let find = |(mut walked, matches)| {
                 let mut instances = Instances::new(None, 0);
                 let waiting =

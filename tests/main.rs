@@ -9,6 +9,7 @@ mod crates;
 mod culprits;
 mod damage;
 mod details_grid;
+mod details_of_messages;
 mod diagnostics;
 mod documentation;
 mod equivalence;

@@ -5,6 +5,7 @@
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
 mod classes;
+mod communication;
 mod flow;
 mod grid;
 mod idle;
@@ -21,13 +22,14 @@ pub use timeline::{Bins, Timeline};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::formulas::Formulas;
-use crate::matching::Matches;
+use crate::matching::{Latecomers, Matches};
 use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
+use communication::Communication;
 use flow::FlowTable;
 use grid::Grid;
 
@@ -63,12 +65,22 @@ impl Scheme {
 pub struct DetailsCollector<'s> {
     grid: Grid<'s>,
     flow: FlowTable,
+    communication: Communication,
 }
 
 impl DetailsCollector<'_> {
     /// Starts without anything.
     pub fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> DetailsCollector<'s> {
-        DetailsCollector { grid: Grid::new(trace, scheme), flow: FlowTable::new(scheme.bins) }
+        DetailsCollector {
+            grid: Grid::new(trace, scheme),
+            flow: FlowTable::new(scheme.bins),
+            communication: Communication::default(),
+        }
+    }
+
+    /// Where matching notes who came last to collective operations.
+    pub fn latecomers(&mut self) -> &mut Latecomers {
+        &mut self.communication.latecomers
     }
 
     /// Takes the timelines of a process that was walked; processes come in their order.
@@ -84,7 +96,7 @@ impl DetailsCollector<'_> {
         matches: &Matches,
         waiting: &WaitingMessages,
     ) {
-        let _ = waiting;
+        self.communication.collect(tools, walked, matches, waiting);
         self.flow.add(tools.trace, walked.process.number, &walked.operations, matches);
         self.grid.add(tools.trace, tools.metrics, &walked.process, &mut walked.results);
     }
@@ -99,10 +111,10 @@ impl DetailsCollector<'_> {
         paths: &ReportPaths,
         exchange: &mut dyn Exchange,
     ) -> Result<Details, Error> {
-        let _ = (tools, paths);
         let (grid, classes, levels) = self.grid.of_all(exchange)?;
         let flow = self.flow.of_all(exchange)?;
-        let tables = [grid, flow].map(|table| (table, Complete::Is(true))).into();
+        let mut tables: Vec<_> = [grid, flow].map(|table| (table, Complete::Is(true))).into();
+        tables.extend(self.communication.of_all(tools, paths, exchange)?);
         Ok(Details { tables, classes, levels })
     }
 }

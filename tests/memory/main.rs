@@ -540,14 +540,16 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         };
         let processes = walked(Positions::Journal);
         let mut findings = Findings::default();
-        let needed = matching::bytes_needed(&processes, true);
-        let (matches, peak) =
-            peak_of(|| matching::match_operations(&tools, &processes, &mut findings, &mut Solo).unwrap());
+        let needed = matching::bytes_needed(&processes, true, false);
+        let (matches, peak) = peak_of(|| {
+            matching::match_operations(&tools, &processes, &mut findings, None, &mut Solo).unwrap()
+        });
         check("match", needed, peak);
         drop((matches, processes));
 
         let processes = walked(Positions::Records);
-        let needed = matching::bytes_needed(&processes, true) + clock_correction::bytes_needed(&processes);
+        let needed =
+            matching::bytes_needed(&processes, true, false) + clock_correction::bytes_needed(&processes);
         let (_, peak) = peak_of(|| correct(&tools, processes, &mut findings, &mut Solo).unwrap());
         check("correct clocks", needed, peak);
     }

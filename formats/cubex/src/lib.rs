@@ -92,6 +92,7 @@ pub use cube::{Attribute, Cube};
 pub use data::Values;
 pub use datatype::DataType;
 pub use error::{Error, Result};
+pub use forest::{Forest, Step};
 pub use id::{CnodeId, LocationGroupId, LocationId, MetricId, RegionId, SystemTreeNodeId};
 pub use metric::{Aggregation, Expression, Metric, MetricKind};
 pub use program::{Cnode, Parameter, Region};

@@ -1,0 +1,90 @@
+//! The command line: every command with its arguments, and which function runs it.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::commands;
+use crate::error::Result;
+use crate::output::{Output, OutputArgs, Surroundings};
+use crate::status::Status;
+
+/// Show a report of replay-analyze, Score-P or Scalasca: what is wrong, where, and because of whom.
+///
+/// Exit status: 0 done; 1 a gate failed; 2 anything else.
+#[derive(Parser, Debug)]
+#[command(name = "replay-show", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Commands. Each has its arguments and its `run` in its own file.
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Show the call tree with values of metrics
+    Tree(commands::tree::Args),
+}
+
+impl Command {
+    fn run(&self, output: &mut Output<'_>) -> Result<Status> {
+        match self {
+            Command::Tree(args) => commands::tree::run(args, output),
+        }
+    }
+}
+
+/// The command line, for manual pages and completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the program: `arguments` begin with its name; results and messages go to the writers.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    surroundings: &Surroundings,
+    results: &mut dyn Write,
+    messages: &mut dyn Write,
+) -> Status {
+    let cli = Cli::command().try_get_matches_from(arguments);
+    let cli = match cli.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(answer) => return tell(&answer, surroundings, results, messages),
+    };
+    let mut output = Output::new(&cli.output, surroundings, results, messages);
+    match cli.command.run(&mut output) {
+        Ok(status) => status,
+        Err(error) => {
+            output.warn(error);
+            Status::Failed
+        }
+    }
+}
+
+/// Prints help, the version or a usage error.
+fn tell(
+    answer: &clap::Error,
+    surroundings: &Surroundings,
+    results: &mut dyn Write,
+    messages: &mut dyn Write,
+) -> Status {
+    if matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let mut output = Output::new(&OutputArgs::default(), surroundings, results, messages);
+        let text = answer.render().to_string();
+        return match output.write(|results| results.write_all(text.as_bytes())) {
+            Ok(()) => Status::Done,
+            Err(error) => {
+                output.warn(error);
+                Status::Failed
+            }
+        };
+    }
+    // There is no other place to report that this fails.
+    let _ = write!(messages, "{}", answer.render());
+    Status::Failed
+}

@@ -1,0 +1,5 @@
+//! Commands, one file or folder each. A new one is a file with its `Args` and `run`, and a line in `cli.rs`.
+//!
+//! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
+
+pub mod tree;

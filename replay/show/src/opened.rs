@@ -1,0 +1,101 @@
+//! Opening: a report, and what it has of details.
+
+use std::path::{Path, PathBuf};
+
+use cubex::{Cube, Report};
+use details::Table;
+use details::manifest::{MANIFEST, Manifest, member};
+
+use crate::error::{Error, Result};
+use crate::output::Output;
+
+/// Reports in an experiment directory, the best first.
+const NAMES: [&str; 4] = ["trace.cubex", "scout.cubex", "summary.cubex", "profile.cubex"];
+
+/// An open report with its details.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub path: PathBuf,
+    /// The report.
+    pub report: Report,
+    /// The manifest of its details: `None` in reports of other programs and without details, or if it is damaged.
+    pub manifest: Option<Manifest>,
+}
+
+impl Opened {
+    /// Opens a `.cubex` file, or the best report in an experiment directory. Damaged details give a warning, and
+    /// everything else can be used.
+    ///
+    /// # Errors
+    /// If there is no report, or it cannot be read.
+    pub fn open(path: &Path, output: &mut Output<'_>) -> Result<Opened> {
+        let path = report_at(path)?;
+        let report = Report::open(&path)?;
+        let manifest = match manifest(&report) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                let error = error.in_file(&path);
+                output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
+                None
+            }
+        };
+        Ok(Opened { path, report, manifest })
+    }
+
+    /// The description of the report.
+    pub fn cube(&self) -> &Cube {
+        self.report.cube()
+    }
+
+    /// Reads a table of the details; `None` if the report has none of this name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    pub fn table(&self, name: &str) -> Result<Option<Table>> {
+        let member = member(name);
+        let Some(bytes) = self.report.member(&member)? else { return Ok(None) };
+        let table = details::parse(&bytes);
+        let table =
+            table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
+        Ok(Some(table))
+    }
+
+    /// Reads a table, and the manifest without which its numbers mean nothing.
+    ///
+    /// # Errors
+    /// As [`table`](Opened::table), and if the report does not have both; the message says how to get them.
+    pub fn required_table(&self, name: &str) -> Result<(&Manifest, Table)> {
+        match (&self.manifest, self.table(name)?) {
+            (Some(manifest), Some(table)) => Ok((manifest, table)),
+            (manifest, _) => {
+                let missing = if manifest.is_none() { MANIFEST.to_owned() } else { member(name) };
+                let path = self.path.display();
+                Err(Error::new(format!(
+                    "{path}: no member {missing}, which this command needs: \
+                     replay-analyze EXPERIMENT writes reports with details, unless it is told --details none"
+                )))
+            }
+        }
+    }
+}
+
+/// The report that a path means.
+fn report_at(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let candidates = NAMES.iter().map(|name| path.join(name));
+    candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let names = NAMES.join(", ");
+        let path = path.display();
+        Error::new(format!(
+            "{path}: no report in this directory, expected one of {names}: replay-analyze {path} writes one"
+        ))
+    })
+}
+
+fn manifest(report: &Report) -> Result<Option<Manifest>> {
+    let Some(bytes) = report.member(MANIFEST)? else { return Ok(None) };
+    Manifest::parse(&bytes).map(Some).map_err(|error| Error::new(format!("member {error}")))
+}

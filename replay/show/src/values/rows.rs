@@ -1,0 +1,131 @@
+//! Rows of a quantity, one call path after the other.
+
+use cubex::{CnodeId, Step};
+
+use super::stored::StoredRows;
+use super::{Combine, Quantity, Source, Values};
+use crate::error::{Error, Result};
+
+/// Exclusive rows of a quantity, in the order of call paths. Call paths without a row have no values.
+#[derive(Debug)]
+pub struct ExclusiveRows<'v> {
+    values: &'v Values<'v>,
+    parts: Vec<StoredRows<'v>>,
+    combine: Combine,
+    /// Call paths that may have a row, ascending.
+    cnodes: std::vec::IntoIter<usize>,
+    row: Vec<f64>,
+}
+
+impl ExclusiveRows<'_> {
+    /// Returns the next row: a value for each location. `None` after the last one.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "a cursor that lends its row and can fail")]
+    pub fn next(&mut self) -> Result<Option<(CnodeId, &[f64])>> {
+        let Some(cnode) = self.cnodes.next().map(CnodeId) else { return Ok(None) };
+        self.row.fill(self.combine.neutral());
+        for part in &self.parts {
+            part.add_exclusive(self.values, cnode, &mut self.row)?;
+        }
+        Ok(Some((cnode, &self.row)))
+    }
+}
+
+/// Inclusive rows of a quantity; each call path comes after those below it.
+#[derive(Debug)]
+pub struct InclusiveRows<'v> {
+    values: &'v Values<'v>,
+    parts: Vec<StoredRows<'v>>,
+    combine: Combine,
+    steps: Vec<Step>,
+    /// Sums of the call paths that are entered and not left, the outermost first.
+    open: Vec<Option<Vec<f64>>>,
+    row: Vec<f64>,
+}
+
+impl InclusiveRows<'_> {
+    /// Returns the next row: a value for each location. `None` after the last one.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    #[expect(clippy::should_implement_trait, reason = "a cursor that lends its row and can fail")]
+    pub fn next(&mut self) -> Result<Option<(CnodeId, &[f64])>> {
+        while let Some(step) = self.steps.pop() {
+            let cnode = match step {
+                Step::Enter(cnode) => {
+                    self.open.push(None);
+                    self.steps.push(Step::Leave(cnode));
+                    let children = self.values.calls().children(cnode);
+                    self.steps.extend(children.iter().rev().map(|&child| Step::Enter(child)));
+                    continue;
+                }
+                Step::Leave(cnode) => CnodeId(cnode),
+            };
+            self.row.fill(self.combine.neutral());
+            let mut has_row = false;
+            for part in &self.parts {
+                has_row |= part.add_exclusive(self.values, cnode, &mut self.row)?;
+            }
+            if let Some(below) = self.open.pop().flatten() {
+                has_row = true;
+                combine_rows(self.combine, &mut self.row, &below);
+            }
+            if !has_row {
+                continue;
+            }
+            match self.open.last_mut() {
+                Some(Some(above)) => combine_rows(self.combine, above, &self.row),
+                Some(above) => *above = Some(self.row.clone()),
+                None => {}
+            }
+            return Ok(Some((cnode, &self.row)));
+        }
+        Ok(None)
+    }
+}
+
+fn combine_rows(combine: Combine, sum: &mut [f64], row: &[f64]) {
+    for (sum, &value) in sum.iter_mut().zip(row) {
+        *sum = combine.of(*sum, value);
+    }
+}
+
+impl Values<'_> {
+    /// Rows with exclusive values, of the call path alone.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn exclusive<'v>(&'v self, quantity: &Quantity) -> Result<ExclusiveRows<'v>> {
+        let parts = self.open(quantity)?;
+        let mut cnodes: Vec<usize> = parts.iter().flat_map(StoredRows::cnodes).collect();
+        cnodes.sort_unstable();
+        cnodes.dedup();
+        let row = vec![0.0; self.cube().locations.len()];
+        Ok(ExclusiveRows { values: self, parts, combine: quantity.combine, cnodes: cnodes.into_iter(), row })
+    }
+
+    /// Rows with inclusive values: of the call path with those below. In memory there is a row for each call path
+    /// between the current one and its root.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn inclusive<'v>(&'v self, quantity: &Quantity) -> Result<InclusiveRows<'v>> {
+        Ok(InclusiveRows {
+            values: self,
+            parts: self.open(quantity)?,
+            combine: quantity.combine,
+            steps: self.calls().roots().iter().rev().map(|&root| Step::Enter(root)).collect(),
+            open: Vec::new(),
+            row: vec![0.0; self.cube().locations.len()],
+        })
+    }
+
+    fn open<'v>(&'v self, quantity: &Quantity) -> Result<Vec<StoredRows<'v>>> {
+        match &quantity.source {
+            Source::Stored(metrics) => metrics.iter().map(|&metric| StoredRows::open(self, metric)).collect(),
+            Source::Nowhere(why) => Err(Error::new(format!("metric {}: {why}", quantity.name))),
+        }
+    }
+}

@@ -8,6 +8,7 @@
 
 pub mod cli;
 pub mod commands;
+mod cubepl;
 pub mod error;
 pub mod opened;
 pub mod output;

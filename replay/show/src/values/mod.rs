@@ -8,18 +8,23 @@
 //! below); values of times are seconds; and a quantity whose values cannot be computed says so with
 //! [`Quantity::obstacle`], and is never taken as 0.
 
+mod derived;
 mod pseudo;
 mod rows;
 mod stored;
 mod sums;
 
-use cubex::{Cube, DataType, Forest, Metric, MetricId, Report};
+use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 
 pub use pseudo::{DELAY, WAITING};
 pub use rows::{ExclusiveRows, InclusiveRows};
 pub use sums::Totals;
 
+use crate::cubepl::Programs;
 use crate::error::{Error, Result};
+
+/// What is printed in the place of values whose expression is not understood.
+const DERIVED: &str = "n/a (derived)";
 
 /// The unit of values.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,6 +121,10 @@ pub struct Quantity {
 enum Source {
     /// The sum of stored metrics; usually of one.
     Stored(Vec<MetricId>),
+    /// An expression, evaluated at each call path and location.
+    Derived(MetricId),
+    /// An expression, evaluated once for sums of other metrics, such as a ratio.
+    Postderived(MetricId),
     /// Nowhere: why not.
     Nowhere(&'static str),
 }
@@ -125,7 +134,7 @@ impl Quantity {
     pub fn obstacle(&self) -> Option<&'static str> {
         match self.source {
             Source::Nowhere(why) => Some(why),
-            Source::Stored(_) => None,
+            Source::Stored(_) | Source::Derived(_) | Source::Postderived(_) => None,
         }
     }
 }
@@ -135,12 +144,14 @@ impl Quantity {
 pub struct Values<'r> {
     report: &'r Report,
     calls: Forest,
+    programs: Programs,
 }
 
 impl<'r> Values<'r> {
     /// The values of a report.
     pub fn new(report: &'r Report) -> Values<'r> {
-        Values { report, calls: Forest::of_cnodes(report.cube()) }
+        let cube = report.cube();
+        Values { report, calls: Forest::of_cnodes(cube), programs: Programs::new(cube) }
     }
 
     /// The description of the report.
@@ -175,6 +186,12 @@ impl<'r> Values<'r> {
         })
     }
 
+    /// Whether a metric is to be shown: it is neither hidden nor switched off.
+    pub fn is_visible(&self, id: MetricId) -> bool {
+        let metric = self.cube().metrics.get(id.0);
+        metric.is_some_and(|metric| !metric.ghost && !metric.void && !self.programs.is_void(id))
+    }
+
     /// The quantity that a metric of the report is.
     pub fn of_metric(&self, id: MetricId) -> Quantity {
         let Some(metric) = self.cube().metrics.get(id.0) else {
@@ -182,10 +199,12 @@ impl<'r> Values<'r> {
             let (name, title, unit) = (String::new(), String::new(), Unit::Other(String::new()));
             return Quantity { name, title, unit, combine: Combine::Sum, metric: None, source: nowhere };
         };
-        let source = match metric.kind.is_derived() {
-            true => Source::Nowhere("n/a (derived)"),
-            false if !is_number(&metric.data_type) => Source::Nowhere("n/a (no number)"),
-            false => Source::Stored(vec![id]),
+        let source = match metric.kind {
+            kind if kind.is_derived() && !self.programs.is_understood(id) => Source::Nowhere(DERIVED),
+            MetricKind::Postderived => Source::Postderived(id),
+            kind if kind.is_derived() => Source::Derived(id),
+            _ if !is_number(&metric.data_type) => Source::Nowhere("n/a (no number)"),
+            _ => Source::Stored(vec![id]),
         };
         Quantity {
             name: metric.unique_name.clone(),

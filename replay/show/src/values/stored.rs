@@ -38,8 +38,18 @@ impl<'r> StoredRows<'r> {
         self.places.keys().copied()
     }
 
+    /// Whether stored values include the call paths below.
+    pub(super) fn is_inclusive(&self) -> bool {
+        self.is_inclusive
+    }
+
+    /// How rows become one.
+    pub(super) fn combine(&self) -> Combine {
+        self.combine
+    }
+
     /// The row as it is stored.
-    fn stored(&self, cnode: CnodeId) -> Result<Option<Vec<f64>>> {
+    pub(super) fn stored(&self, cnode: CnodeId) -> Result<Option<Vec<f64>>> {
         let Some(&row) = self.places.get(&cnode.0) else { return Ok(None) };
         Ok(self.reader.row(row)?.to_f64())
     }

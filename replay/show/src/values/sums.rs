@@ -1,9 +1,11 @@
 //! Sums of values: over locations by call path, and over call paths by location.
 
-use cubex::{CnodeId, Step};
+use cubex::{CnodeId, MetricId, Step};
+use rustc_hash::FxHashMap;
 
-use super::{Combine, Quantity, Values};
-use crate::error::Result;
+use super::{Combine, DERIVED, Quantity, Source, Values};
+use crate::cubepl::{Flavour, NotUnderstood};
+use crate::error::{Error, Result};
 
 /// Values of call paths, combined over locations. Positions are those of call paths.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +24,9 @@ impl Values<'_> {
     /// # Errors
     /// If the quantity has no values, or they cannot be read.
     pub fn totals(&self, quantity: &Quantity, is_selected: &[bool]) -> Result<Totals> {
+        if let Source::Postderived(metric) = quantity.source {
+            return self.totals_of_postderived(metric, is_selected);
+        }
         let combine = quantity.combine;
         let mut exclusive = vec![combine.neutral(); self.cube().cnodes.len()];
         let mut rows = self.exclusive(quantity)?;
@@ -57,8 +62,21 @@ impl Values<'_> {
     pub fn by_location(
         &self,
         quantity: &Quantity,
-        is_selected: impl Fn(CnodeId) -> bool,
+        is_selected: &dyn Fn(CnodeId) -> bool,
     ) -> Result<Vec<f64>> {
+        if let Source::Postderived(metric) = quantity.source {
+            let mut known = FxHashMap::default();
+            for needed in self.programs.needs(metric) {
+                known.insert(needed, self.by_location(&self.of_metric(needed), is_selected)?);
+            }
+            let mut operands = |metric, _| known.get(&metric).cloned().ok_or(NotUnderstood);
+            let row = self.programs.evaluate(self.cube(), metric, None, &mut operands);
+            let mut row = row.map_err(|NotUnderstood| self.obstacle(metric))?;
+            if let [number] = row[..] {
+                row = vec![number; self.cube().locations.len()];
+            }
+            return Ok(row);
+        }
         let combine = quantity.combine;
         let mut sums = vec![combine.neutral(); self.cube().locations.len()];
         let mut rows = self.exclusive(quantity)?;
@@ -70,5 +88,42 @@ impl Values<'_> {
             }
         }
         Ok(sums)
+    }
+
+    /// An expression of sums is evaluated for the sums of each call path, and for those of all.
+    fn totals_of_postderived(&self, metric: MetricId, is_selected: &[bool]) -> Result<Totals> {
+        let mut known = FxHashMap::default();
+        for needed in self.programs.needs(metric) {
+            known.insert(needed, self.totals(&self.of_metric(needed), is_selected)?);
+        }
+        let evaluate = |cnode: Option<CnodeId>, same: Flavour| {
+            let mut operands = |metric, flavour| {
+                let totals = known.get(&metric).ok_or(NotUnderstood)?;
+                let flavour = if flavour == Flavour::Same { same } else { flavour };
+                Ok(vec![match (cnode, flavour) {
+                    (None, _) => totals.all,
+                    (Some(cnode), Flavour::Exclusive) => totals.exclusive[cnode.0],
+                    (Some(cnode), _) => totals.inclusive[cnode.0],
+                }])
+            };
+            match self.programs.evaluate(self.cube(), metric, cnode, &mut operands).as_deref() {
+                Ok(&[number]) => Ok(number),
+                _ => Err(self.obstacle(metric)),
+            }
+        };
+        let of_all = |flavour| {
+            let cnodes = (0..self.cube().cnodes.len()).map(|cnode| evaluate(Some(CnodeId(cnode)), flavour));
+            cnodes.collect::<Result<Vec<f64>>>()
+        };
+        Ok(Totals {
+            exclusive: of_all(Flavour::Exclusive)?,
+            inclusive: of_all(Flavour::Inclusive)?,
+            all: evaluate(None, Flavour::Inclusive)?,
+        })
+    }
+
+    fn obstacle(&self, metric: MetricId) -> Error {
+        let name = self.cube().metrics.get(metric.0).map_or("", |metric| &metric.unique_name);
+        Error::obstacle(name, DERIVED)
     }
 }

@@ -29,12 +29,15 @@ struct Cli {
 enum Command {
     /// Show the call tree with values of metrics
     Tree(commands::tree::Args),
+    /// Show values by rank, node or place in a topology, and how unequal they are
+    Ranks(commands::ranks::Args),
 }
 
 impl Command {
     fn run(&self, output: &mut Output<'_>) -> Result<Status> {
         match self {
             Command::Tree(args) => commands::tree::run(args, output),
+            Command::Ranks(args) => commands::ranks::run(args, output),
         }
     }
 }

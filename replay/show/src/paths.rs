@@ -28,9 +28,16 @@ pub fn names(cube: &Cube, cnode: CnodeId) -> Vec<&str> {
     names
 }
 
-/// A call path for people: its names with slashes between them.
+/// Names of a path that are shown: more are as many as nobody reads, and paths of all calls would take memory for a product.
+const SHOWN: usize = 128;
+
+/// A call path for people: its names with slashes between them. The middle of a very deep one is left out.
 pub fn path(cube: &Cube, cnode: CnodeId) -> String {
-    names(cube, cnode).join("/")
+    let mut names = names(cube, cnode);
+    if names.len() > SHOWN {
+        names.splice(SHOWN / 2..names.len() - SHOWN / 2, ["…"]);
+    }
+    names.join("/")
 }
 
 /// A call path as a glob that matches those of the same names and no others.

@@ -2,4 +2,5 @@
 //!
 //! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
 
+pub mod ranks;
 pub mod tree;

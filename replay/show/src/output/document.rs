@@ -155,6 +155,8 @@ pub enum Cell {
     Words(Line),
     /// A number of a unit.
     Number(f64, Unit),
+    /// A number of a unit where most are 0: a 0 is `·` in text.
+    Sparse(f64, Unit),
     /// A share from 0 to 1; a number in JSON and CSV.
     Share(f64),
     /// An integer.
@@ -164,11 +166,6 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A number, or what is in its place.
-    pub fn number(value: Option<f64>, unit: &Unit) -> Cell {
-        value.map_or(Cell::Nothing, |value| Cell::Number(value, unit.clone()))
-    }
-
     /// A count of things.
     pub fn count(count: usize) -> Cell {
         Cell::Integer(i64::try_from(count).unwrap_or(i64::MAX))

@@ -52,7 +52,7 @@ impl<'t> TextColumn<'t> {
         let cells: Vec<&Cell> = table.rows.iter().filter_map(|row| row.get(at)).collect();
         let is_name = cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Node { .. }));
         let seconds = cells.iter().filter_map(|cell| match cell {
-            Cell::Number(value, Unit::Seconds) => Some(value.abs()),
+            Cell::Number(value, Unit::Seconds) | Cell::Sparse(value, Unit::Seconds) => Some(value.abs()),
             _ => None,
         });
         let decimals = numbers::decimals(seconds.fold(0.0, f64::max));
@@ -76,11 +76,11 @@ impl<'t> TextColumn<'t> {
     /// What a cell other than a node has to show.
     fn content(&self, cell: &Cell, screen: &Screen) -> Line {
         match cell {
-            Cell::Nothing => Line::styled(screen.shown("·"), Style::Dim),
+            Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
             Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
             Cell::Name(name) | Cell::Node { name, .. } => Line::from(screen.shown(name)),
             Cell::Words(line) => shown(line, screen),
-            Cell::Number(value, unit) => {
+            Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
                 Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
             }
             Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
@@ -181,6 +181,9 @@ fn stacked(table: &Table, columns: &[TextColumn<'_>], screen: &Screen) -> Vec<Li
         }
         for column in columns.iter().filter(|column| !column.is_name) {
             let content = column.content(column.cells[row], screen);
+            if line_width(&content) == 0 {
+                continue;
+            }
             let columns = line_width(&content);
             let room = screen.width.saturating_sub(columns + GAP + 1);
             let title = cut(&column.title, room, screen.dots());

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -15,10 +16,21 @@ use crate::status::Status;
 ///
 /// Exit status: 0 done; 1 a gate failed; 2 anything else.
 #[derive(Parser, Debug)]
-#[command(name = "replay-show", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "replay-show",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_negates_reqs = true,
+    override_usage = "replay-show [OPTIONS] FILE\n       replay-show [OPTIONS] COMMAND ..."
+)]
 struct Cli {
+    /// The report (.cubex), or an experiment directory
+    #[arg(required = true)]
+    file: Option<PathBuf>,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -27,6 +39,8 @@ struct Cli {
 /// Commands. Each has its arguments and its `run` in its own file.
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Explain a metric: what it means, when it is large, what to do
+    Explain(commands::explain::Args),
     /// Show the call tree with values of metrics
     Tree(commands::tree::Args),
     /// Show values by rank, node or place in a topology, and how unequal they are
@@ -36,6 +50,7 @@ enum Command {
 impl Command {
     fn run(&self, output: &mut Output<'_>) -> Result<Status> {
         match self {
+            Command::Explain(args) => commands::explain::run(args, output),
             Command::Tree(args) => commands::tree::run(args, output),
             Command::Ranks(args) => commands::ranks::run(args, output),
         }
@@ -60,7 +75,13 @@ pub fn run(
         Err(answer) => return tell(&answer, surroundings, results, messages),
     };
     let mut output = Output::new(&cli.output, surroundings, results, messages);
-    match cli.command.run(&mut output) {
+    let done = match (&cli.command, &cli.file) {
+        (Some(command), _) => command.run(&mut output),
+        (None, Some(file)) => commands::first::run(file, &mut output),
+        // The parser has refused this.
+        (None, None) => Ok(Status::Failed),
+    };
+    match done {
         Ok(status) => status,
         Err(error) => {
             output.warn(error);

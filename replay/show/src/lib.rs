@@ -12,6 +12,7 @@ mod cubepl;
 pub mod error;
 pub mod opened;
 pub mod output;
+pub mod overview;
 pub mod paths;
 pub mod places;
 pub mod status;

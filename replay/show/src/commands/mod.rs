@@ -2,5 +2,7 @@
 //!
 //! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
 
+pub mod explain;
+pub mod first;
 pub mod ranks;
 pub mod tree;

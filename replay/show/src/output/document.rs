@@ -159,6 +159,8 @@ pub enum Cell {
     Sparse(f64, Unit),
     /// A share from 0 to 1; a number in JSON and CSV.
     Share(f64),
+    /// How often one number is in another one.
+    Ratio(f64),
     /// An integer.
     Integer(i64),
     /// A value that only scripts need.

@@ -84,6 +84,7 @@ impl<'t> TextColumn<'t> {
                 Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
             }
             Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
+            Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
             Cell::Integer(number) => Line::from(number.to_string()),
             Cell::Data(_) => Line::default(),
         }

@@ -63,7 +63,7 @@ pub(super) fn add(columns: &[ColumnOf], screen: &Screen, document: &mut Document
         add(name, &|it, unit| number(it.quartiles[at], unit));
     }
     add("most / mean", &|it, _| match it.mean > 0.0 {
-        true => number(it.quartiles[4] / it.mean, &Unit::Other(String::new())),
+        true => Cell::Ratio(it.quartiles[4] / it.mean),
         false => Cell::Nothing,
     });
     document.gap();

@@ -20,11 +20,16 @@ pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen,
     let legend = format!("{}: 9 is {most_text}, 0 less than a tenth of it, blank: nobody", quantity.title);
     document.text(Line::styled(legend, Style::Dim));
     let mut slices: Vec<(&[u64], Vec<(usize, usize, f64)>)> = Vec::new();
+    // One dimension, or a last one with a single place, is drawn as a line.
+    let last = |group: &Group| {
+        group.position.as_ref().and_then(|it| it.get(1.max(it.len().saturating_sub(1))).copied())
+    };
+    let is_column = groups.iter().all(|group| last(group).unwrap_or(0) == 0);
     for (group, &value) in groups.iter().zip(sums) {
         let Some(position) = &group.position else { continue };
         let (slice, place) = position.split_at(position.len().saturating_sub(2));
         let number = |at: usize| place.get(at).and_then(|&number| usize::try_from(number).ok()).unwrap_or(0);
-        let (row, column) = if place.len() > 1 { (number(0), number(1)) } else { (0, number(0)) };
+        let (row, column) = if is_column { (0, number(0)) } else { (number(0), number(1)) };
         match slices.last_mut().filter(|(last, _)| *last == slice) {
             Some((_, cells)) => cells.push((row, column, value)),
             None => slices.push((slice, vec![(row, column, value)])),

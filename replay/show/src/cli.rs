@@ -45,6 +45,12 @@ enum Command {
     Tree(commands::tree::Args),
     /// Show values by rank, node or place in a topology, and how unequal they are
     Ranks(commands::ranks::Args),
+    /// Show locations over time
+    Time(commands::time::Args),
+    /// Show the severest waits, and how each came about
+    Waits(commands::waits::Args),
+    /// Show who communicates with whom, and on which pairs they wait
+    Matrix(commands::matrix::Args),
 }
 
 impl Command {
@@ -53,6 +59,9 @@ impl Command {
             Command::Explain(args) => commands::explain::run(args, output),
             Command::Tree(args) => commands::tree::run(args, output),
             Command::Ranks(args) => commands::ranks::run(args, output),
+            Command::Time(args) => commands::time::run(args, output),
+            Command::Waits(args) => commands::waits::run(args, output),
+            Command::Matrix(args) => commands::matrix::run(args, output),
         }
     }
 }

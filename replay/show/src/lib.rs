@@ -16,4 +16,5 @@ pub mod overview;
 pub mod paths;
 pub mod places;
 pub mod status;
+pub mod tables;
 pub mod values;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cubex::{Cube, Report};
+use cubex::{Cube, Members, Report};
 use details::Table;
 use details::manifest::{MANIFEST, Manifest, member};
 
@@ -21,6 +21,8 @@ pub struct Opened {
     pub report: Report,
     /// The manifest of its details: `None` in reports of other programs and without details, or if it is damaged.
     pub manifest: Option<Manifest>,
+    /// Details beside the report, if it has none itself.
+    beside: Option<Members>,
 }
 
 impl Opened {
@@ -32,15 +34,34 @@ impl Opened {
     pub fn open(path: &Path, output: &mut Output<'_>) -> Result<Opened> {
         let path = report_at(path)?;
         let report = Report::open(&path)?;
-        let manifest = match manifest(&report) {
-            Ok(manifest) => manifest,
-            Err(error) => {
-                let error = error.in_file(&path);
-                output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
-                None
-            }
-        };
-        Ok(Opened { path, report, manifest })
+        let mut opened = Opened { path, report, manifest: None, beside: None };
+        if let Err(error) = opened.open_details() {
+            output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
+        }
+        Ok(opened)
+    }
+
+    /// Reads the manifest, in the report or beside it.
+    fn open_details(&mut self) -> Result<()> {
+        let is_inside = self.report.members().any(|name| name == MANIFEST);
+        let beside = self.path.with_extension("details");
+        if !is_inside && beside.is_file() {
+            self.beside = Some(Members::open(&beside)?);
+        }
+        if let Some(bytes) = self.member(MANIFEST)? {
+            let manifest = Manifest::parse(&bytes);
+            let wrong = |error| Error::new(format!("member {error}")).in_file(&self.path);
+            self.manifest = Some(manifest.map_err(wrong)?);
+        }
+        Ok(())
+    }
+
+    /// The contents of a member of the report, or of the details beside it.
+    fn member(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(match &self.beside {
+            Some(members) => members.read(name)?,
+            None => self.report.member(name)?,
+        })
     }
 
     /// The description of the report.
@@ -54,7 +75,7 @@ impl Opened {
     /// If it cannot be read, or is damaged.
     pub fn table(&self, name: &str) -> Result<Option<Table>> {
         let member = member(name);
-        let Some(bytes) = self.report.member(&member)? else { return Ok(None) };
+        let Some(bytes) = self.member(&member)? else { return Ok(None) };
         let table = details::parse(&bytes);
         let table =
             table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
@@ -73,7 +94,7 @@ impl Opened {
                 let path = self.path.display();
                 Err(Error::new(format!(
                     "{path}: no member {missing}, which this command needs: \
-                     replay-analyze EXPERIMENT writes reports with details, unless it is told --details none"
+                     replay-analyze EXPERIMENT writes reports with details, but not with --details none"
                 )))
             }
         }
@@ -93,9 +114,4 @@ fn report_at(path: &Path) -> Result<PathBuf> {
             "{path}: no report in this directory, expected one of {names}: replay-analyze {path} writes one"
         ))
     })
-}
-
-fn manifest(report: &Report) -> Result<Option<Manifest>> {
-    let Some(bytes) = report.member(MANIFEST)? else { return Ok(None) };
-    Manifest::parse(&bytes).map(Some).map_err(|error| Error::new(format!("member {error}")))
 }

@@ -18,6 +18,9 @@ const CLASSES: usize = 8;
 /// The least share of a class that is named.
 const LEAST: f64 = 0.005;
 
+/// Cells of the line over time.
+const OVER_TIME: usize = 80;
+
 /// Columns of the longest bar.
 const BAR: usize = 30;
 
@@ -39,6 +42,16 @@ pub fn run(file: &PathBuf, output: &mut Output<'_>) -> Result<Status> {
     add_actions(&values, &overview.actions, &mut document);
     document.gap();
     add_classes(&overview, output.screen(), &mut document);
+    match crate::commands::time::waiting_line(&opened, output.screen(), OVER_TIME.min(output.screen().width))
+    {
+        Ok(None) => {}
+        Ok(Some(line)) => {
+            document.gap();
+            document.text(Line::styled("Waiting over time", Style::Dim));
+            document.picture(Line::styled(line, Style::Wait));
+        }
+        Err(error) => output.warn(format!("{}: {error}; shown without", opened.path.display())),
+    }
     add_trust(&opened, &overview, &mut document);
     document.gap();
     document.text(Line::styled(more(&opened, &overview), Style::Dim));
@@ -112,8 +125,7 @@ fn add_classes(overview: &Overview, screen: &Screen, document: &mut Document) {
         Column::data("role"),
     ];
     let mut table = Table::new("classes", columns);
-    let shares = overview.classes.iter().map(|class| overview.run.share(class.seconds));
-    let most = shares.fold(0.0, f64::max);
+    let most = overview.classes.iter().map(|class| class.share).fold(0.0, f64::max);
     let bar = |share: f64| {
         let sign = if screen.is_unicode { "▇" } else { "#" };
         #[expect(
@@ -125,11 +137,12 @@ fn add_classes(overview: &Overview, screen: &Screen, document: &mut Document) {
             if most > 0.0 { (BAR as f64 * share / most).clamp(0.0, BAR as f64).round() as usize } else { 0 };
         Cell::Words(sign.repeat(length).into())
     };
-    let mut rest = 0.0;
+    let (mut rest, mut rest_share) = (0.0, 0.0);
     for (at, class) in overview.classes.iter().enumerate() {
-        let share = overview.run.share(class.seconds);
+        let share = class.share;
         if at >= CLASSES || share.abs() < LEAST {
             rest += class.seconds;
+            rest_share += share;
             continue;
         }
         table.rows.push(vec![
@@ -142,7 +155,7 @@ fn add_classes(overview: &Overview, screen: &Screen, document: &mut Document) {
         ]);
     }
     if rest != 0.0 {
-        let share = overview.run.share(rest);
+        let share = rest_share;
         table.rows.push(vec![
             Cell::Name("other".into()),
             Cell::Share(share),

@@ -4,5 +4,8 @@
 
 pub mod explain;
 pub mod first;
+pub mod matrix;
 pub mod ranks;
+pub mod time;
 pub mod tree;
+pub mod waits;

@@ -21,13 +21,18 @@ pub struct ClassTime {
     pub role: String,
     /// Seconds.
     pub seconds: f64,
+    /// The share of all classes, from 0 to 1.
+    pub share: f64,
 }
 
 /// Name, title, role, metrics added and subtracted: classes of reports that do not say which they have.
 type Known = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
+/// The class of the program's own work.
+const COMPUTE: &str = "compute";
+
 const KNOWN: [Known; 9] = [
-    ("compute", "Computation", "work", &["comp"], &[]),
+    (COMPUTE, "Computation", "work", &["comp"], &[]),
     ("offload", "Offload", "work", &["cuda_time", "opencl_time", "openacc_time"], &[]),
     ("messages", "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
     (
@@ -87,9 +92,23 @@ pub fn classes(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Cl
             }
         }
         let Class { name, title, role, .. } = class;
-        times.push(ClassTime { name, title, role, seconds });
+        times.push(ClassTime { name, title, role, seconds, share: 0.0 });
+    }
+    if opened.manifest.is_some() {
+        leave_out_start(run, &mut times);
     }
     Ok(largest(times))
+}
+
+/// Takes from the computation what lies before `MPI_Init` or after `MPI_Finalize`: metrics have no times, but the run has.
+fn leave_out_start(run: &Run, times: &mut [ClassTime]) {
+    let all: f64 = times.iter().map(|class| class.seconds).sum();
+    let outside = all - run.with_idle - run.not_recorded;
+    if let Some(compute) =
+        times.iter_mut().find(|class| class.name == COMPUTE).filter(|it| it.seconds > outside)
+    {
+        compute.seconds -= outside;
+    }
 }
 
 /// The sum of a metric, or of a part of it: `METRIC@GLOB`.
@@ -172,6 +191,7 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
                 title: title.into(),
                 role: role.into(),
                 seconds: *seconds,
+                share: 0.0,
             }),
         }
     }
@@ -180,6 +200,10 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
 
 fn largest(mut times: Vec<ClassTime>) -> Vec<ClassTime> {
     times.retain(|class| class.seconds != 0.0);
+    let all: f64 = times.iter().map(|class| class.seconds).sum();
+    for class in &mut times {
+        class.share = if all > 0.0 { class.seconds / all } else { 0.0 };
+    }
     times.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     times
 }

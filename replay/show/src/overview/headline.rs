@@ -63,7 +63,7 @@ fn rule(values: &Values<'_>, run: &Run, actions: &[Action]) -> Result<String> {
     if waiting >= WAITING {
         return waiting_sentence(values, run, waiting, actions);
     }
-    let idle = run.share(run.sum_of(values, "omp_idle_threads")?);
+    let idle = run.sum_of(values, "omp_idle_threads")? / run.with_idle;
     if idle >= IDLE {
         let place = largest(values, run, "omp_idle_threads")?
             .map_or(String::new(), |path| format!(", most in {path}"));

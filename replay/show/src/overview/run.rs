@@ -15,6 +15,8 @@ const START_UP: [&str; 3] = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"];
 pub struct Run {
     /// Of all threads.
     pub total: f64,
+    /// The same with the time of threads that were idle: between parallel regions these have no events.
+    pub with_idle: f64,
     /// The longest one of a thread.
     pub length: f64,
     /// In MPI.
@@ -43,15 +45,18 @@ impl Run {
         let threads = is_thread.iter().filter(|is_thread| **is_thread).count();
         if let Some(manifest) = &opened.manifest {
             let summary = &manifest.summary;
-            return Ok(Run {
+            let mut run = Run {
                 total: summary.run,
+                with_idle: summary.run,
                 length: summary.length,
                 mpi: summary.mpi,
                 waiting: Some(summary.waiting),
                 not_recorded: summary.not_recorded,
                 threads: usize::try_from(summary.locations).unwrap_or(threads),
                 is_between,
-            });
+            };
+            run.with_idle += run.sum_of(values, "omp_idle_threads")?;
+            return Ok(run);
         }
         let mut run =
             Run { total: 0.0, length: 0.0, mpi: 0.0, waiting: None, not_recorded: 0.0, threads, is_between };
@@ -61,6 +66,7 @@ impl Run {
             (run.total, run.length) =
                 times.fold((0.0, 0.0), |(sum, most), (&time, _)| (sum + time, time.max(most)));
         }
+        run.with_idle = run.total;
         run.mpi = match values.find("mpi").filter(|metric| metric.obstacle().is_none()) {
             Some(mpi) => run.sum(values, &mpi)?.unwrap_or(0.0),
             // A profile without a metric for it: time in functions of MPI.

@@ -22,4 +22,5 @@ mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;
+mod show;
 mod support;

@@ -51,6 +51,9 @@ enum Command {
     Waits(commands::waits::Args),
     /// Show who communicates with whom, and on which pairs they wait
     Matrix(commands::matrix::Args),
+    /// Write manual pages and completions of shells
+    #[command(hide = true)]
+    Manual(commands::manual::Args),
 }
 
 impl Command {
@@ -62,13 +65,9 @@ impl Command {
             Command::Time(args) => commands::time::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
+            Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }
     }
-}
-
-/// The command line, for manual pages and completions.
-pub fn command() -> clap::Command {
-    Cli::command()
 }
 
 /// Runs the program: `arguments` begin with its name; results and messages go to the writers.

@@ -17,5 +17,5 @@ fn values_are_inclusive_sums_over_locations() {
     maker.write(&path, &[]);
     let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "time"]);
     assert_eq!(printed.status, Status::Done, "{}", printed.messages);
-    assert_eq!(printed.results, "              time\nmain       4.500 s\nmain/work  2.500 s\n");
+    assert_eq!(printed.results, "            time\nmain     4.500 s\n└─ work  2.500 s\n");
 }

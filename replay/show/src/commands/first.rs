@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::opened::Opened;
-use crate::output::{Cell, Column, Document, Line, Output, Screen, Style, Table, numbers};
+use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
 use crate::overview::{Action, Overview};
 use crate::paths;
 use crate::status::Status;
@@ -20,9 +20,6 @@ const LEAST: f64 = 0.005;
 
 /// Cells of the line over time.
 const OVER_TIME: usize = 80;
-
-/// Columns of the longest bar.
-const BAR: usize = 30;
 
 /// Prints the first screen of a report.
 ///
@@ -41,7 +38,7 @@ pub fn run(file: &PathBuf, output: &mut Output<'_>) -> Result<Status> {
     }
     add_actions(&values, &overview.actions, &mut document);
     document.gap();
-    add_classes(&overview, output.screen(), &mut document);
+    add_classes(&overview, &mut document);
     match crate::commands::time::waiting_line(&opened, output.screen(), OVER_TIME.min(output.screen().width))
     {
         Ok(None) => {}
@@ -115,7 +112,7 @@ fn place(values: &Values<'_>, action: &Action) -> Option<String> {
     region.begin_line.filter(|_| !region.module.is_empty()).map(|line| format!("{}:{line}", region.module))
 }
 
-fn add_classes(overview: &Overview, screen: &Screen, document: &mut Document) {
+fn add_classes(overview: &Overview, document: &mut Document) {
     let columns = vec![
         Column::new("title", "Where time went"),
         Column::new("share", ""),
@@ -126,17 +123,7 @@ fn add_classes(overview: &Overview, screen: &Screen, document: &mut Document) {
     ];
     let mut table = Table::new("classes", columns);
     let most = overview.classes.iter().map(|class| class.share).fold(0.0, f64::max);
-    let bar = |share: f64| {
-        let sign = if screen.is_unicode { "▇" } else { "#" };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 0 to the columns of a bar"
-        )]
-        let length =
-            if most > 0.0 { (BAR as f64 * share / most).clamp(0.0, BAR as f64).round() as usize } else { 0 };
-        Cell::Words(sign.repeat(length).into())
-    };
+    let bar = |share: f64| Cell::Bar(if most > 0.0 { share / most } else { 0.0 });
     let (mut rest, mut rest_share) = (0.0, 0.0);
     for (at, class) in overview.classes.iter().enumerate() {
         let share = class.share;

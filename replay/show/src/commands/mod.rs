@@ -4,6 +4,7 @@
 
 pub mod explain;
 pub mod first;
+pub mod manual;
 pub mod matrix;
 pub mod ranks;
 pub mod time;

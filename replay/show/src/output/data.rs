@@ -76,7 +76,7 @@ fn data_columns(table: &Table) -> impl Iterator<Item = Option<&str>> {
 
 fn value(cell: &Cell) -> Value {
     match cell {
-        Cell::Nothing | Cell::Obstacle(_) => Value::Null,
+        Cell::Nothing | Cell::Obstacle(_) | Cell::Bar(_) => Value::Null,
         Cell::Name(name) | Cell::Node { name, .. } => name.as_str().into(),
         Cell::Words(line) => line.spans.iter().map(|span| span.text.as_str()).collect::<String>().into(),
         // Not a number, or infinite: null.
@@ -90,7 +90,7 @@ fn value(cell: &Cell) -> Value {
 
 fn field(cell: &Cell) -> String {
     match cell {
-        Cell::Nothing | Cell::Obstacle(_) => String::new(),
+        Cell::Nothing | Cell::Obstacle(_) | Cell::Bar(_) => String::new(),
         Cell::Name(text) | Cell::Node { name: text, .. } => name(text),
         Cell::Words(line) => name(&line.spans.iter().map(|span| span.text.as_str()).collect::<String>()),
         Cell::Number(value, _) | Cell::Sparse(value, _) | Cell::Share(value) | Cell::Ratio(value) => {

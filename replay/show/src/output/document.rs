@@ -163,6 +163,8 @@ pub enum Cell {
     Ratio(f64),
     /// An integer.
     Integer(i64),
+    /// A bar, from 0 to 1: as long as there is room, and not there if there is none. Not for scripts.
+    Bar(f64),
     /// A value that only scripts need.
     Data(Value),
 }

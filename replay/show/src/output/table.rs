@@ -14,12 +14,17 @@ const GAP: usize = 2;
 /// The least room for names beside numbers. With less, each number stands in a line of its own.
 const LEAST_NAME: usize = 12;
 
+/// Columns of the longest bar, and of a bar that says something.
+const LONGEST_BAR: usize = 30;
+const SHORTEST_BAR: usize = 5;
+
 /// A table as lines.
 pub(super) fn render(table: &Table, screen: &Screen) -> Vec<Line> {
-    let columns: Vec<TextColumn<'_>> = (0..table.columns.len())
+    let mut columns: Vec<TextColumn<'_>> = (0..table.columns.len())
         .filter(|&at| table.columns[at].shown != Shown::DataOnly)
         .map(|at| TextColumn::new(table, at, screen))
         .collect();
+    fit_bars(&mut columns, screen);
     let fixed: usize = columns.iter().filter(|column| !column.is_name).map(|column| column.width).sum();
     let names: Vec<&TextColumn<'_>> = columns.iter().filter(|column| column.is_name).collect();
     let gaps = GAP * columns.len().saturating_sub(1);
@@ -34,6 +39,27 @@ pub(super) fn render(table: &Table, screen: &Screen) -> Vec<Line> {
     }
     lines.extend((0..table.rows.len()).map(|row| row_line(&columns, &rooms, screen, Some(row))));
     lines
+}
+
+/// Makes bars as long as there is room beside everything else, or leaves them out.
+fn fit_bars(columns: &mut Vec<TextColumn<'_>>, screen: &Screen) {
+    let is_bar = |column: &TextColumn<'_>| column.cells.iter().any(|cell| matches!(cell, Cell::Bar(_)));
+    let others: usize =
+        columns.iter().filter(|column| !is_bar(column)).map(|column| column.width + GAP).sum();
+    let room = screen.width.saturating_sub(others).min(LONGEST_BAR);
+    columns.retain(|column| !is_bar(column) || room >= SHORTEST_BAR);
+    for column in columns.iter_mut().filter(|column| is_bar(column)) {
+        column.width = room;
+    }
+}
+
+/// A bar of at most so many columns.
+fn bar(share: f64, columns: usize, screen: &Screen) -> Line {
+    let sign = if screen.is_unicode { "▇" } else { "#" };
+    #[expect(clippy::cast_precision_loss, reason = "columns of a screen")]
+    let length = (share.clamp(0.0, 1.0) * columns as f64).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the columns")]
+    Line::from(sign.repeat(length as usize))
 }
 
 /// A column that text shows.
@@ -86,13 +112,14 @@ impl<'t> TextColumn<'t> {
             Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
             Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
             Cell::Integer(number) => Line::from(number.to_string()),
+            Cell::Bar(share) => bar(*share, LONGEST_BAR, screen),
             Cell::Data(_) => Line::default(),
         }
     }
 
     /// Whether contents end where the column does.
     fn is_right(&self) -> bool {
-        !self.is_name && !self.cells.iter().any(|cell| matches!(cell, Cell::Words(_)))
+        !self.is_name && !self.cells.iter().any(|cell| matches!(cell, Cell::Words(_) | Cell::Bar(_)))
     }
 }
 
@@ -143,18 +170,20 @@ fn fitted(column: &TextColumn<'_>, row: usize, room: usize, screen: &Screen) -> 
     let cell = column.cells[row];
     match cell {
         Cell::Node { above, is_followed, name } => {
-            let branch = branch(above, *is_followed, room, screen);
-            let name = cut(&screen.shown(name), room.saturating_sub(width(&branch)), screen.dots());
+            let shown = screen.shown(name);
+            let branch = branch(above, *is_followed, room, width(&shown), screen);
+            let name = cut(&shown, room.saturating_sub(width(&branch)), screen.dots());
             Line::styled(branch, Style::Dim).and(name, Style::Plain)
         }
         Cell::Name(name) => Line::from(cut(&screen.shown(name), room, screen.dots())),
+        Cell::Bar(share) => bar(*share, room, screen),
         cell => column.content(cell, screen),
     }
 }
 
-/// The lines from a node to those around it. Deep ones take half of the room at most: the levels that are left out are
-/// counted.
-fn branch(above: &[bool], is_followed: Option<bool>, room: usize, screen: &Screen) -> String {
+/// The lines from a node to those around it. If they leave no room for a name of so many columns, they take half of the room at
+/// most: the levels that are left out are counted.
+fn branch(above: &[bool], is_followed: Option<bool>, room: usize, name: usize, screen: &Screen) -> String {
     let Some(is_followed) = is_followed else { return String::new() };
     let [through, space, fork, end] = match screen.is_unicode {
         true => ["│  ", "   ", "├─ ", "└─ "],
@@ -162,7 +191,7 @@ fn branch(above: &[bool], is_followed: Option<bool>, room: usize, screen: &Scree
     };
     let levels = (room / 6).saturating_sub(1);
     let own = if is_followed { fork } else { end };
-    if above.len() <= levels {
+    if above.len() <= levels || 3 * (above.len() + 1) + name <= room {
         let lines = above.iter().map(|&is_followed| if is_followed { through } else { space });
         return lines.chain([own]).collect();
     }
@@ -181,6 +210,9 @@ fn stacked(table: &Table, columns: &[TextColumn<'_>], screen: &Screen) -> Vec<Li
             lines.push(fitted(column, row, screen.width, screen));
         }
         for column in columns.iter().filter(|column| !column.is_name) {
+            if matches!(column.cells[row], Cell::Bar(_)) {
+                continue;
+            }
             let content = column.content(column.cells[row], screen);
             if line_width(&content) == 0 {
                 continue;

@@ -4,7 +4,7 @@ use cubex::CnodeId;
 use details::manifest::Class;
 
 use super::Run;
-use crate::error::{Error, Result, or_obstacle};
+use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::paths::Glob;
 use crate::places;
@@ -77,12 +77,12 @@ const WORK_OF_OPENMP: [&str; 8] =
 /// # Errors
 /// If values cannot be read.
 pub fn classes(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
-    let listed =
-        match opened.manifest.as_ref().map(|manifest| &manifest.classes).filter(|list| !list.is_empty()) {
-            Some(classes) => classes.clone(),
-            None if values.find("mpi").is_some() || values.find("comp").is_some() => known(),
-            None => return by_paradigm(values, run),
-        };
+    let of_manifest = opened.manifest.as_ref().map(|manifest| &manifest.classes);
+    let listed = match of_manifest.filter(|list| !list.is_empty() && list.iter().all(is_understood)) {
+        Some(classes) => classes.clone(),
+        None if values.find("mpi").is_some() || values.find("comp").is_some() => known(),
+        None => return by_paradigm(values, run),
+    };
     let mut times = Vec::new();
     for class in listed {
         let mut seconds = 0.0;
@@ -100,6 +100,12 @@ pub fn classes(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Cl
     Ok(largest(times))
 }
 
+/// Whether the parts of metrics that a class names are globs.
+fn is_understood(class: &Class) -> bool {
+    let mut globs = class.adds.iter().chain(&class.subtracts).filter_map(|name| name.split_once('@'));
+    globs.all(|(_, glob)| Glob::parse(glob).is_ok())
+}
+
 /// Takes from the computation what lies before `MPI_Init` or after `MPI_Finalize`: metrics have no times, but the run has.
 fn leave_out_start(run: &Run, times: &mut [ClassTime]) {
     let all: f64 = times.iter().map(|class| class.seconds).sum();
@@ -114,9 +120,7 @@ fn leave_out_start(run: &Run, times: &mut [ClassTime]) {
 /// The sum of a metric, or of a part of it: `METRIC@GLOB`.
 fn sum(values: &Values<'_>, run: &Run, name: &str) -> Result<f64> {
     let Some((metric, glob)) = name.split_once('@') else { return run.sum_of(values, name) };
-    let selected =
-        Glob::parse(glob).map_err(|error| Error::new(format!("class of the manifest: {error}")))?;
-    let selected = selected.select(values);
+    let selected = Glob::parse(glob)?.select(values);
     let Some(quantity) = values.find(metric) else { return Ok(0.0) };
     let row = values.by_location(&quantity, &|cnode| run.is_between[cnode.0] && selected[cnode.0]);
     let is_thread = places::threads(values.cube());

@@ -1,5 +1,7 @@
 //! What tests of several commands need: reports, and the program in this process.
 
+pub(crate) mod example;
+
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -40,13 +40,13 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
     }
     sums.sort_by_key(|sum| sum.class);
     let columns = vec![
-        Column::new("size", "bytes of a message"),
+        Column::new("size", "size"),
         Column::new("messages", "messages"),
         Column::new("bytes", "bytes"),
-        Column::new("late_sender", "receivers waited"),
-        Column::new("late_receiver", "senders waited"),
+        Column::new("late_sender", "late sender"),
+        Column::new("late_receiver", "late receiver"),
         Column::new("fastest", "fastest"),
-        Column::new("mean", "mean of others"),
+        Column::new("mean", "mean"),
     ];
     let mut shown = Table::new("sizes", columns);
     let of = |ticks: i64| seconds(manifest, ticks);
@@ -63,7 +63,7 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
         ]);
     }
     document.table(shown);
-    let text = "Fastest and mean are of messages for which nobody waited, from the begin of the send to the end of the receive.";
+    let text = "Sizes are at least half of what they are under. Fastest and mean are of messages for which nobody waited, from the begin of the send to the end of the receive.";
     document.text(Line::styled(text, Style::Dim));
     let keys = [
         "path",
@@ -107,9 +107,7 @@ fn number(bytes: i64) -> Cell {
 fn range(class: u32) -> String {
     match class {
         0 => "none".into(),
-        class => {
-            let (from, to) = (2_f64.powi(class.cast_signed() - 1), 2_f64.powi(class.cast_signed()));
-            format!("{} to under {}", numbers::bytes(from), numbers::bytes(to))
-        }
+        // Half of it at least: that is the class below.
+        class => format!("under {}", numbers::bytes(2_f64.powi(class.cast_signed()))),
     }
 }

@@ -1,14 +1,11 @@
 //! How unequal values are: quartiles, imbalance, and a histogram of the first metric.
 
 use super::ColumnOf;
-use crate::output::{Cell, Column, Document, Line, Screen, Style, Table};
+use crate::output::{Cell, Column, Document, Line, Style, Table};
 use crate::values::{Combine, Unit};
 
 /// Bars of the histogram.
 const BARS: usize = 8;
-
-/// Columns of the longest bar.
-const LONGEST: usize = 30;
 
 /// What is said of the values of a metric.
 struct Distribution {
@@ -38,7 +35,7 @@ impl Distribution {
 }
 
 /// Adds a table of all metrics, and the histogram.
-pub(super) fn add(columns: &[ColumnOf], screen: &Screen, document: &mut Document) {
+pub(super) fn add(columns: &[ColumnOf], document: &mut Document) {
     let mut titles = vec![Column::new("of", "")];
     titles.extend(
         columns.iter().map(|column| Column::new(column.quantity.name.clone(), column.quantity.title.clone())),
@@ -74,11 +71,11 @@ pub(super) fn add(columns: &[ColumnOf], screen: &Screen, document: &mut Document
     {
         document.gap();
         document.text(Line::styled(format!("{}: how many have how much", quantity.title), Style::Dim));
-        histogram(sums, &quantity.unit, screen, document);
+        histogram(sums, &quantity.unit, document);
     }
 }
 
-fn histogram(values: &[f64], unit: &Unit, screen: &Screen, document: &mut Document) {
+fn histogram(values: &[f64], unit: &Unit, document: &mut Document) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !(least.is_finite() && most.is_finite()) {
@@ -105,13 +102,13 @@ fn histogram(values: &[f64], unit: &Unit, screen: &Screen, document: &mut Docume
     for (bar, &count) in counts.iter().enumerate().take(if step > 0.0 { BARS } else { 1 }) {
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let (from, to) = (least + step * bar as f64, least + step * (bar + 1) as f64);
-        let length = (count * LONGEST).div_ceil(largest);
-        let sign = if screen.is_unicode { "▇" } else { "#" };
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let bar = Cell::Bar(count as f64 / largest as f64);
         table.rows.push(vec![
             Cell::Number(from, unit.clone()),
             Cell::Number(to, unit.clone()),
             Cell::count(count),
-            Cell::Words(sign.repeat(length.min(screen.width / 3)).into()),
+            bar,
         ]);
     }
     document.table(table);

@@ -81,7 +81,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
     add_table(&groups, &columns, top, &mut document);
-    distribution::add(&columns, output.screen(), &mut document);
+    distribution::add(&columns, &mut document);
     output.print(&document)?;
     Ok(Status::Done)
 }

@@ -4,6 +4,9 @@ use super::Names;
 use crate::output::{Document, Line, Screen, Style, names as text, numbers};
 use crate::tables::waits::{Hop, Instance};
 
+/// Columns of remarks that stand behind the picture.
+const REMARK: usize = 32;
+
 /// A line of the picture: who, what it did, and what is to be said.
 struct Lane {
     location: Option<usize>,
@@ -40,13 +43,14 @@ pub(super) fn draw(
     let label = label.unwrap_or(0).min(screen.width / 4);
     // Remarks stand behind the picture if there is room, else below.
     let room = screen.width.saturating_sub(label + 4);
-    let columns = if room >= 70 { room - 30 } else { room };
+    let is_beside = room >= 70 && lanes.iter().all(|lane| text::width(&screen.shown(&lane.remark)) <= REMARK);
+    let columns = if is_beside { room - REMARK - 2 } else { room };
     for lane in &lanes {
         let name = text::cut(&screen.shown(&names.location(lane.location)), label, screen.dots());
         let filler = " ".repeat(label - text::width(&name));
         let mut line = Line::from(format!(" {name}{filler}  "));
         line.spans.extend(drawn(lane, from, to, columns, screen).spans);
-        if room >= 70 {
+        if is_beside {
             document.picture(line.and(format!("  {}", lane.remark), Style::Dim));
         } else {
             document.picture(line);

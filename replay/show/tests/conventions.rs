@@ -110,6 +110,20 @@ fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
     assert!(printed.results.contains("because of work on rank 0"), "{}", printed.results);
 }
 
+#[test]
+fn details_beside_a_report_are_as_good_as_those_in_it() {
+    let (directory, inside) = example();
+    let report = directory.path().join("beside.cubex");
+    example::report(&Names::default()).write(&report, &[]);
+    // An archive with the members; that it is a report, too, does no harm.
+    std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
+    for command in COMMANDS {
+        let beside = run(80, &[command, &[report.to_str().unwrap()][..]].concat());
+        let inside = run(80, &[command, &[inside.as_str()][..]].concat());
+        assert_eq!((beside.results, beside.messages), (inside.results, inside.messages), "{command:?}");
+    }
+}
+
 /// A reader that has gone away.
 struct Gone;
 

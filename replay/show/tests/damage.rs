@@ -45,7 +45,7 @@ fn tables_cut_anywhere_are_refused_with_a_message() {
                 let bytes = &mut members[table].1;
                 bytes.truncate((bytes.len() * part / 8).max(1));
                 // Sizes that the archive cannot hold.
-                if bytes.len() % 512 == 0 {
+                if bytes.len().is_multiple_of(512) {
                     bytes.pop();
                 }
             });
@@ -87,7 +87,7 @@ fn manifests_that_contradict_their_tables_are_refused() {
             let text = String::from_utf8(members[0].1.clone()).unwrap();
             assert!(text.contains(from), "{from} in {text}");
             members[0].1 = text.replace(from, to).into_bytes();
-            if members[0].1.len() % 512 == 0 {
+            if members[0].1.len().is_multiple_of(512) {
                 members[0].1.push(b'\n');
             }
         });

@@ -1,6 +1,6 @@
 //! The first screen: whether anything is wrong, what to do first, and where time went.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ const OVER_TIME: usize = 80;
 ///
 /// # Errors
 /// If the report cannot be read.
-pub fn run(file: &PathBuf, output: &mut Output<'_>) -> Result<Status> {
+pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(file, output)?;
     let values = Values::new(&opened.report);
     let overview = Overview::new(&opened, &values)?;

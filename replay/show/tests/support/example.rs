@@ -42,7 +42,7 @@ pub(crate) fn write(path: &Path, names: &Names, change: impl FnOnce(&mut Vec<(St
     for table in tables() {
         let bytes = details::write(&table).expect("a table");
         // A member must not have a size that is a multiple of a block of the archive.
-        let padding = if bytes.len() % 512 == 0 { &[0][..] } else { &[] };
+        let padding = if bytes.len().is_multiple_of(512) { &[0][..] } else { &[] };
         members.push((member(&table.name), [&bytes, padding].concat()));
     }
     change(&mut members);

@@ -43,8 +43,9 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
         Column::new("size", "size"),
         Column::new("messages", "messages"),
         Column::new("bytes", "bytes"),
-        Column::new("late_sender", "late sender"),
-        Column::new("late_receiver", "late receiver"),
+        Column::text("waited"),
+        Column::data("late_sender"),
+        Column::data("late_receiver"),
         Column::new("fastest", "fastest"),
         Column::new("mean", "mean"),
     ];
@@ -56,6 +57,7 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
             Cell::Words(Line::from(range(sum.class))),
             Cell::Integer(sum.messages),
             number(sum.bytes),
+            Cell::Sparse(of(sum.late_sender.saturating_add(sum.late_receiver)), Unit::Seconds),
             Cell::Sparse(of(sum.late_sender), Unit::Seconds),
             Cell::Sparse(of(sum.late_receiver), Unit::Seconds),
             if is_timed { Cell::Number(of(sum.fastest), Unit::Seconds) } else { Cell::Nothing },
@@ -76,7 +78,7 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
         "fastest",
         "transfer",
     ];
-    let mut data = Table::new("sizes_by_path", keys.map(|key| Column::data(key)).into()).data_only();
+    let mut data = Table::new("sizes_by_path", keys.map(Column::data).into()).data_only();
     for row in &rows {
         data.rows.push(vec![
             Cell::Name(row.cnode.map_or(String::new(), |at| paths::path(cube, cubex::CnodeId(at)))),

@@ -8,6 +8,9 @@ use crate::output::{Document, Line, Screen, Style, numbers};
 const ROWS: usize = 64;
 const SLICES: usize = 16;
 
+/// Row, column and value of a place.
+type Place = (usize, usize, f64);
+
 /// Draws the values of a metric over the two last dimensions, slice by slice.
 pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen, document: &mut Document) {
     let Some(ColumnOf { quantity, sums: Ok(sums) }) = column else { return };
@@ -19,7 +22,7 @@ pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen,
     let most_text = numbers::of_unit(most, &quantity.unit, decimals);
     let legend = format!("{}: 9 is {most_text}, 0 less than a tenth of it, blank: nobody", quantity.title);
     document.text(Line::styled(legend, Style::Dim));
-    let mut slices: Vec<(&[u64], Vec<(usize, usize, f64)>)> = Vec::new();
+    let mut slices: Vec<(&[u64], Vec<Place>)> = Vec::new();
     // One dimension, or a last one with a single place, is drawn as a line.
     let last = |group: &Group| {
         group.position.as_ref().and_then(|it| it.get(1.max(it.len().saturating_sub(1))).copied())

@@ -196,7 +196,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
 
 fn hop_table(hops: &[&Hop], names: &Names<'_>) -> Table {
     let keys = ["number", "hop", "location", "path", "begin", "seconds", "cause", "cause_path", "cause_time"];
-    let mut table = Table::new("hops", keys.map(|key| Column::data(key)).into());
+    let mut table = Table::new("hops", keys.map(Column::data).into());
     for hop in hops {
         table.rows.push(vec![
             Cell::count(hop.instance + 1),

@@ -93,3 +93,25 @@ fn manifests_that_contradict_their_tables_are_refused() {
         });
     }
 }
+
+#[test]
+fn reports_with_flipped_bytes_are_shown_or_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, damaged) = (directory.path().join("r.cubex"), directory.path().join("damaged.cubex"));
+    example::write(&path, &Names::default(), |_| {});
+    let bytes = std::fs::read(&path).unwrap();
+    for step in 0..300 {
+        let mut bytes = bytes.clone();
+        let at = step * bytes.len() / 300 + step % 7;
+        bytes[at] ^= 1 << (step % 8);
+        std::fs::write(&damaged, &bytes).unwrap();
+        for command in COMMANDS {
+            let printed = run(80, &[command, &[damaged.to_str().unwrap()][..]].concat());
+            assert_eq!(
+                printed.status == Status::Failed,
+                printed.results.is_empty(),
+                "{command:?}: {printed:?}"
+            );
+        }
+    }
+}

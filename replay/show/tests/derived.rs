@@ -125,6 +125,60 @@ fn conditions_on_rows_are_evaluated_location_by_location() {
     assert_eq!(value(PrederivedExclusive, expression, ""), Some((1.0 + 10.0 + 1.0 + 1.0, 2.0)));
 }
 
+/// Pieces that programs consist of.
+const PIECES: [&str; 36] = [
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "<",
+    ">=",
+    "==",
+    "!=",
+    "=",
+    "=~ /a+/",
+    "eq",
+    "and",
+    "or",
+    "xor",
+    "not (",
+    "if (",
+    "elseif (",
+    "else",
+    "while (",
+    "return",
+    "global(a);",
+    "${a}",
+    "${a}[",
+    "1",
+    "1e300",
+    "\"text\"",
+    "metric::time(e)",
+    "${calculation::callpath::id}",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 200, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn no_program_does_harm(pieces in proptest::collection::vec(0..PIECES.len(), 0..40), init in proptest::bool::ANY) {
+        let text: Vec<&str> = pieces.into_iter().map(|at| PIECES[at]).collect();
+        let text = text.join(" ");
+        let (value, init) = if init { ("${a}[0] + 1", text.as_str()) } else { (text.as_str(), "") };
+        let (_directory, path) = report(&[("derived", PrederivedExclusive, value, init)]);
+        let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "derived", "--min", "0"]);
+        proptest::prop_assert_eq!(printed.status, Status::Done, "{}: {}", text, printed.messages);
+    }
+}
+
 #[test]
 fn metrics_that_are_switched_off_are_not_listed() {
     let metrics = [

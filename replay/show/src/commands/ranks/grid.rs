@@ -42,8 +42,8 @@ pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen,
         if !slice.is_empty() {
             document.text(Line::styled(format!("slice {slice:?}"), Style::Dim));
         }
-        let rows = cells.iter().map(|cell| cell.0 + 1).max().unwrap_or(0).min(ROWS);
-        let columns = cells.iter().map(|cell| cell.1 + 1).max().unwrap_or(0).min(screen.width);
+        let rows = cells.iter().map(|cell| cell.0.saturating_add(1)).max().unwrap_or(0).min(ROWS);
+        let columns = cells.iter().map(|cell| cell.1.saturating_add(1)).max().unwrap_or(0).min(screen.width);
         let mut picture = vec![vec![' '; columns]; rows];
         for &(row, column, value) in cells {
             if let Some(place) = picture.get_mut(row).and_then(|row| row.get_mut(column)) {

@@ -18,8 +18,11 @@ const LEAST_NAME: usize = 12;
 const LONGEST_BAR: usize = 30;
 const SHORTEST_BAR: usize = 5;
 
-/// A table as lines.
+/// A table as lines; none without rows.
 pub(super) fn render(table: &Table, screen: &Screen) -> Vec<Line> {
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
     let mut columns: Vec<TextColumn<'_>> = (0..table.columns.len())
         .filter(|&at| table.columns[at].shown != Shown::DataOnly)
         .map(|at| TextColumn::new(table, at, screen))

@@ -192,8 +192,9 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
         let function = paths::name(cube, cnode);
         let stands_out = 2.0 * value >= sum;
         let name = places::name(cube, &sizes, LocationId(location));
-        let place = if stands_out { name } else { format!("{name} and others") };
-        let (kind, text) = verb(false, excess(values, cnode, location)?, &place, function);
+        let place = if stands_out { name } else { format!("several ranks, most on {name}") };
+        let more_work = if stands_out { excess(values, cnode, location)? } else { None };
+        let (kind, text) = verb(false, more_work, &place, function);
         let seconds = if stands_out { value } else { sum };
         let (words, pattern) = largest_kind(values, cnode)?.unzip();
         actions.push(Action {

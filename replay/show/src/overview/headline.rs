@@ -1,6 +1,6 @@
 //! The headline: the first of some rules that holds, in words.
 
-use super::{Action, Finding, Run};
+use super::{Action, ClassTime, Finding, Run};
 use crate::error::{Result, or_obstacle};
 use crate::output::numbers::{percent, share};
 use crate::values::Values;
@@ -29,6 +29,7 @@ pub fn headline(
     coverage: Option<f64>,
     findings: Option<&[Finding]>,
     actions: &[Action],
+    classes: &[ClassTime],
 ) -> Result<Vec<String>> {
     let mut sentences = Vec::new();
     let losses: Vec<&str> = findings
@@ -43,12 +44,12 @@ pub fn headline(
         let coverage = percent(coverage);
         sentences.push(format!("The analysis is incomplete: it covers {coverage} of the time in MPI."));
     }
-    sentences.push(rule(values, run, actions)?);
+    sentences.push(rule(values, run, actions, classes)?);
     Ok(sentences)
 }
 
 /// The first rule that holds.
-fn rule(values: &Values<'_>, run: &Run, actions: &[Action]) -> Result<String> {
+fn rule(values: &Values<'_>, run: &Run, actions: &[Action], classes: &[ClassTime]) -> Result<String> {
     if run.total <= 0.0 {
         return Ok("The report has no time of a run.".into());
     }
@@ -88,7 +89,7 @@ fn rule(values: &Values<'_>, run: &Run, actions: &[Action]) -> Result<String> {
     }
     let communication = run.share(of_mpi.max(0.0));
     if communication >= COMMUNICATION {
-        let most = largest_class(values, run)?;
+        let most = largest_class(values, run, classes)?;
         return Ok(format!(
             "Communication itself takes {} of the time, most of it {most}.",
             share(communication)
@@ -136,17 +137,11 @@ fn largest(values: &Values<'_>, run: &Run, metric: &str) -> Result<Option<String
 }
 
 /// What communication consists of, in words.
-fn largest_class(values: &Values<'_>, run: &Run) -> Result<String> {
-    let messages = run.sum_of(values, "mpi_point2point")?
-        - run.sum_of(values, "mpi_latesender")?
-        - run.sum_of(values, "mpi_latereceiver")?;
-    let mut collectives =
-        run.sum_of(values, "mpi_collective")? + run.sum_of(values, "mpi_synchronization")?;
-    for name in ["mpi_barrier_wait", "mpi_earlyreduce", "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn"]
-    {
-        collectives -= run.sum_of(values, name)?;
-    }
-    if messages <= 0.0 && collectives <= 0.0 {
+fn largest_class(values: &Values<'_>, run: &Run, classes: &[ClassTime]) -> Result<String> {
+    let of = |name: &str| classes.iter().find(|class| class.name == name).map_or(0.0, |class| class.seconds);
+    let (messages, others) = (of("messages"), of("mpi_other") + of("one_sided"));
+    let collectives = of("collectives") + of("synchronization");
+    if others > messages && others > collectives {
         return Ok("in calls of MPI that are neither messages nor collectives".into());
     }
     if collectives >= messages {

@@ -52,7 +52,7 @@ impl Overview {
         let classes = classes(opened, values, &run)?;
         let coverage = coverage(opened);
         let findings = findings(opened);
-        let headline = headline(values, &run, coverage, findings.as_deref(), &actions)?;
+        let headline = headline(values, &run, coverage, findings.as_deref(), &actions, &classes)?;
         Ok(Overview {
             program: program(opened),
             ranks: ranks(opened),

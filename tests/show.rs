@@ -88,6 +88,45 @@ fn tree_and_ranks_print_the_values_that_pycubexr_reads() {
     }
 }
 
+/// What `replay-show` prints for people, on a screen of 96 columns; `None` if it needs details that the report does not have.
+fn text(arguments: &[&str]) -> Option<String> {
+    let variables = [("LANG", "C.UTF-8"), ("COLUMNS", "96")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
+    let surroundings = Surroundings { terminal: None, variables };
+    let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
+    let messages = String::from_utf8_lossy(&messages);
+    assert!(status == Status::Done || messages.contains("no member"), "{messages}");
+    (status == Status::Done).then(|| String::from_utf8(results).unwrap())
+}
+
+#[test]
+fn examples_in_the_documentation_are_what_is_printed() {
+    const PAGE: &str = include_str!("../docs/show.md");
+    let directory = fresh();
+    let report = directory.path().join("trace.cubex");
+    analyze(&archive("imbalance_chain.4"), &report, Semantics::Corrected).unwrap();
+    let path = report.to_str().unwrap();
+    let has_details = text(&["time", path]).is_some();
+    let mut compared = 0;
+    for example in PAGE.split("\n    $ replay-show ").skip(1).filter(|it| !it.starts_with("--json")) {
+        let (command, rest) = example.split_once('\n').unwrap();
+        let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+        let lines: Vec<&str> = lines.map(|line| line.get(4..).unwrap_or("")).collect();
+        let arguments: Vec<&str> =
+            command.split(' ').map(|word| if word == "trace.cubex" { path } else { word }).collect();
+        // The first screen is another one without details.
+        if command == "trace.cubex" && !has_details {
+            continue;
+        }
+        let Some(printed) = text(&arguments) else { continue };
+        assert_eq!(printed.trim_end(), lines.join("\n").trim_end(), "docs/show.md: replay-show {command}");
+        compared += 1;
+    }
+    assert!(compared >= 3, "tree, ranks, explain");
+}
+
 #[test]
 fn first_screen_says_what_the_summary_of_the_analysis_says() {
     let directory = fresh();

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::line::Line;
-use crate::values::Unit;
+use crate::values::{Combine, Unit};
 
 /// What a command has to say.
 #[derive(Clone, PartialEq, Debug)]
@@ -170,6 +170,14 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// A value of a metric: nothing if no call path or location has one, as for a minimum of nothing.
+    pub fn value(value: f64, combine: Combine, unit: &Unit) -> Cell {
+        match combine {
+            Combine::Minimum | Combine::Maximum if value == combine.neutral() => Cell::Nothing,
+            _ => Cell::Sparse(value, unit.clone()),
+        }
+    }
+
     /// A count of things.
     pub fn count(count: usize) -> Cell {
         Cell::Integer(i64::try_from(count).unwrap_or(i64::MAX))

@@ -106,7 +106,7 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
         let group = &groups[at];
         let mut row = vec![Cell::Name(group.name.clone())];
         row.extend(columns.iter().map(|column| match &column.sums {
-            Ok(sums) => Cell::Sparse(sums[at], column.quantity.unit.clone()),
+            Ok(sums) => Cell::value(sums[at], column.quantity.combine, &column.quantity.unit),
             Err(why) => Cell::Obstacle(why),
         }));
         row.push(Cell::count(at));

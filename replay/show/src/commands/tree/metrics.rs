@@ -38,8 +38,7 @@ pub(super) fn print(values: &Values<'_>, limits: &Limits, output: &mut Output<'_
         }
         let quantity = values.of_metric(MetricId(at));
         let value = match or_obstacle(values.totals(&quantity, &places::all(cube)))? {
-            Ok(totals) if totals.all == quantity.combine.neutral() && totals.all != 0.0 => Cell::Nothing,
-            Ok(totals) => Cell::Sparse(totals.all, quantity.unit.clone()),
+            Ok(totals) => Cell::value(totals.all, quantity.combine, &quantity.unit),
             Err(why) => Cell::Obstacle(why),
         };
         let metric = &cube.metrics[at];

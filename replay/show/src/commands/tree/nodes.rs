@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{Shown, Sort};
 use crate::output::{Cell, Column, Document, Line, Style, Table};
+use crate::values::Combine;
 
 /// What of a tree is shown.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ pub(super) fn show(nodes: &[Node], shown: &[Shown], limits: &Limits, document: &
         row.extend(shown.iter().enumerate().map(|(metric, (quantity, totals))| match totals {
             Ok(_) => {
                 let values = if limits.is_exclusive { &node.exclusive } else { &node.inclusive };
-                Cell::Sparse(values[metric], quantity.unit.clone())
+                Cell::value(values[metric], quantity.combine, &quantity.unit)
             }
             Err(why) => Cell::Obstacle(why),
         }));
@@ -109,8 +110,8 @@ fn data_cells(at: usize, node: &Node, shown: &[Shown], is_exclusive: bool) -> Ve
         Cell::Data(line.flatten().map_or(Value::Null, Value::from)),
     ];
     let values = if is_exclusive { &node.inclusive } else { &node.exclusive };
-    cells.extend(shown.iter().zip(values).map(|((_, totals), value)| match totals {
-        Ok(_) => Cell::Data((*value).into()),
+    cells.extend(shown.iter().zip(values).map(|((quantity, totals), value)| match totals {
+        Ok(_) => Cell::value(*value, quantity.combine, &quantity.unit),
         Err(_) => Cell::Nothing,
     }));
     cells
@@ -125,13 +126,18 @@ fn kept(nodes: &[Node], shown: &[Shown], limits: &Limits) -> (Vec<bool>, usize) 
         let is_named = limits.selected.as_ref().is_some_and(|selected| selected[at]);
         is_selected[at] |= is_named || node.parent.is_some_and(|parent| is_selected[parent]);
     }
+    // Minima and maxima have no shares; without any sum all is shown.
+    let has_shares =
+        shown.iter().any(|(quantity, totals)| quantity.combine == Combine::Sum && totals.is_ok());
     let is_large = |node: &Node| {
         let values = if limits.is_exclusive { &node.exclusive } else { &node.inclusive };
         limits.least == 0.0
-            || shown.iter().zip(values).any(|((_, totals), value)| {
-                totals
-                    .as_ref()
-                    .is_ok_and(|totals| totals.all != 0.0 && value.abs() >= limits.least * totals.all.abs())
+            || !has_shares
+            || shown.iter().zip(values).any(|((quantity, totals), value)| match totals {
+                Ok(totals) if quantity.combine == Combine::Sum => {
+                    totals.all != 0.0 && value.abs() >= limits.least * totals.all.abs()
+                }
+                _ => false,
             })
     };
     let mut kept = vec![false; nodes.len()];

@@ -24,4 +24,5 @@ mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;
+mod show;
 mod support;

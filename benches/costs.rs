@@ -10,7 +10,7 @@ use replay::memory::Memory;
 use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::trace::Trace;
-use replay::walk::{self, Positions};
+use replay::walk::{self, Notes, Positions};
 use replay::{Options, Semantics, analyze};
 
 use crate::ALLOCATOR;
@@ -39,10 +39,11 @@ pub(crate) fn options(experiment: &Path, report: &Path) -> Options {
 pub(crate) fn walk(archive: &Archive) -> Result<f64, Box<dyn Error>> {
     let trace = Trace::new(archive.definitions()?, Semantics::Corrected)?;
     let metrics = Metrics::new(false);
+    let notes = Notes { positions: Positions::Nothing, scheme: None };
     fastest(3, || {
         for process in 0..trace.processes.len() {
             let files = walk::open(archive, &trace, process)?;
-            walk::walk(archive, &trace, &metrics, &files, Positions::Nothing, &[], &Memory::default())?;
+            walk::walk(archive, &trace, &metrics, &files, notes, &[], &Memory::default())?;
         }
         Ok(())
     })

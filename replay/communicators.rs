@@ -38,6 +38,16 @@ impl Participants {
         }
     }
 
+    /// Whether a process is the first one of the communicator; every process is of its own.
+    pub fn is_first(&self, process: usize) -> bool {
+        match self {
+            Participants::Myself => true,
+            Participants::Ranks(ranks) => ranks.first().is_some_and(|&first| first as usize == process),
+            Participants::Sides(sides) => sides.a.first().is_some_and(|&first| first as usize == process),
+            Participants::NotMpi => false,
+        }
+    }
+
     /// Returns the process that `process` means by a peer's `rank`; in an inter-communicator ranks count on
     /// the other side.
     #[inline]

@@ -6,7 +6,7 @@
 //! messages whose facts other processes receive; `docs/scaling.md` has the measurements. Only a trace that
 //! was made to take memory takes more (`docs/robustness.md`).
 
-use crate::options::Options;
+use crate::options::{DetailsPlace, Options};
 use crate::scratch::LARGE;
 
 /// Bytes of lists for each byte of an event file, with root causes and without.
@@ -16,6 +16,11 @@ const WITHOUT_CAUSES: u64 = 6;
 /// Bytes of graphs (or stations) for each byte of another worker's event file: an upper bound, reached by
 /// traces of collective operations in which all members but one wait.
 const OF_OTHERS: u64 = 3;
+
+/// Bytes of rows of details for each byte of another worker's event file, and at most: a pair of processes has a message,
+/// and the number of pairs in the table is limited.
+const OF_DETAILS: u64 = 2;
+const DETAILS: u64 = 200 << 20;
 
 /// Bytes of times for clock correction for each byte of an event file.
 const TIMES: u64 = 1;
@@ -43,7 +48,9 @@ impl Estimate {
             + if options.clock_correction { TIMES } else { 0 };
         let is_stepwise = options.causes || options.clock_correction;
         let together = if is_stepwise { others.saturating_mul(OF_OTHERS).min(options.together) } else { 0 };
-        let mut sum = Estimate { all: together, least: 0 };
+        let has_details = options.details_place() != DetailsPlace::Nowhere;
+        let rows = if has_details { others.saturating_mul(OF_DETAILS).min(DETAILS) } else { 0 };
+        let mut sum = Estimate { all: together.saturating_add(rows), least: 0 };
         for (locations, bytes) in processes {
             let fixed = locations.saturating_mul(LOCATION);
             let lists = bytes.saturating_mul(factor);
@@ -79,8 +86,8 @@ mod tests {
     fn what_others_have_adds_no_more_than_is_brought_together() {
         let options = Options::new("trace");
         let all = |others| Estimate::new(&options, [(1, 1 << 20)], others).all;
-        assert_eq!(all(1000) - all(0), 3000);
-        assert_eq!(all(1 << 40) - all(0), options.together);
+        assert_eq!(all(1000) - all(0), 5000);
+        assert_eq!(all(1 << 40) - all(0), options.together + DETAILS);
     }
 
     #[test]

@@ -91,8 +91,8 @@ use assignment::Owners;
 use causes::{Collected, Culprits};
 use clock_correction::Corrected;
 use clock_errors::Doubtful;
-use details::DetailsCollector;
 use details::windows::Limits;
+use details::{DetailsCollector, Scheme};
 use estimate::Estimate;
 use exchange::threads::Team;
 use exchange::{Batch, broadcast, share};
@@ -108,7 +108,7 @@ use shared::Shared;
 use statistics::Statistics;
 use tools::Tools;
 use trace::Trace;
-use walk::{Positions, Walked};
+use walk::{Notes, Positions, Walked};
 
 /// The result of an analysis that wrote its report.
 #[derive(Clone, Debug)]
@@ -178,6 +178,8 @@ struct Job {
     details_place: DetailsPlace,
     instances: usize,
     windows: usize,
+    /// How timelines are made, for details.
+    scheme: Option<Scheme>,
 }
 
 impl Job {
@@ -206,6 +208,8 @@ impl Job {
         }
         let metrics = Metrics::new(options.causes);
         let formulas = Formulas::new(&trace, &metrics);
+        let has_details = options.details_place() != DetailsPlace::Nowhere;
+        let scheme = has_details.then(|| Scheme::new(&trace, &metrics, &formulas));
         let weights = weights(&archive, &trace, basis, exchange)?;
         // A worker without a process would have no work.
         let threads = options.threads.clamp(1, trace.processes.len());
@@ -237,6 +241,7 @@ impl Job {
             details_place: options.details_place(),
             instances: options.instances,
             windows: options.windows,
+            scheme,
         })
     }
 
@@ -306,8 +311,9 @@ impl Job {
     /// has any.
     fn walk(
         &self,
-        positions: Positions,
+        notes: Notes<'_>,
         times: &[Vec<Vec<Ticks>>],
+        mut details: Option<&mut DetailsCollector<'_>>,
         exchange: &dyn Exchange,
         progress: &mut Progress,
     ) -> Result<Vec<Walked>, Error> {
@@ -329,7 +335,11 @@ impl Job {
             if process + 1 < end {
                 walk::expect(archive, trace, process + 1, weights[process + 1]);
             }
-            processes.push(walk::walk(archive, trace, metrics, &files, positions, times, memory)?);
+            let mut walked = walk::walk(archive, trace, metrics, &files, notes, times, memory)?;
+            if let Some(details) = &mut details {
+                details.take_walked(&mut walked);
+            }
+            processes.push(walked);
             progress.advance(weights[process]);
         }
         Ok(processes)
@@ -348,22 +358,27 @@ impl Job {
         let mut findings = Findings::default();
         let mut corrected = Corrected::default();
         if self.corrects_clocks {
-            let walked = self.walk(Positions::Records, &[], exchange, progress)?;
+            let notes = Notes { positions: Positions::Records, scheme: None };
+            let walked = self.walk(notes, &[], None, exchange, progress)?;
             progress.phase("correct clocks");
-            let matching = matching::bytes_needed(&walked, is_alone);
+            let matching = matching::bytes_needed(&walked, is_alone, false);
             memory.check(matching + clock_correction::bytes_needed(&walked))?;
             corrected = clock_correction::correct(&tools, walked, &mut findings, exchange)?;
         }
+        let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
-        let walked = self.walk(positions, &corrected.times, exchange, progress)?;
+        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme));
+        let notes = Notes { positions, scheme };
+        let walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();
 
         progress.phase("match");
-        memory.check(matching::bytes_needed(&walked, is_alone))?;
+        memory.check(matching::bytes_needed(&walked, is_alone, details.is_some()))?;
         if exchange.worker() == 0 && !trace.definitions.is_clock_defined {
             findings.add(Finding::UndefinedClock, 0, 0, || "there is no ClockProperties record");
         }
-        let matches = matching::match_operations(&tools, &walked, &mut findings, exchange)?;
+        let latecomers = details.as_mut().map(DetailsCollector::latecomers);
+        let matches = matching::match_operations(&tools, &walked, &mut findings, latecomers, exchange)?;
         deadlock::find(trace, &walked, &matches, &mut findings, exchange)?;
 
         progress.phase("find wait states");
@@ -372,16 +387,15 @@ impl Job {
         let mut statistics = Statistics::new(bounds);
         let mut doubtful = Doubtful::new(clock_error);
         let mut collected = Collected::new(has_details);
-        let mut details = has_details.then(DetailsCollector::default);
         let (mut processes, mut results) = (Vec::new(), Vec::new());
         for (mut walked, matches) in walked.into_iter().zip(matches) {
             let mut instances = Instances::new(bounds.as_ref(), clock_error);
             instances.severe = details.as_mut().map(|details| take(&mut details.severe));
-            let waiting = wait_states::find((trace, metrics), &mut walked, &matches, &mut instances);
-            thread_waits::find(metrics, &mut walked, &mut instances);
+            let waiting = wait_states::find((trace, metrics, scheme), &mut walked, &matches, &mut instances);
+            thread_waits::find(metrics, scheme, &mut walked, &mut instances);
             if let Some(details) = &mut details {
                 details.severe = instances.severe.unwrap_or_default();
-                details.collect(trace, &walked, &matches, &waiting);
+                details.collect(&tools, &mut walked, &matches, &waiting);
             }
             if metrics.has_causes {
                 causes::collect(trace, &mut walked, &matches, &waiting, &mut collected);

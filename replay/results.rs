@@ -3,6 +3,7 @@
 
 use crate::clock_errors::Doubtful;
 use crate::coverage::Coverage;
+use crate::details::LocationTimeline;
 use crate::details::instances::SevereWaits;
 use crate::findings::Findings;
 use crate::severity::Severities;
@@ -15,6 +16,8 @@ use model::Ticks;
 pub struct Results {
     /// The severities of its locations; their call paths are those of the process.
     pub severities: Vec<Severities>,
+    /// When they spent their time; empty without details.
+    pub timelines: Vec<LocationTimeline>,
     /// The oddities found.
     pub findings: Findings,
     /// The coverage of its time in MPI.

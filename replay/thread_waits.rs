@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use model::Ticks;
 use patterns::matched::{Acquisition, BarrierVisit, Interval};
 
+use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::ids::{EventNumber, PathId, Row};
 use crate::int::to_u32;
@@ -19,15 +20,16 @@ use crate::statistics::Instance;
 use crate::walk::{Walked, WalkedProcess};
 
 /// Finds the wait states of a process's threads and adds them to their severities.
-pub fn find(metrics: &Metrics, walked: &mut Walked, instances: &mut Instances) {
+pub fn find(metrics: &Metrics, scheme: Option<&Scheme>, walked: &mut Walked, instances: &mut Instances) {
     let Walked { process, operations, results, .. } = walked;
-    let mut finder = ThreadWaitFinder { process, results, instances };
+    let mut finder = ThreadWaitFinder { process, scheme, results, instances };
     finder.locks(operations, metrics);
     finder.barriers(operations, metrics);
 }
 
 struct ThreadWaitFinder<'a> {
     process: &'a WalkedProcess,
+    scheme: Option<&'a Scheme>,
     results: &'a mut Results,
     instances: &'a mut Instances,
 }
@@ -40,7 +42,7 @@ impl ThreadWaitFinder<'_> {
             for (pattern, rule) in &metrics.at_lock {
                 let ticks = rule(&acquisition);
                 if let Some(release) = lock.released.filter(|_| ticks > 0) {
-                    self.add(pattern, lock.location, lock.row, ticks);
+                    self.add(pattern, (lock.location, lock.row), lock.call.enter, ticks);
                     let path = self.path(lock.location, lock.row);
                     let both = || BothSides {
                         waiting: Place { location: lock.location, path },
@@ -87,7 +89,7 @@ impl ThreadWaitFinder<'_> {
                         tasks: visit.tasks,
                     });
                     if ticks > 0 {
-                        self.add(pattern, visit.location, visit.row, ticks);
+                        self.add(pattern, (visit.location, visit.row), visit.visit.enter, ticks);
                         sum = sum.saturating_add(ticks);
                         if ticks > longest {
                             (longest, who) = (ticks, visit);
@@ -130,10 +132,13 @@ impl ThreadWaitFinder<'_> {
         self.results.severities[self.thread(location)].paths()[row.index()]
     }
 
-    /// Adds the waiting time of a thread.
-    fn add(&mut self, pattern: &NumberedPattern, location: u32, row: Row, ticks: Ticks) {
+    /// Adds the waiting time of a thread, which begins at a time.
+    fn add(&mut self, pattern: &NumberedPattern, (location, row): (u32, Row), begin: Ticks, ticks: Ticks) {
         let thread = self.thread(location);
         self.results.severities[thread].add(pattern.metric, row, ticks);
+        if let Some(class) = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric)) {
+            self.results.timelines[thread].of_classes.wait(class, begin, ticks);
+        }
         if let Some(subject) = pattern.subject {
             self.instances.samples.add(subject, ticks);
         }

@@ -202,6 +202,11 @@ impl Trace {
         ticks / self.fineness
     }
 
+    /// Returns the length of the trace in ticks of the analysis.
+    pub fn length(&self) -> u64 {
+        self.definitions.clock.length.saturating_mul(self.fineness.cast_unsigned())
+    }
+
     /// Makes ticks of the analysis finer than those of the archive.
     pub fn refine_clock(&mut self, fineness: u32) {
         let resolution = &mut self.definitions.clock.resolution;

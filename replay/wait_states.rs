@@ -10,6 +10,7 @@ use model::Ticks;
 use patterns::matched::{Completion, Interval, LateMessage, ReceivedMessage, SentMessage};
 
 use crate::coverage::Fate;
+use crate::details::Scheme;
 use crate::details::instances::{BothSides, ENTERED, NO_NUMBER};
 use crate::findings::Finding;
 use crate::ids::{CallId, PathId, Row};
@@ -37,9 +38,9 @@ pub struct WaitingMessages {
     pub sends: Vec<(u32, Ticks)>,
 }
 
-/// Finds the wait states of a process and adds them to its severities.
+/// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme.
 pub fn find(
-    (trace, metrics): (&Trace, &Metrics),
+    (trace, metrics, scheme): (&Trace, &Metrics, Option<&Scheme>),
     walked: &mut Walked,
     matches: &Matches,
     instances: &mut Instances,
@@ -48,7 +49,8 @@ pub fn find(
     let waiting = WaitingMessages::default();
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
-    let mut finder = Finder { process, operations, results, instances, metrics, waiting, received, long };
+    let mut finder =
+        Finder { process, operations, results, instances, metrics, scheme, waiting, received, long };
     let (calls_with_late_sender, lost) = finder.receives(matches, trace);
     finder.add_received();
     let lost = finder.lose_unmatched(matches, lost);
@@ -66,6 +68,7 @@ struct Finder<'a> {
     results: &'a mut Results,
     instances: &'a mut Instances,
     metrics: &'a Metrics,
+    scheme: Option<&'a Scheme>,
     waiting: WaitingMessages,
     /// By site of calls: the messages and bytes received there.
     received: Vec<Received>,
@@ -147,8 +150,10 @@ impl Finder<'_> {
         }
     }
 
-    fn report(&mut self, pattern: &NumberedPattern, call: CallId, ticks: Ticks, bytes: u64) {
+    /// Reports an instance of a pattern that begins at a time.
+    fn report(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks, bytes: u64) {
         self.add_at(call, pattern.metric, ticks);
+        self.show(pattern, call, begin, ticks);
         if self.operations.site(call).is_mpi && pattern.pattern.is_waiting {
             self.instances.doubtful.consider(pattern.metric, ticks);
         }
@@ -160,6 +165,16 @@ impl Finder<'_> {
         }
         if let Some(subject) = pattern.subject.filter(|_| self.operations.site(call).is_mpi) {
             self.instances.samples.add(subject, ticks);
+        }
+    }
+
+    /// Shows waiting in the timeline of its location.
+    fn show(&mut self, pattern: &NumberedPattern, call: CallId, begin: Ticks, ticks: Ticks) {
+        let site = self.operations.site(call);
+        let class = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric));
+        if let Some(class) = class.filter(|_| site.is_mpi) {
+            let first = self.process.locations[0].location;
+            self.results.timelines[site.location as usize - first].of_classes.wait(class, begin, ticks);
         }
     }
 
@@ -177,7 +192,8 @@ impl Finder<'_> {
             LateSide::Sender(_, send) => (send.bytes, send.place),
             LateSide::Receiver(at, posting) => (operations.sends[at].bytes, posting.place),
         };
-        self.report(pattern, call, ticks, bytes);
+        let begin = operations.call(call).interval.enter;
+        self.report(pattern, call, begin, ticks, bytes);
         let instance = Instance {
             duration: Reverse(ticks),
             process: to_u32(self.process.number),
@@ -505,7 +521,7 @@ impl Finder<'_> {
             for (pattern, rule) in &self.metrics.at_collective {
                 let ticks = rule(&member);
                 if ticks > 0 {
-                    self.report(pattern, collective.call, ticks, 0);
+                    self.report(pattern, collective.call, begin, ticks, 0);
                 }
             }
         }

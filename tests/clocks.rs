@@ -14,7 +14,7 @@ use replay::metrics::Metrics;
 use replay::progress::Progress;
 use replay::shared::Shared;
 use replay::tools::Tools;
-use replay::walk::{Positions, open, walk};
+use replay::walk::{Notes, Positions, open, walk};
 use replay::{Options, Semantics, Summary};
 
 use crate::oracle::random::trace;
@@ -181,7 +181,16 @@ fn times(experiment: &Path) -> (Vec<Vec<Ticks>>, Vec<Vec<Ticks>>) {
     };
     let walk = |process| {
         let files = open(&archive, &trace, process).unwrap();
-        walk(&archive, &trace, &metrics, &files, Positions::Records, &[], &memory).unwrap()
+        walk(
+            &archive,
+            &trace,
+            &metrics,
+            &files,
+            Notes { positions: Positions::Records, scheme: None },
+            &[],
+            &memory,
+        )
+        .unwrap()
     };
     let walked: Vec<_> = (0..processes).map(walk).collect();
     let before =

@@ -12,7 +12,7 @@ use crate::support::report::Table;
 use crate::support::{analyze, archive, fresh, golden, name, project, random, run, write};
 
 /// The Python that has pycubexr, if any.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let python = std::env::var_os("REPLAY_PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
     let probe = Command::new(&python).args(["-c", "import pycubexr"]).output();
     if probe.is_ok_and(|probe| probe.status.success()) {

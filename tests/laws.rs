@@ -17,7 +17,7 @@ use replay::metrics::{Metrics, NumberedPattern};
 use replay::results::Instances;
 use replay::shared::Shared;
 use replay::tools::Tools;
-use replay::walk::{self, Positions, Walked};
+use replay::walk::{self, Notes, Positions, Walked};
 use replay::{Options, Semantics, wait_states};
 
 use crate::support::parse::Case;
@@ -536,7 +536,8 @@ fn another_reading_of_a_wait_is_no_second_delay() {
         let found = |metrics: &Metrics| -> Vec<_> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                walk::walk(&archive, &trace, metrics, &files, Positions::Journal, &[], &memory).unwrap()
+                let notes = Notes { positions: Positions::Journal, scheme: None };
+                walk::walk(&archive, &trace, metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
             let formulas = Formulas::new(&trace, metrics);
@@ -550,10 +551,12 @@ fn another_reading_of_a_wait_is_no_second_delay() {
                 together: 0,
                 has_details: false,
             };
-            let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
+            let mut findings = Findings::default();
+            let matches = match_operations(&tools, &walked, &mut findings, None, &mut Solo).unwrap();
             let find = |(mut walked, matches)| {
                 let mut instances = Instances::new(None, 0);
-                let waiting = wait_states::find((&trace, metrics), &mut walked, &matches, &mut instances);
+                let waiting =
+                    wait_states::find((&trace, metrics, None), &mut walked, &matches, &mut instances);
                 (waiting.receives, waiting.sends)
             };
             walked.into_iter().zip(matches).map(find).collect()

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -19,6 +20,19 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Barrier Completion",
     is_waiting: false,
     statistics: Some(Statistics::at(8, Within::Collective(CollectiveClass::Barrier))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     [ barrier   ]=======
+rank 1     [ barrier       ....]
+                       |<----->|
+",
+        )),
+        meaning: "Time in `MPI_Barrier` after the first rank left it: what the barrier itself costs once all \
+         are there.",
+        large_when: Some("there are very many barriers, or the operating system takes processors away."),
+        what_to_do: "Use fewer barriers; place ranks that belong together nearer to each other.",
+    },
     detect: Detect::Collective(barrier_completion),
 };
 

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -20,6 +21,23 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Wait at Barrier",
     is_waiting: true,
     statistics: Some(Statistics::at(4, Within::Collective(CollectiveClass::Barrier))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     ==[ barrier ~~~~~~~~~~~~]==
+rank 1     ==== computes ===[ bar. ]==
+rank 2     ======[ barrier ~~~~~~~~]==
+             |<- rank 0 ->|
+",
+        )),
+        meaning: "Time in `MPI_Barrier` until the last rank entered it.",
+        large_when: Some(
+            "the work since the last synchronisation differs between ranks. The barrier only shows it.",
+        ),
+        what_to_do: "Find who comes last and why, and balance the work before. Ask whether the barrier is needed: \
+         messages and collective operations already order what depends on each other. Without it, the \
+         wait may turn up in the next operation or disappear.",
+    },
     detect: Detect::Collective(barrier_wait),
 };
 

@@ -6,6 +6,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -21,6 +22,23 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Condition Contention",
     is_waiting: true,
     statistics: Some(Statistics::at(15, Within::Lock(LockClass::Condition))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+thread 0   ==[ cond_wait ~~~~~~~~~~~~~~~~~~|= ]==
+thread 1   ====[ lock | signal      unlock ]=====
+             |<- contention -------------->|
+",
+        )),
+        meaning: "A call that waits on a condition variable gives its mutex away and takes it again before it \
+         returns. This is the time from entering the call until the thread that had the mutex next \
+         released it: waiting for the signal, and for the mutex after it.",
+        large_when: Some(
+            "the condition becomes true late, or when the thread that signals keeps the mutex for long.",
+        ),
+        what_to_do: "Let the thread that signals release the mutex soon. Wake one thread instead of all where one \
+         is enough.",
+    },
     detect: Detect::Lock(condition_contention),
 };
 

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -20,6 +21,20 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Early Scan",
     is_waiting: true,
     statistics: Some(Statistics::at(6, Within::Collective(CollectiveClass::Scan))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     ===== computes =====[ scan ]==
+rank 1     ==[ scan ~~~~~~~~~~~~~~~~]====
+rank 2     =====[ scan ~~~~~~~~~~~~~]====
+             |<--- rank 1 --->|
+",
+        )),
+        meaning: "Time in `MPI_Scan` or `MPI_Exscan` until the last of the lower ranks entered it: rank *n* \
+         needs data of ranks 0 to *n*.",
+        large_when: Some("low ranks have more work than high ones."),
+        what_to_do: "Let lower ranks arrive first: balance the work so that it does not fall with the rank.",
+    },
     detect: Detect::Collective(early_scan),
 };
 

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern};
@@ -20,6 +21,19 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Wait at Finalize",
     is_waiting: true,
     statistics: None,
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     ==[ finalize ~~~~~~~~~~~~~~]
+rank 1     ==== writes output ==[ fin. ]
+             |<--- rank 0 --->|
+",
+        )),
+        meaning: "Time in `MPI_Finalize` until the last rank entered it.",
+        large_when: Some("the ranks end at different times."),
+        what_to_do: "Look for what the last ones still do (output, clean-up), and share it or overlap it with \
+         work.",
+    },
     detect: Detect::Collective(finalize_wait),
 };
 

@@ -10,6 +10,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{Completion, SentMessage};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -39,6 +40,28 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Late Receiver",
     is_waiting: true,
     statistics: Some(Statistics::at(2, Within::Send)),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+sender     ==[ send ~~~~~~~~~~~~~~~~~~~~]=====
+receiver   ===== computes =======[ receive ]==
+             |<- Late Receiver ->|
+",
+        )),
+        meaning: "A sending call is blocked because the receive has not been posted yet. Charged to the \
+         sender, in the call that completes the send: `MPI_Send`, `MPI_Ssend`, or the `MPI_Wait`, \
+         `MPI_Waitany`, `MPI_Waitall` or `MPI_Waitsome` of an `MPI_Isend`. Other calls \
+         (`MPI_Sendrecv`, `MPI_Bsend`, `MPI_Rsend`, tests) do not count. Of the messages that one \
+         `MPI_Waitall` or `MPI_Waitsome` completes only the longest wait counts, and none if the call \
+         had a late sender, too. If the send was over before the receive was posted, MPI has buffered \
+         the message, and nobody waited.",
+        large_when: Some(
+            "messages are long, for MPI buffers only short ones, and the receiver is busy; with \
+         `MPI_Ssend` always.",
+        ),
+        what_to_do: "Post receives earlier (`MPI_Irecv` before the work), or let the sender go on meanwhile \
+         (`MPI_Isend`). Where the receiver has more work than the sender, balance it.",
+    },
     detect: Detect::Send(late_receiver),
 };
 

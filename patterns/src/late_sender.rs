@@ -9,6 +9,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{Completion, ReceivedMessage};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -38,6 +39,28 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Late Sender",
     is_waiting: true,
     statistics: Some(Statistics::at(0, Within::Receive)),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+sender     ===== computes ======[ send ]====
+receiver   ==[ receive ~~~~~~~~~~~~~~~~~]====
+             |<-- Late Sender ->|
+",
+        )),
+        meaning: "A receiving call is blocked because the sending call has not been entered yet. Charged to \
+         the receiver, in the call that *completes* the receive: `MPI_Recv`, `MPI_Sendrecv`, or for \
+         `MPI_Irecv` the `MPI_Wait` that follows. Measured from entering that call until the send is \
+         entered, but not longer than the call. Of the messages that one `MPI_Waitall` or \
+         `MPI_Waitsome` completes only the longest wait counts, since the others pass meanwhile. A \
+         message that `MPI_Test` or its relatives complete is no late sender: a test does not wait.",
+        large_when: Some(
+            "ranks do not have the same amount of work; when one rank works for many, or writes output \
+         while the others go on; when ranks form a chain in which each waits for the one before.",
+        ),
+        what_to_do: "If always the same ranks send late, they have more work: balance it. Otherwise let the \
+         sender send before it does work that the message does not depend on, or give the receiver \
+         something to do: post the receive early with `MPI_Irecv`, and wait for it after the work.",
+    },
     detect: Detect::LateMessage(late_sender),
 };
 

@@ -21,6 +21,7 @@ mod condition_contention;
 mod critical_contention;
 mod early_reduce;
 mod early_scan;
+mod explanation;
 mod finalize_wait;
 mod init_completion;
 mod late_broadcast;
@@ -43,6 +44,7 @@ mod metric_tree;
 mod pattern;
 mod regions;
 
+pub use explanation::{Explanation, Kind, Lane, Picture, Segment};
 pub use metric::{Metric, Source, Unit};
 pub use pattern::{Detect, Pattern, Statistics, Within};
 

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use crate::explanation::Explanation;
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -17,6 +18,12 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Mutex Contention",
     is_waiting: true,
     statistics: Some(Statistics::at(14, Within::Lock(LockClass::Mutex))),
+    explanation: Explanation {
+        picture: None,
+        meaning: "The same for `pthread_mutex_lock` and `pthread_mutex_trylock`.",
+        large_when: Some("several threads need the same mutex for long."),
+        what_to_do: "Hold the mutex for a shorter time, or use several, each for a part of the data.",
+    },
     detect: Detect::Lock(mutex_contention),
 };
 

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::Explanation;
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -19,6 +20,13 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "N x N Completion",
     is_waiting: false,
     statistics: Some(Statistics::at(9, Within::Collective(CollectiveClass::AllToAll))),
+    explanation: Explanation {
+        picture: None,
+        meaning: "Time in such an operation after the first rank left it: what the operation itself costs once \
+         all are there.",
+        large_when: Some("there are many small operations, or the network is slow for so much data."),
+        what_to_do: "Combine operations into fewer, larger ones; place ranks nearer to each other.",
+    },
     detect: Detect::Collective(nxn_completion),
 };
 

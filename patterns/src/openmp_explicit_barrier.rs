@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{BarrierClass, BarrierVisit};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -20,6 +21,22 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Wait at Explicit OpenMP Barrier",
     is_waiting: true,
     statistics: Some(Statistics::at(10, Within::Barrier(BarrierClass::Explicit))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+thread 0   ==[ barrier ~~~~~~~~~~~~]==
+thread 1   ==== computes ===[ bar. ]==
+thread 2   ======[ barrier ~~~~~~~~]==
+             |<- thread 0 ->|
+",
+        )),
+        meaning: "Time in a `barrier` construct until the last thread of the team entered it, without the \
+         tasks that the thread ran meanwhile. The k-th barrier of each thread of a team belongs \
+         together. If a thread of the team has not recorded it, there is a finding and no wait state.",
+        large_when: Some("the threads do not have the same amount of work."),
+        what_to_do: "Balance the work of the threads before the barrier. Ask whether it is needed: worksharing \
+         constructs end with a barrier anyway.",
+    },
     detect: Detect::ThreadBarrier(wait_at_explicit_barrier),
 };
 

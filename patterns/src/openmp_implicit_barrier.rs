@@ -5,6 +5,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{BarrierClass, BarrierVisit};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -21,6 +22,23 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Wait at Implicit OpenMP Barrier",
     is_waiting: true,
     statistics: Some(Statistics::at(11, Within::Barrier(BarrierClass::Implicit))),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+thread 0   ==[ loop ==[ impl. barrier ~~~~~]]==
+thread 1   ==[ loop ==================[ ib ]]==
+                      |<- thread 0 ->|
+",
+        )),
+        meaning: "The same at the end of a parallel region or a worksharing construct (`for`, `sections`, \
+         `single`).",
+        large_when: Some(
+            "iterations of a loop differ in their work and the schedule is static; when one thread runs a \
+         `single`.",
+        ),
+        what_to_do: "Another schedule (`dynamic`, `guided`, smaller chunks), or tasks. If nothing depends on the \
+         construct being complete, add `nowait`.",
+    },
     detect: Detect::ThreadBarrier(wait_at_implicit_barrier),
 };
 

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use crate::explanation::Explanation;
 use crate::matched::{Acquisition, LockClass};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -18,6 +19,14 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "OpenMP Lock Contention",
     is_waiting: true,
     statistics: Some(Statistics::at(12, Within::Lock(LockClass::OpenMp))),
+    explanation: Explanation {
+        picture: None,
+        meaning: "The same for `omp_set_lock`, `omp_set_nest_lock`, `omp_test_lock`. A lock that a thread has \
+         taken several times is free with its last release.",
+        large_when: Some("several threads need the same lock for long."),
+        what_to_do: "Hold the lock for a shorter time, or use several locks, each for a part of the data. \
+         `omp_test_lock` lets a thread do something else meanwhile.",
+    },
     detect: Detect::Lock(openmp_lock_contention),
 };
 

@@ -2,6 +2,7 @@
 
 use model::Ticks;
 
+use crate::explanation::Explanation;
 use crate::matched::{
     Acquisition, BarrierClass, BarrierVisit, CollectiveClass, CollectiveMember, LateMessage, LockClass,
     ReceivedMessage, SentMessage,
@@ -22,6 +23,8 @@ pub struct Pattern {
     pub is_waiting: bool,
     /// The statistics of its instances; `None` if it has none.
     pub statistics: Option<Statistics>,
+    /// What it means, when it is much, and what to do.
+    pub explanation: Explanation,
     /// The rule.
     pub detect: Detect,
 }

@@ -4,6 +4,7 @@
 
 use model::Ticks;
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{CollectiveClass, CollectiveMember};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -23,6 +24,24 @@ pub(crate) const PATTERN: Pattern = Pattern {
         is_from_enter: true,
         ..Statistics::at(3, Within::Collective(CollectiveClass::AllToAll))
     }),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+rank 0     ==[ allreduce ~~~~~~~~~~~~]==
+rank 1     ==== computes ===[ allred. ]==
+rank 2     ======[ allreduce ~~~~~~~~]==
+",
+        )),
+        meaning: "Time in an operation in which everyone needs data of everyone, until the last rank entered \
+         it: `MPI_Allreduce`, `MPI_Allgather`, `MPI_Allgatherv`, `MPI_Alltoall`, \
+         `MPI_Reduce_scatter`, `MPI_Reduce_scatter_block`. Ranks that move no data do not take part.",
+        large_when: Some(
+            "the work before the operation is not balanced; typical for the `MPI_Allreduce` of a residual \
+         at the end of each iteration.",
+        ),
+        what_to_do: "Balance the work. Or start the operation early and complete it later (`MPI_Iallreduce`), or \
+         check for convergence less often.",
+    },
     detect: Detect::Collective(wait_at_nxn),
 };
 

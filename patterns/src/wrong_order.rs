@@ -8,6 +8,7 @@
 //!
 //! Part of Late Sender; attributed to the wait for message *a*, detected when message *b* is received.
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern, Statistics, Within};
@@ -37,6 +38,26 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Late Sender, wrong order",
     is_waiting: true,
     statistics: Some(Statistics::at(1, Within::Receive)),
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+sender b   ==[ send b ]======================
+sender a   ===== computes ======[ send a ]====
+receiver   ====[ receive a ~~~~~~~~~~~~~~][ receive b ]==
+               |<- wrong order ->|
+",
+        )),
+        meaning: "The part of Late Sender that another order of receives would have saved: while the receiver \
+         waited for *a*, message *b* was there already or on its way. Charged where *a* was awaited, \
+         found when *b* is received: *b* was sent before *a*. A late message counts at most once.",
+        large_when: Some(
+            "a rank receives from its neighbours in a fixed order, or collects results from workers by \
+         number.",
+        ),
+        what_to_do: "Receive from whoever comes first: `MPI_ANY_SOURCE`, or several `MPI_Irecv` with \
+         `MPI_Waitany` or `MPI_Waitall`. The next two metrics say which kind it is; together they are \
+         this one.",
+    },
     detect: Detect::Overtaken(sent_before),
 };
 

@@ -3,6 +3,7 @@
 //! The part of wrong order in which source ranks are different. As in the reference, the ranks of the records
 //! are compared, whatever the communicators of the two messages.
 
+use crate::explanation::Explanation;
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern};
@@ -19,6 +20,13 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Late Sender, wrong order (different sources)",
     is_waiting: true,
     statistics: None,
+    explanation: Explanation {
+        picture: None,
+        meaning: "The two messages come from different ranks, as in the picture above. Ranks are compared as \
+         they are numbered in the communicators of the two messages.",
+        large_when: None,
+        what_to_do: "`MPI_ANY_SOURCE`, or several `MPI_Irecv` at once.",
+    },
     detect: Detect::Overtaken(different_sources),
 };
 

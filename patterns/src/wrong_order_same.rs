@@ -4,6 +4,7 @@
 //! The part of wrong order in which source ranks are equal. As in the reference, the ranks of the records are
 //! compared, whatever the communicators of the two messages.
 
+use crate::explanation::{Explanation, Picture};
 use crate::matched::{LateMessage, ReceivedMessage};
 use crate::metric::Metric;
 use crate::pattern::{Detect, Pattern};
@@ -20,6 +21,19 @@ pub(crate) const PATTERN: Pattern = Pattern {
     title: "Late Sender, wrong order (same source)",
     is_waiting: true,
     statistics: None,
+    explanation: Explanation {
+        picture: Some(Picture(
+            "\
+sender     ==[ send b ]==== computes ====[ send a ]==
+receiver   ====[ receive a ~~~~~~~~~~~~~~~~~~~][ receive b ]==
+",
+        )),
+        meaning: "Both messages come from one rank, which sends them in the order opposite to the receives, \
+         with different tags.",
+        large_when: None,
+        what_to_do: "Receive messages in the order in which they are sent, or send them in the order in which \
+         they are needed.",
+    },
     detect: Detect::Overtaken(same_source),
 };
 

@@ -156,7 +156,7 @@ pub(super) fn find(
     let mut links = Links { outgoing: vec![Batch::new(); exchange.workers()], tools };
     let mut meetings = Meetings::new(exchange.worker());
     let unreported = &mut Findings::default();
-    let (matches, paused) = match_messages(tools, processes, unreported, exchange)?;
+    let (matches, paused) = match_messages(tools, processes, false, unreported, exchange)?;
     for (walked, matches) in processes.iter().zip(matches) {
         links.messages(&walked.operations, &matches);
         links.threads_in_mpi(&walked.operations, &matches);

@@ -5,27 +5,43 @@
 //! and limits follow from the trace alone, so the bytes are the same for any workers.
 
 mod chains;
+mod classes;
+mod communication;
 pub mod critical;
+mod flow;
+mod grid;
+mod idle;
 pub mod instances;
+mod rows;
+mod timeline;
 pub mod windows;
 
-use details::Table;
 use std::mem::take;
 
+use details::Table;
 use details::manifest::{Class, Complete, Level};
 use otf2::Archive;
+
+pub use classes::{ClassId, Classes, THREADS, WaitClass};
+pub use idle::LocationTimeline;
+pub use timeline::{Bins, Timeline};
 
 use crate::causes::{Answers, Questions};
 use crate::error::Error;
 use crate::exchange::{Exchange, gather};
+use crate::formulas::Formulas;
 use crate::ids::ReportPath;
-use crate::matching::Matches;
+use crate::matching::{Latecomers, Matches};
+use crate::metrics::Metrics;
 use crate::report_paths::ReportPaths;
 use crate::tools::Tools;
 use crate::trace::Trace;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
 use crate::wire::{self, batch_of};
+use communication::Communication;
+use flow::FlowTable;
+use grid::Grid;
 use instances::{Selected, SevereWaits, WaitRow};
 use windows::{Limits, Plan};
 
@@ -40,9 +56,28 @@ pub struct Details {
     pub levels: Vec<Level>,
 }
 
+/// How timelines are made.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    /// The classes of time.
+    pub classes: Classes,
+    /// The fine bins.
+    pub bins: Bins,
+}
+
+impl Scheme {
+    /// Determines classes and bins for a trace.
+    pub fn new(trace: &Trace, metrics: &Metrics, formulas: &Formulas) -> Scheme {
+        Scheme { classes: Classes::new(trace, metrics, formulas), bins: Bins::new(trace) }
+    }
+}
+
 /// What a worker has collected from its processes.
-#[derive(Debug, Default)]
-pub struct DetailsCollector {
+#[derive(Debug)]
+pub struct DetailsCollector<'s> {
+    grid: Grid<'s>,
+    flow: FlowTable,
+    communication: Communication,
     /// The severest waits so far.
     pub severe: SevereWaits,
     /// Those of the table, once they are selected.
@@ -54,10 +89,42 @@ pub struct DetailsCollector {
     read: windows::Rows,
 }
 
-impl DetailsCollector {
-    /// Collects from the operations of a process, once its wait states are known.
-    pub fn collect(&mut self, trace: &Trace, walked: &Walked, matches: &Matches, waiting: &WaitingMessages) {
-        let _ = (trace, walked, matches, waiting);
+impl DetailsCollector<'_> {
+    /// Starts without anything.
+    pub fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> DetailsCollector<'s> {
+        DetailsCollector {
+            grid: Grid::new(trace, scheme),
+            flow: FlowTable::new(scheme.bins),
+            communication: Communication::default(),
+            severe: SevereWaits::default(),
+            selected: Selected::default(),
+            answers: None,
+            plan: Plan::default(),
+            read: windows::Rows::default(),
+        }
+    }
+
+    /// Where matching notes who came last to collective operations.
+    pub fn latecomers(&mut self) -> &mut Latecomers {
+        &mut self.communication.latecomers
+    }
+
+    /// Takes the timelines of a process that was walked; processes come in their order.
+    pub fn take_walked(&mut self, walked: &mut Walked) {
+        self.grid.take_walked(&walked.process, &mut walked.results);
+    }
+
+    /// Collects from a process, once its wait states are known.
+    pub fn collect(
+        &mut self,
+        tools: &Tools<'_>,
+        walked: &mut Walked,
+        matches: &Matches,
+        waiting: &WaitingMessages,
+    ) {
+        self.communication.collect(tools, walked, matches, waiting);
+        self.flow.add(tools.trace, walked.process.number, &walked.operations, matches);
+        self.grid.add(tools.trace, tools.metrics, &walked.process, &mut walked.results);
     }
 
     /// Selects the waits of the table `instances`, about so many: root causes are asked about them.
@@ -102,7 +169,7 @@ impl DetailsCollector {
         Ok(())
     }
 
-    /// Brings together what all workers have collected; the tables are at worker 0.
+    /// Brings together what all workers have collected; the tables are at worker 0. `why_none` says why there are no windows.
     ///
     /// # Errors
     /// If a worker failed.
@@ -113,7 +180,9 @@ impl DetailsCollector {
         why_none: Option<&str>,
         exchange: &mut dyn Exchange,
     ) -> Result<Details, Error> {
-        let mut details = Details::default();
+        let (grid, classes, levels) = self.grid.of_all(exchange)?;
+        let flow = self.flow.of_all(exchange)?;
+        let communication = self.communication.of_all(tools, paths, exchange)?;
         let (selected, plan, has_causes) = (&self.selected, &self.plan, self.answers.is_some());
         let Answers { chains, origins, direct, critical, window_waits, .. } =
             self.answers.unwrap_or_default();
@@ -121,8 +190,11 @@ impl DetailsCollector {
         let read = windows::gather(self.read, plan, exchange)?;
         let window_waits = gather(exchange, batch_of(&window_waits))?;
         if exchange.worker() > 0 {
-            return Ok(details);
+            return Ok(Details::default());
         }
+        let mut details = Details { classes, levels, ..Details::default() };
+        details.tables.extend([grid, flow].map(|table| (table, Complete::Is(true))));
+        details.tables.extend(communication);
         let window_waits: Vec<_> = window_waits.iter().flat_map(|batch| wire::all(batch)).collect();
         let row = |(at, wait)| {
             let origin = origins.get(at).copied().unwrap_or(ReportPath::NONE);

@@ -20,10 +20,15 @@ pub const fn wide(number: u128) -> [u64; 2] {
     words(number)
 }
 
-/// Appends a text: its length in bytes, then the bytes, eight to a word.
+/// Appends a text.
 pub fn put_text(batch: &mut Batch, text: &str) {
-    batch.push(text.len() as u64);
-    for bytes in text.as_bytes().chunks(8) {
+    put_bytes(batch, text.as_bytes());
+}
+
+/// Appends bytes: their number, then the bytes, eight to a word.
+pub fn put_bytes(batch: &mut Batch, bytes: &[u8]) {
+    batch.push(bytes.len() as u64);
+    for bytes in bytes.chunks(8) {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         batch.push(u64::from_le_bytes(word));
@@ -85,11 +90,20 @@ impl<'a> BatchReader<'a> {
     /// # Panics
     /// If the words are not of a text.
     pub fn text(&mut self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+
+    /// Bytes written by [`put_bytes`].
+    ///
+    /// # Panics
+    /// If the words are not of bytes.
+    pub fn bytes(&mut self) -> Vec<u8> {
         let length = to_usize(self.word());
-        let mut bytes: Vec<u8> =
-            self.words(length.div_ceil(8)).iter().flat_map(|word| word.to_le_bytes()).collect();
+        let words = self.words(length.div_ceil(8));
+        let mut bytes = Vec::with_capacity(8 * words.len());
+        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         bytes.truncate(length);
-        String::from_utf8_lossy(&bytes).into_owned()
+        bytes
     }
 }
 

@@ -13,6 +13,7 @@ use patterns::collective::{MemberRecord, Members, synchronise};
 use patterns::matched::CollectiveClass;
 use rustc_hash::FxHashMap;
 
+use super::latecomers::Latecomers;
 use super::partners::{Partners, Synchronised};
 use super::waits::waits;
 use super::{Matches, Membership, Paused};
@@ -204,13 +205,14 @@ pub(crate) fn operations<'a>(
     })
 }
 
-/// Judges operations, and returns the results for each worker.
+/// Judges operations, and returns the results for each worker; `latecomers` gets who came last.
 pub(super) fn judge(
     tools: &Tools<'_>,
     parts: &[Participation],
     paused: &Paused,
     workers: usize,
     findings: &mut Findings,
+    mut latecomers: Option<&mut Latecomers>,
 ) -> Vec<Batch> {
     let Tools { trace, metrics, owners, .. } = *tools;
     let mut answers = vec![Batch::new(); workers];
@@ -218,6 +220,9 @@ pub(super) fn judge(
     for operation in operations(trace, parts, paused) {
         let members = operation.members;
         let memberships = operation.judge(findings);
+        if let Some(latecomers) = &mut latecomers {
+            latecomers.add(trace, metrics, members, &memberships);
+        }
         let waits = waits(tools, members, &memberships);
         let partners = if metrics.has_causes { Partners::find(trace, members, &memberships) } else { None };
         for (at, (part, membership)) in members.iter().zip(memberships).enumerate() {

@@ -12,7 +12,7 @@ use model::Ticks;
 
 use super::channels::{ByChannel, Channel, Channels};
 use super::pairing::{Extent, NumberRun, Other, pair};
-use super::sides::{Facts, PostingFacts, SendFacts};
+use super::sides::{Facts, PostingFacts, Receipt, SendFacts};
 use super::{Matches, Paused};
 use crate::assignment::Owners;
 use crate::exchange::Batch;
@@ -31,15 +31,18 @@ const PAUSED: u64 = 2;
 /// Flags beside the kind: recording was switched off, has paused.
 const WAS_OFF: u64 = 4;
 const WAS_PAUSED: u64 = 8;
+/// Flag: receipts follow the facts.
+const WITH_RECEIPTS: u64 = 16;
 
 /// Sends facts to the other sides that belong to workers outside of `team`: blocks of kind, communicator,
 /// this process, the other one, tag, number of operations, number of certain ones, number of runs; then the
-/// runs, and the facts.
+/// runs, the facts, and, if they are wanted, the receipts.
 pub(super) fn tell(
     walked: &Walked,
     channels: &Channels,
     team: &Range<usize>,
     owners: &Owners,
+    with_receipts: bool,
     outgoing: &mut [Batch],
 ) {
     if walked.operations.pause.is_some() {
@@ -49,7 +52,7 @@ pub(super) fn tell(
             }
         }
     }
-    tell_some(walked, channels, |peer| !team.contains(&owners.of(peer)), owners, outgoing);
+    tell_some(walked, channels, |peer| !team.contains(&owners.of(peer)), owners, with_receipts, outgoing);
 }
 
 /// Sends facts to the other sides that belong to some processes (see [`tell`]).
@@ -58,10 +61,12 @@ pub(super) fn tell_some(
     channels: &Channels,
     is_told: impl Fn(usize) -> bool,
     owners: &Owners,
+    with_receipts: bool,
     outgoing: &mut [Batch],
 ) {
     send_side::<SendFacts>(walked, &channels.sends, SENDS, &is_told, owners, outgoing);
-    send_side::<PostingFacts>(walked, &channels.receives, RECEIVES, &is_told, owners, outgoing);
+    let receives = RECEIVES | if with_receipts { WITH_RECEIPTS } else { 0 };
+    send_side::<PostingFacts>(walked, &channels.receives, receives, &is_told, owners, outgoing);
 }
 
 fn send_side<F: Facts>(
@@ -86,6 +91,9 @@ fn send_side<F: Facts>(
         ((count, sure), runs.to_vec()).put(batch);
         for &at in list {
             F::of(&walked.operations, at).put(batch);
+        }
+        if kind & WITH_RECEIPTS != 0 {
+            list.iter().for_each(|&at| Receipt::of(&walked.operations, at).put(batch));
         }
     }
 }
@@ -190,11 +198,18 @@ impl Near {
                 let (sends, extent) = mine.sends.find(channel);
                 let receives: ReceivedFacts<'_, PostingFacts> =
                     ReceivedFacts::read(&mut reader, theirs.count);
+                let receipts: Option<ReceivedFacts<'_, Receipt>> =
+                    (kind & WITH_RECEIPTS != 0).then(|| ReceivedFacts::read(&mut reader, theirs.count));
                 let is_early = |at: usize, other: usize| {
                     receives.get(other).received < operations.sends[sends[at] as usize].time
                 };
                 pair(extent, theirs, self.semantics, is_early, |at, other| match other {
-                    Other::Is(to) | Other::Seems(to) => matches.postings.hear(sends[at], receives.get(to)),
+                    Other::Is(to) | Other::Seems(to) => match &receipts {
+                        Some(receipts) => {
+                            matches.postings.hear_with(sends[at], receives.get(to), receipts.get(to));
+                        }
+                        None => matches.postings.hear(sends[at], receives.get(to)),
+                    },
                     Other::Unknown => matches.postings.give_up(sends[at]),
                     Other::Nobody => {}
                 });

@@ -7,6 +7,7 @@
 
 mod channels;
 mod collectives;
+mod latecomers;
 mod messages;
 mod pairing;
 mod partners;
@@ -32,9 +33,10 @@ use crate::walk::Walked;
 
 pub(crate) use channels::Channels;
 pub(crate) use collectives::{Operation, Participation, Verdict, operations};
+pub use latecomers::{Latecomer, Latecomers};
 use messages::Near;
 pub use partners::{Synchronised, With};
-pub use sides::{Facts, PostingFacts, SendFacts, Sides};
+pub use sides::{Facts, PostingFacts, Receipt, SendFacts, Sides};
 
 /// The partners of a process's operations; positions as in its [`Operations`].
 #[derive(Clone, Debug, Default)]
@@ -121,6 +123,9 @@ const OF_MESSAGE: u64 = (size_of::<u32>() + size_of::<u32>() + size_of::<(u32, u
 /// received, and the facts that are kept of them.
 const OF_TOLD: u64 = GROWING * (size_of::<u64>() * SendFacts::WORDS + size_of::<SendFacts>()) as u64;
 
+/// Bytes more of such a message if there are details: its receipt.
+const OF_RECEIPT: u64 = GROWING * (size_of::<u64>() * Receipt::WORDS + size_of::<Receipt>()) as u64;
+
 /// Bytes of an envelope: its channel, in a list and in a table, both while they grow.
 const OF_ENVELOPE: u64 = 128;
 
@@ -129,9 +134,10 @@ const OF_ENVELOPE: u64 = 128;
 const OF_COLLECTIVE: u64 = GROWING * 3 * (size_of::<Participation>() + size_of::<Membership>()) as u64;
 
 /// How many bytes finding the partners of these processes' operations takes at most. `is_alone` says that there is no other
-/// process of the analysis.
-pub fn bytes_needed(processes: &[Walked], is_alone: bool) -> u64 {
-    let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD };
+/// process of the analysis, `with_receipts` that there are details.
+pub fn bytes_needed(processes: &[Walked], is_alone: bool, with_receipts: bool) -> u64 {
+    let of_receipt = if with_receipts { OF_RECEIPT } else { 0 };
+    let of_message = OF_MESSAGE + if is_alone { 0 } else { OF_TOLD + of_receipt };
     let of = |walked: &Walked| {
         let Operations { sends, receives, destinations, sources, collectives, .. } = &*walked.operations;
         of_message * (sends.len() + receives.len()) as u64
@@ -141,7 +147,8 @@ pub fn bytes_needed(processes: &[Walked], is_alone: bool) -> u64 {
     processes.iter().map(|walked| OF_PROCESS + of(walked)).sum()
 }
 
-/// Matches all operations of this worker's processes.
+/// Matches all operations of this worker's processes. If there are details, senders learn how their messages were
+/// received, and `latecomers` gets the collective operations that this worker judges.
 ///
 /// # Errors
 /// If a worker failed.
@@ -149,12 +156,13 @@ pub fn match_operations(
     tools: &Tools<'_>,
     processes: &[Walked],
     findings: &mut Findings,
+    latecomers: Option<&mut Latecomers>,
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
     let trace = tools.trace;
-    let (mut matches, paused) = match_messages(tools, processes, findings, exchange)?;
+    let (mut matches, paused) = match_messages(tools, processes, latecomers.is_some(), findings, exchange)?;
     let parts = collect_parts(trace, processes, exchange)?;
-    let answers = collectives::judge(tools, &parts, &paused, exchange.workers(), findings);
+    let answers = collectives::judge(tools, &parts, &paused, exchange.workers(), findings, latecomers);
     drop(parts);
     let first = processes.first().map_or(0, |walked| walked.process.number);
     for batch in exchange.exchange(answers)? {
@@ -166,13 +174,15 @@ pub fn match_operations(
     Ok(matches)
 }
 
-/// Matches messages only, and finds the processes with pauses in their recording.
+/// Matches messages only, and finds the processes with pauses in their recording. Senders of other workers get receipts
+/// only if they are wanted.
 ///
 /// # Errors
 /// If a worker failed.
 pub(crate) fn match_messages(
     tools: &Tools<'_>,
     processes: &[Walked],
+    with_receipts: bool,
     findings: &mut Findings,
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Matches>, Arc<Paused>), Error> {
@@ -183,7 +193,7 @@ pub(crate) fn match_messages(
     for walked in processes {
         let of_process = Channels::new(walked, trace.semantics);
         of_process.check(walked, findings);
-        messages::tell(walked, &of_process, &team, owners, &mut outgoing);
+        messages::tell(walked, &of_process, &team, owners, with_receipts, &mut outgoing);
         channels.push(Arc::new(of_process));
     }
     shared.operations.put(thread, processes.iter().map(|walked| walked.operations.clone()).collect());
@@ -231,7 +241,7 @@ pub(crate) fn match_again(
     for walked in walked {
         let channels = Channels::new(walked, trace.semantics);
         let is_told = |peer: usize| is_wanted(peer) && !team.contains(&owners.of(peer));
-        messages::tell_some(walked, &channels, is_told, owners, &mut outgoing);
+        messages::tell_some(walked, &channels, is_told, owners, false, &mut outgoing);
         all[walked.process.number - own.start] = (Arc::clone(&walked.operations), Arc::new(channels));
     }
     let (operations, channels) = all.into_iter().unzip();

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use model::Ticks;
-use patterns::matched::Interval;
+use patterns::matched::{Completion, Interval};
 
 use crate::exchange::Batch;
-use crate::exchange::batch::BatchReader;
-use crate::ids::EventNumber;
+use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::ids::{EventNumber, PathId};
 use crate::int::to_u32;
-use crate::operations::{Operations, Place};
-use crate::wire::{Wire, wire};
+use crate::operations::{CallSite, Operations, Place};
+use crate::wire::{Half, Wire, wire};
 
 /// What a receiver needs to know of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,6 +53,41 @@ impl Wire for Interval {
     fn get(reader: &mut BatchReader<'_>) -> Interval {
         let (enter, leave) = Wire::get(reader);
         Interval::new(enter, leave)
+    }
+}
+
+/// What a sender needs to know of the call that completed the receive, if there are details.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Receipt {
+    /// From enter to leave.
+    pub call: Interval,
+    /// The call path, in the tree of the receiver.
+    pub path: PathId,
+    /// Class of completion of the call.
+    pub completion: Completion,
+    /// Whether it is a call of MPI.
+    pub is_mpi: bool,
+}
+
+impl Wire for Receipt {
+    fn put(&self, batch: &mut Batch) {
+        self.call.put(batch);
+        let code = self.completion as u32;
+        batch.push(pair(self.path.to_half(), 2 * code + u32::from(self.is_mpi)));
+    }
+
+    fn get(reader: &mut BatchReader<'_>) -> Receipt {
+        const CLASSES: [Completion; 5] = [
+            Completion::BlockingSend,
+            Completion::WaitOne,
+            Completion::WaitMany,
+            Completion::Test,
+            Completion::Other,
+        ];
+        let call = Wire::get(reader);
+        let (path, code) = halves(reader.word());
+        let completion = CLASSES.into_iter().find(|&class| class as u32 == code / 2).unwrap_or_default();
+        Receipt { call, path: PathId::of_half(path), completion, is_mpi: code % 2 == 1 }
     }
 }
 
@@ -98,6 +133,16 @@ impl Facts for PostingFacts {
     }
 }
 
+impl Facts for Receipt {
+    const WORDS: usize = 3;
+
+    fn of(operations: &Operations, at: u32) -> Self {
+        let call = operations.call(operations.receives[at as usize].call);
+        let CallSite { path, completion, is_mpi, .. } = call.site;
+        Receipt { call: call.interval, path, completion, is_mpi }
+    }
+}
+
 /// Stands instead of a process for an operation without other side, and for one whose other side another worker has told.
 const NOBODY: u32 = u32::MAX;
 const ELSEWHERE: u32 = u32::MAX - 1;
@@ -110,6 +155,8 @@ pub struct Sides<F> {
     /// The process, as a position among those nearby, and the position of the operation there, or of its facts.
     of: Vec<(u32, u32)>,
     elsewhere: Vec<F>,
+    /// The receipts of the messages that another worker has told of, in that order; none without details.
+    receipts: Vec<Receipt>,
     /// The operations of all processes of the threads of this process.
     near: Arc<[Arc<Operations>]>,
 }
@@ -117,7 +164,8 @@ pub struct Sides<F> {
 impl<F: Facts> Sides<F> {
     /// Of so many operations, without any other sides yet.
     pub(super) fn new(operations: usize, near: &Arc<[Arc<Operations>]>) -> Sides<F> {
-        Sides { of: vec![(NOBODY, 0); operations], elsewhere: Vec::new(), near: near.clone() }
+        let (elsewhere, receipts) = (Vec::new(), Vec::new());
+        Sides { of: vec![(NOBODY, 0); operations], elsewhere, receipts, near: near.clone() }
     }
 
     /// The other side is an operation of a process nearby.
@@ -170,6 +218,48 @@ impl<F: Facts> Sides<F> {
     }
 }
 
+impl Sides<SendFacts> {
+    /// The length of the message that was received by an operation, if it has another side.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    #[inline]
+    pub fn bytes(&self, at: usize) -> Option<u64> {
+        match self.of[at] {
+            (NOBODY, _) => None,
+            (ELSEWHERE, told) => Some(self.elsewhere[told as usize].bytes),
+            (process, send) => Some(self.near[process as usize].sends[send as usize].bytes),
+        }
+    }
+}
+
+impl Sides<PostingFacts> {
+    /// The other side of a send was told with its receipt.
+    pub(super) fn hear_with(&mut self, at: u32, facts: PostingFacts, receipt: Receipt) {
+        self.hear(at, facts);
+        self.receipts.push(receipt);
+    }
+
+    /// The receipt of a message, with the time of the receive, if it was received; of other workers' processes only with
+    /// [`Latecomers`](super::Latecomers).
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub fn receipt(&self, at: usize) -> Option<(Receipt, Ticks)> {
+        match self.of[at] {
+            (NOBODY, _) => None,
+            (ELSEWHERE, told) => {
+                let told = told as usize;
+                Some((*self.receipts.get(told)?, self.elsewhere[told].received))
+            }
+            (process, receive) => {
+                let operations = &self.near[process as usize];
+                Some((Receipt::of(operations, receive), operations.receives[receive as usize].time))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,11 +287,28 @@ mod tests {
     }
 
     #[test]
+    fn receipts_come_back_from_a_batch() {
+        let all = [(Completion::BlockingSend, true), (Completion::Other, false), (Completion::Test, true)];
+        for (completion, is_mpi) in all {
+            let receipt =
+                Receipt { call: Interval::new(-3, 1 << 40), path: PathId::new(7), completion, is_mpi };
+            let mut batch = Batch::new();
+            receipt.put(&mut batch);
+            assert_eq!((wire::one(&batch), batch.len()), (receipt, Receipt::WORDS));
+        }
+    }
+
+    #[test]
     fn sides_are_those_of_others_or_nobody() {
         let mut sides = Sides::new(2, &Arc::default());
         let posting = PostingFacts { received: 6, ..PostingFacts::default() };
         sides.hear(1, posting);
         assert_eq!(sides.iter().collect::<Vec<_>>(), [None, Some(posting)]);
+        assert_eq!((sides.receipt(0), sides.receipt(1)), (None, None));
+        let receipt = Receipt { is_mpi: true, ..Receipt::default() };
+        let mut told = Sides::new(2, &Arc::default());
+        told.hear_with(1, posting, receipt);
+        assert_eq!((told.receipt(0), told.receipt(1)), (None, Some((receipt, 6))));
         assert!(sides.is_alone(0) && !sides.is_alone(1) && !sides.is_unknown(0));
         sides.give_up(0);
         assert!(sides.is_alone(0) && sides.is_unknown(0) && !sides.is_unknown(1));

@@ -44,7 +44,7 @@ pub(super) fn manifest(
         schema: SCHEMA.into(),
         ticks_per_second: clock.resolution,
         begin: 0,
-        end: clock.length,
+        end: trace.length(),
         ranks: to_u64(trace.processes.len()),
         locations: to_u64(trace.locations.len()),
         threads: to_u64(trace.processes.iter().map(threads).max().unwrap_or(0)),

@@ -139,7 +139,9 @@ impl ProcessWalk<'_> {
             self.tree.enter(path, region, site)
         };
         let path = change.entered.iter().rev().fold(kept.path, enter);
-        Some(self.threads[thread].severities.row(path))
+        let row = self.threads[thread].severities.row(path);
+        self.classify(thread, row, path);
+        Some(row)
     }
 
     /// Whether the time since the last record is within the maximum distance of samples.

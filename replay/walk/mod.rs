@@ -20,6 +20,7 @@ mod stream;
 mod tasks;
 mod teams;
 mod thread;
+mod timelines;
 mod window_calls;
 
 use std::cmp::Reverse;
@@ -31,6 +32,7 @@ use otf2::Archive;
 
 use crate::allocated::Since;
 use crate::call_tree::CallPath;
+use crate::details::Scheme;
 use crate::error::Error;
 use crate::ids::RecordNumber;
 use crate::journal::Journal;
@@ -63,6 +65,15 @@ pub enum Positions {
     Journal,
     /// Numbers of records in the file, from 0, for clock correction.
     Records,
+}
+
+/// What the walk notes of each event, beside times and operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Notes<'a> {
+    /// Positions of events that others may depend on.
+    pub positions: Positions,
+    /// How timelines are made; `None` without.
+    pub scheme: Option<&'a Scheme>,
 }
 
 /// A location after the walk. Nothing of it changes afterwards.
@@ -175,7 +186,8 @@ pub fn walk_again(
     calls: Vec<WindowCalls>,
     memory: &Memory,
 ) -> Result<(Walked, Vec<WindowCalls>), Error> {
-    let mut state = process::ProcessWalk::new(trace, metrics, files.process, Positions::Nothing);
+    let notes = Notes { positions: Positions::Nothing, scheme: None };
+    let mut state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     state.keep_calls(calls);
     let mut state = walk_on(archive, state, files, &[], memory)?;
     state.close();
@@ -193,11 +205,11 @@ pub fn walk(
     trace: &Trace,
     metrics: &Metrics,
     files: &Files,
-    positions: Positions,
+    notes: Notes<'_>,
     times: &[Vec<Ticks>],
     memory: &Memory,
 ) -> Result<Walked, Error> {
-    let state = process::ProcessWalk::new(trace, metrics, files.process, positions);
+    let state = process::ProcessWalk::new(trace, metrics, files.process, notes);
     let mut state = walk_on(archive, state, files, times, memory)?;
     state.close();
     Ok(state.finish())

@@ -14,9 +14,10 @@ use super::stack::{Frame, NONE};
 use super::tasks::Tasks;
 use super::teams::Teams;
 use super::thread::{Elapsed, Numbering, Thread};
-use super::{Positions, Walked, WalkedLocation, WalkedProcess, WindowCalls};
+use super::{Notes, Walked, WalkedLocation, WalkedProcess, WindowCalls};
 use crate::call_tree::{CallTree, NO_SITE};
 use crate::coverage::{Coverage, Fate};
+use crate::details::Scheme;
 use crate::findings::{Finding, Findings};
 use crate::ids::{CallId, EventNumber, PathId};
 use crate::journal::Spot;
@@ -49,6 +50,10 @@ pub(super) struct ProcessWalk<'t> {
     pub(super) resumed: FxHashMap<usize, Vec<Resumed>>,
     /// Regions of programs by the string that names them.
     programs: FxHashMap<usize, u32>,
+    /// How timelines are made, if they are.
+    pub(super) scheme: Option<&'t Scheme>,
+    /// By call path: the outermost parallel region above it, or the path itself.
+    pub(super) outermost: Vec<PathId>,
     /// Whether the first MPI_Init, and the first MPI_Finalize, was left.
     was_initialized: bool,
     was_finalized: bool,
@@ -59,14 +64,15 @@ impl<'t> ProcessWalk<'t> {
         trace: &'t Trace,
         metrics: &'t Metrics,
         process: usize,
-        positions: Positions,
+        Notes { positions, scheme }: Notes<'t>,
     ) -> ProcessWalk<'t> {
         let locations = trace.processes[process].locations.clone();
+        let bins = scheme.map(|scheme| scheme.bins);
         ProcessWalk {
             trace,
             metrics,
             process,
-            threads: locations.map(|location| Thread::new(location, positions)).collect(),
+            threads: locations.map(|location| Thread::new(location, positions, bins)).collect(),
             tree: CallTree::default(),
             operations: Operations::default(),
             requests: Requests::default(),
@@ -80,6 +86,8 @@ impl<'t> ProcessWalk<'t> {
             counts: Counts::default(),
             resumed: FxHashMap::default(),
             programs: FxHashMap::default(),
+            scheme,
+            outermost: Vec::new(),
             was_initialized: false,
             was_finalized: false,
         }
@@ -140,6 +148,8 @@ impl<'t> ProcessWalk<'t> {
         let path = self.tree.enter(parent, region, site);
         let state = &mut self.threads[thread];
         let row = state.severities.row(path);
+        self.classify(thread, row, path);
+        let state = &mut self.threads[thread];
         let frame = Frame { entered: state.record(), ..Frame::new(path, row, region, time) };
         let mut barrier = NONE;
         if let Some(kind) = self.trace.kinds.get(region as usize) {
@@ -217,6 +227,9 @@ impl<'t> ProcessWalk<'t> {
             _ => {
                 self.threads[thread].pop(time);
             }
+        }
+        if self.threads[thread].stack.foreign > 0 {
+            self.classify_innermost(thread);
         }
     }
 
@@ -437,7 +450,7 @@ impl<'t> ProcessWalk<'t> {
         let (time, visits) = (self.metrics.time, self.metrics.visits);
         let count = self.threads.len();
         let (mut locations, mut severities) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut journals, mut records) = (Vec::new(), Vec::new());
+        let (mut journals, mut records, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter_mut().enumerate() {
             match std::mem::replace(&mut thread.numbering, Numbering::Nothing) {
                 Numbering::Nothing | Numbering::Calls(_) => {}
@@ -453,6 +466,7 @@ impl<'t> ProcessWalk<'t> {
                 }
             }
             severities.push(thread.finish(time, visits));
+            timelines.extend(thread.timeline.take().map(|timeline| timeline.finish()));
             let end = thread.at_finalize.unwrap_or(thread.elapsed);
             locations.push(WalkedLocation {
                 location: thread.location as usize,
@@ -469,7 +483,7 @@ impl<'t> ProcessWalk<'t> {
             operations: Arc::new(self.operations),
             journals,
             records,
-            results: Results { severities, findings: self.findings, coverage: self.coverage },
+            results: Results { severities, timelines, findings: self.findings, coverage: self.coverage },
         }
     }
 }

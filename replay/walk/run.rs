@@ -138,7 +138,7 @@ impl<'r> Run<'r> {
     /// Accounts the time so far to the innermost frame, and counts a visit to a row; returns whether it has.
     #[inline(always)]
     fn turn(&mut self, time: Ticks, visited: Option<Row>) -> bool {
-        let Thread { accounts, numbering, now, accounted, .. } = &mut *self.thread;
+        let Thread { accounts, numbering, timeline, now, accounted, .. } = &mut *self.thread;
         let accounts = accounts.as_mut_slice();
         let last = self.row.max(visited.unwrap_or_default()).index();
         if time < *now || last >= accounts.len() {
@@ -146,6 +146,9 @@ impl<'r> Run<'r> {
         }
         let ticks = time - *accounted;
         accounts[self.row.index()].spend(ticks);
+        if let Some(timeline) = timeline {
+            timeline.spend(self.row, *accounted, ticks);
+        }
         if let Numbering::Journal(journal) = numbering {
             journal.spend(self.row, ticks);
         }

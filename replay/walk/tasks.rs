@@ -155,7 +155,9 @@ impl ProcessWalk<'_> {
             let ticks = run.ran + (time - run.since).max(0);
             if self.trace.semantics.has_stubs() && run.region != NONE {
                 let stub = self.tree.enter(run.place, run.region, NO_SITE);
-                self.threads[thread].add_stub(stub, ticks);
+                let row = self.threads[thread].severities.row(stub);
+                self.classify(thread, row, stub);
+                self.threads[thread].add_stub(row, ticks);
             }
         }
         let next = self.suspended_last(thread).flatten();
@@ -213,6 +215,7 @@ impl ProcessWalk<'_> {
         state.stack = stack;
         state.settle(time);
         state.skip(time);
+        self.classify_innermost(thread);
     }
 
     /// Returns the stack of a task that a thread resumes; a new one if the task starts.

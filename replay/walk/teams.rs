@@ -145,7 +145,8 @@ impl ProcessWalk<'_> {
     pub(super) fn enter_parallel_region(&mut self, thread: usize, row: Row, time: Ticks) {
         let state = &mut self.threads[thread];
         let Some(team) = state.member_of.last().and_then(|&number| self.teams.find(number)) else { return };
-        let started = (time - team.fork).max(0);
+        let fork = team.fork;
+        let started = (time - fork).max(0);
         self.operations.parallel_regions.push(ParallelRegion {
             team: team.number,
             location: state.location,
@@ -160,8 +161,9 @@ impl ProcessWalk<'_> {
         if team.master == thread {
             state.account(row, time);
         } else {
-            state.add_time(row, started);
+            state.add_time(row, fork, started);
         }
+        state.manage(row, fork, started);
     }
 
     /// Returns the number and the barriers of a thread's innermost team; `None` outside of any.
@@ -191,8 +193,9 @@ impl ProcessWalk<'_> {
             if member == thread {
                 state.account(row, time);
             } else {
-                state.add_time(row, waited);
+                state.add_time(row, left, waited);
             }
+            state.manage(row, left, waited);
         }
         self.threads[thread].member_of.retain(|&number| number != team.number);
         if thread == 0 && self.threads[thread].member_of.is_empty() {

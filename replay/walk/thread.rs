@@ -5,7 +5,9 @@ use model::Ticks;
 use super::sampling::ThreadSamples;
 use super::stack::{Frame, Stack};
 use super::tasks::Schedule;
+use super::timelines::ThreadTimeline;
 use super::{Positions, RecordTimes, WindowCalls};
+use crate::details::Bins;
 use crate::ids::{EventNumber, PathId, RecordNumber, Row};
 use crate::int::to_u32;
 use crate::journal::Journal;
@@ -87,10 +89,12 @@ pub(super) struct Thread {
     pub(super) samples: Option<Box<ThreadSamples>>,
     pub(super) severities: Severities,
     pub(super) numbering: Numbering,
+    /// When time was spent, if details are wanted.
+    pub(super) timeline: Option<Box<ThreadTimeline>>,
 }
 
 impl Thread {
-    pub(super) fn new(location: usize, positions: Positions) -> Thread {
+    pub(super) fn new(location: usize, positions: Positions, bins: Option<Bins>) -> Thread {
         Thread {
             location: to_u32(location),
             stack: Stack::default(),
@@ -110,6 +114,7 @@ impl Thread {
                 Positions::Journal => Numbering::Journal(Journal::default()),
                 Positions::Records => Numbering::Records(RecordTimes::default()),
             },
+            timeline: bins.map(|bins| Box::new(ThreadTimeline::new(bins))),
         }
     }
 
@@ -180,7 +185,7 @@ impl Thread {
     #[inline(always)]
     pub(super) fn account(&mut self, row: Row, time: Ticks) {
         if self.accounted != Ticks::MIN {
-            self.add_time(row, time - self.accounted);
+            self.add_time(row, self.accounted, time - self.accounted);
         }
         self.accounted = time;
     }
@@ -208,14 +213,24 @@ impl Thread {
         self.accounted = time;
     }
 
-    /// Adds exclusive time to a row.
+    /// Adds exclusive time from a time on to a row.
     #[inline(always)]
-    pub(super) fn add_time(&mut self, row: Row, ticks: Ticks) {
+    pub(super) fn add_time(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
         self.account_of(row).spend(ticks);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.spend(row, begin, ticks);
+        }
         if let Numbering::Journal(journal) = &mut self.numbering {
             journal.spend(row, ticks);
         }
         self.elapsed.time = self.elapsed.time.saturating_add(ticks);
+    }
+
+    /// Notes in the timeline that time of a row was spent to start or end a team.
+    pub(super) fn manage(&mut self, row: Row, begin: Ticks, ticks: Ticks) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.manage(row, begin, ticks);
+        }
     }
 
     /// Pushes a frame at the current time; the time so far is accounted to the frame above.
@@ -280,12 +295,11 @@ impl Thread {
         }
     }
 
-    /// Counts a task where it ran. Its time was accounted for elsewhere.
-    pub(super) fn add_stub(&mut self, path: PathId, ticks: Ticks) {
-        let row = self.severities.row(path);
+    /// Counts a task where it ran, until now. Its time was accounted for elsewhere.
+    pub(super) fn add_stub(&mut self, row: Row, ticks: Ticks) {
         self.add_visit(row);
         let elapsed = self.elapsed;
-        self.add_time(row, ticks);
+        self.add_time(row, self.now.saturating_sub(ticks), ticks);
         self.elapsed = elapsed;
     }
 
@@ -304,7 +318,7 @@ mod tests {
 
     #[test]
     fn exclusive_times_sum_up_to_the_lifetime() {
-        let mut thread = Thread::new(0, Positions::Nothing);
+        let mut thread = Thread::new(0, Positions::Nothing, None);
         thread.push(Frame::new(PathId::new(0), Row::new(0), 7, 10));
         thread.push(Frame::new(PathId::new(1), Row::new(1), 8, 14));
         thread.pop(20);
@@ -316,7 +330,7 @@ mod tests {
 
     #[test]
     fn time_between_two_roots_belongs_to_nothing() {
-        let mut thread = Thread::new(0, Positions::Nothing);
+        let mut thread = Thread::new(0, Positions::Nothing, None);
         thread.push(Frame::new(PathId::default(), Row::default(), 7, 10));
         thread.pop(12);
         thread.push(Frame::new(PathId::default(), Row::default(), 7, 30));

@@ -17,7 +17,7 @@ use replay::metrics::Metrics;
 use replay::shared::Shared;
 use replay::tools::Tools;
 use replay::trace::Trace;
-use replay::walk::{self, Positions, Walked};
+use replay::walk::{self, Notes, Positions, Walked};
 use replay::{Options, Semantics};
 use skip::{Need, skip};
 
@@ -118,7 +118,8 @@ fn messages_of_windows_are_those_of_the_matching() {
             let formulas = Formulas::new(&trace, &metrics);
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                walk::walk(&archive, &trace, &metrics, &files, Positions::Journal, &[], &memory).unwrap()
+                let notes = Notes { positions: Positions::Journal, scheme: None };
+                walk::walk(&archive, &trace, &metrics, &files, notes, &[], &memory).unwrap()
             };
             let walked: Vec<Walked> = (0..trace.processes.len()).map(walked).collect();
             let tools = Tools {
@@ -131,7 +132,8 @@ fn messages_of_windows_are_those_of_the_matching() {
                 together: 0,
                 has_details: false,
             };
-            let matches = match_operations(&tools, &walked, &mut Findings::default(), &mut Solo).unwrap();
+            let matches =
+                match_operations(&tools, &walked, &mut Findings::default(), None, &mut Solo).unwrap();
             for (number, (window, locations)) in windows.iter().zip(&locations).enumerate() {
                 let mut expected = BTreeSet::new();
                 for (walked, matches) in walked.iter().zip(&matches) {

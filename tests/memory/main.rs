@@ -20,7 +20,7 @@ use replay::progress::Progress;
 use replay::shared::Shared;
 use replay::tools::Tools;
 use replay::trace::Trace;
-use replay::walk::{self, Positions, Walked};
+use replay::walk::{self, Notes, Positions, Walked};
 use replay::{Options, Semantics, analyze};
 use tempfile::TempDir;
 
@@ -519,7 +519,16 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         let walked = |positions| -> Vec<Walked> {
             let walked = |process| {
                 let files = walk::open(&archive, &trace, process).unwrap();
-                walk::walk(&archive, &trace, &metrics, &files, positions, &[], &memory).unwrap()
+                walk::walk(
+                    &archive,
+                    &trace,
+                    &metrics,
+                    &files,
+                    Notes { positions, scheme: None },
+                    &[],
+                    &memory,
+                )
+                .unwrap()
             };
             (0..processes).map(walked).collect()
         };
@@ -532,14 +541,16 @@ fn steps_take_no_more_memory_than_is_looked_for_before_them() {
         };
         let processes = walked(Positions::Journal);
         let mut findings = Findings::default();
-        let needed = matching::bytes_needed(&processes, true);
-        let (matches, peak) =
-            peak_of(|| matching::match_operations(&tools, &processes, &mut findings, &mut Solo).unwrap());
+        let needed = matching::bytes_needed(&processes, true, false);
+        let (matches, peak) = peak_of(|| {
+            matching::match_operations(&tools, &processes, &mut findings, None, &mut Solo).unwrap()
+        });
         check("match", needed, peak);
         drop((matches, processes));
 
         let processes = walked(Positions::Records);
-        let needed = matching::bytes_needed(&processes, true) + clock_correction::bytes_needed(&processes);
+        let needed =
+            matching::bytes_needed(&processes, true, false) + clock_correction::bytes_needed(&processes);
         let (_, peak) = peak_of(|| correct(&tools, processes, &mut findings, &mut Solo).unwrap());
         check("correct clocks", needed, peak);
     }

@@ -7,7 +7,7 @@ use crate::{CnodeId, Cube, MetricKind};
 
 /// Children and roots of a forest, each list in ascending order.
 #[derive(Debug)]
-pub(crate) struct Forest {
+pub struct Forest {
     roots: Vec<usize>,
     /// All children, by parent.
     children: Vec<usize>,
@@ -17,14 +17,16 @@ pub(crate) struct Forest {
 
 /// One step of a walk through a forest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
+    /// To a node, before its children.
     Enter(usize),
+    /// From a node, after its children.
     Leave(usize),
 }
 
 impl Forest {
     /// The forest in which the n-th node has the n-th parent.
-    pub(crate) fn new(parents: impl ExactSizeIterator<Item = Option<usize>>) -> Forest {
+    pub fn new(parents: impl ExactSizeIterator<Item = Option<usize>>) -> Forest {
         let nodes = parents.len();
         let parents: Vec<Option<usize>> = parents.map(|parent| parent.filter(|&at| at < nodes)).collect();
         let mut begins = vec![0; nodes + 1];
@@ -51,21 +53,27 @@ impl Forest {
         Forest { roots, children, begins }
     }
 
-    pub(crate) fn of_cnodes(cube: &Cube) -> Forest {
+    /// The call tree of a report.
+    #[must_use]
+    pub fn of_cnodes(cube: &Cube) -> Forest {
         Forest::new(cube.cnodes.iter().map(|cnode| cnode.parent.map(|parent| parent.0)))
     }
 
-    pub(crate) fn roots(&self) -> &[usize] {
+    /// Nodes without a parent.
+    #[must_use]
+    pub fn roots(&self) -> &[usize] {
         &self.roots
     }
 
-    pub(crate) fn children(&self, node: usize) -> &[usize] {
+    /// The children of a node; none if it does not exist.
+    #[must_use]
+    pub fn children(&self, node: usize) -> &[usize] {
         let begin = |node: usize| self.begins.get(node).copied().unwrap_or(self.children.len());
         self.children.get(begin(node)..begin(node.saturating_add(1))).unwrap_or(&[])
     }
 
     /// Depth-first traversal: enters and leaves every node, its children between the two.
-    pub(crate) fn walk(&self) -> impl Iterator<Item = Step> {
+    pub fn walk(&self) -> impl Iterator<Item = Step> {
         let mut pending: Vec<Step> = self.roots.iter().rev().map(|&root| Step::Enter(root)).collect();
         std::iter::from_fn(move || {
             let step = pending.pop()?;

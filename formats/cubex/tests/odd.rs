@@ -5,7 +5,7 @@ mod support;
 use std::io::Write;
 use std::path::PathBuf;
 
-use cubex::{Cnode, CnodeId, LocationId, MetricId, MetricKind, Report, Values};
+use cubex::{Cnode, CnodeId, LocationId, Members, MetricId, MetricKind, Report, Values};
 use support::{Padding, archive, header};
 
 const ANCHOR: &str = include_str!("minimal.xml");
@@ -190,7 +190,7 @@ fn derived_and_ghost_metrics() {
     let text = ANCHOR.replace(
         "</metrics>",
         "<metric id=\"7\" type=\"POSTDERIVED\"><uniq_name>ratio</uniq_name>\
-         <cubepl rowwise=false>metric::a() / 2</cubepl>\
+         <cubepl rowwise=false>metric::a() // half\n/ 2</cubepl>\
          <cubeplaggr cubeplaggrtype=plus>arg1</cubeplaggr></metric>\
          <metric id=\"9\" type=\"EXCLUSIVE\" viztype=\"GHOST\"></metric></metrics>",
     );
@@ -201,11 +201,25 @@ fn derived_and_ghost_metrics() {
     let derived = &report.cube().metrics[2];
     let expression = derived.expression.as_ref().unwrap();
     assert_eq!(derived.kind, MetricKind::Postderived);
-    assert_eq!((expression.value.as_str(), expression.by_value), ("metric::a() / 2", true));
+    // Comments in expressions end with their lines.
+    assert_eq!((expression.value.as_str(), expression.by_value), ("metric::a() // half\n/ 2", true));
     assert_eq!(expression.aggregations[0].1, "arg1");
     assert_eq!(rows(&report, 2), []);
     assert!(report.severities(MetricId(2)).unwrap_err().to_string().contains("derived"));
     assert_eq!(rows(&report, 3), [(0, vec![1.0, 2.0]), (1, vec![3.0, 4.0])]);
+}
+
+#[test]
+fn members_of_an_archive_that_is_no_report_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.details");
+    std::fs::write(&path, archive(&[("b", b"text"), ("a", b"more")], Padding::Standard)).unwrap();
+    let members = Members::open(&path).unwrap();
+    assert!(members.names().eq(["a", "b"]));
+    assert_eq!(members.read("b").unwrap(), Some(b"text".to_vec()));
+    assert_eq!(members.read("c").unwrap(), None);
+    std::fs::write(&path, [b'x'; 512]).unwrap();
+    assert!(Members::open(&path).unwrap_err().to_string().contains("x.details"));
 }
 
 #[test]

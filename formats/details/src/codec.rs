@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::header::{Codec, Kind};
 use crate::table::Values;
 
-/// The level of compression: the same bytes wherever it runs.
-const LEVEL: u32 = 6;
+/// The level of compression, the same bytes wherever it runs. Level 6 makes times 1 to 10 % smaller, and takes three times as long.
+const LEVEL: u32 = 1;
 
 /// Bytes that a compressed byte can become at most (RFC 1951: a match of 258 bytes in two bits).
 const EXPANSION: u64 = 1032;
@@ -83,8 +83,11 @@ pub(crate) fn encode(values: &Values, rows: Range<usize>, codec: Codec) -> Vec<u
         Values::I64(all) => put_all(&all[rows], is_delta),
         Values::F64(all) => all[rows].iter().flat_map(|row| row.to_le_bytes()).collect(),
         Values::Bytes(all) => {
-            let lengths = all[rows.clone()].iter().flat_map(|row| length(row).to_le_bytes());
-            lengths.chain(all[rows].iter().flatten().copied()).collect()
+            let rows = &all[rows];
+            let mut bytes = Vec::with_capacity(rows.iter().map(|row| 4 + row.len()).sum());
+            rows.iter().for_each(|row| bytes.extend(length(row).to_le_bytes()));
+            rows.iter().for_each(|row| bytes.extend_from_slice(row));
+            bytes
         }
     };
     match codec {

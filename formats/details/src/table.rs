@@ -41,6 +41,31 @@ impl Values {
         self.len() == 0
     }
 
+    /// Numbers in the narrowest unsigned type that has room for all.
+    pub fn narrowest(numbers: impl Iterator<Item = u64> + Clone) -> Values {
+        let most = numbers.clone().max().unwrap_or(0);
+        fn all<T: TryFrom<u64>>(numbers: impl Iterator<Item = u64>) -> Vec<T> {
+            numbers.filter_map(|number| T::try_from(number).ok()).collect()
+        }
+        match most {
+            0..=0xff => Values::U8(all(numbers)),
+            0x100..=0xffff => Values::U16(all(numbers)),
+            0x1_0000..=0xffff_ffff => Values::U32(all(numbers)),
+            _ => Values::U64(numbers.collect()),
+        }
+    }
+
+    /// The rows as numbers, whatever unsigned type they have; `None` for others.
+    pub fn numbers(&self) -> Option<Vec<u64>> {
+        match self {
+            Values::U8(rows) => Some(rows.iter().map(|&row| row.into()).collect()),
+            Values::U16(rows) => Some(rows.iter().map(|&row| row.into()).collect()),
+            Values::U32(rows) => Some(rows.iter().map(|&row| row.into()).collect()),
+            Values::U64(rows) => Some(rows.clone()),
+            Values::I64(_) | Values::F64(_) | Values::Bytes(_) => None,
+        }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Values::U8(_) => Kind::U8,
@@ -53,6 +78,9 @@ impl Values {
         }
     }
 }
+
+/// Bytes of a column from which on compression pays: each column that is compressed takes some 0.1 ms.
+const SHORT: usize = 512;
 
 /// A column of a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,11 +101,49 @@ impl Column {
         Column { name: name.into(), unit, codec: Codec::Zlib, values }
     }
 
-    /// This column with differences between rows, which compress better where rows are nearly sorted. Integers only.
+    /// This column without compression, for bytes that are noise.
+    #[must_use]
+    pub fn raw(self) -> Column {
+        Column { codec: Codec::Raw, ..self }
+    }
+
+    /// A column of numbers in the narrowest type, which saves work where there are many rows; compressed unless it is so
+    /// short that it does not pay.
+    pub fn of_numbers(name: &str, unit: Option<Unit>, numbers: impl Iterator<Item = u64> + Clone) -> Column {
+        let values = Values::narrowest(numbers);
+        let width = values.kind().width().unwrap_or(0);
+        let codec = if width * values.len() < SHORT { Codec::Raw } else { Codec::Zlib };
+        Column { name: name.into(), unit, codec, values }
+    }
+
+    /// This column as it is, if it seems to be noise: most rows differ from the one before. Compressing it would take longer
+    /// than all else, and hardly make it shorter.
+    #[must_use]
+    pub fn raw_if_noise(self) -> Column {
+        let is_noise = match &self.values {
+            Values::U8(rows) => differ(rows),
+            Values::U16(rows) => differ(rows),
+            Values::U32(rows) => differ(rows),
+            Values::U64(rows) => differ(rows),
+            Values::I64(_) | Values::F64(_) | Values::Bytes(_) => false,
+        };
+        if is_noise { Column { codec: Codec::Raw, ..self } } else { self }
+    }
+
+    /// This column with differences between rows, which compress better where rows are nearly sorted, if it is compressed.
+    /// Integers only.
     #[must_use]
     pub fn delta(self) -> Column {
-        Column { codec: Codec::DeltaZlib, ..self }
+        match self.codec {
+            Codec::Raw => self,
+            Codec::Zlib | Codec::DeltaZlib => Column { codec: Codec::DeltaZlib, ..self },
+        }
     }
+}
+
+/// Whether most rows differ from the one before.
+fn differ<T: PartialEq>(rows: &[T]) -> bool {
+    2 * rows.windows(2).filter(|pair| pair[0] != pair[1]).count() > rows.len()
 }
 
 /// A table.
@@ -118,5 +184,35 @@ impl Table {
                 .map_err(|what| Error::new(format!("column {name}: {what}")))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_narrowest_type_with_room_for_all() {
+        let of = |numbers: &[u64]| Values::narrowest(numbers.iter().copied());
+        assert_eq!(of(&[]), Values::U8(vec![]));
+        assert_eq!(of(&[255, 0]), Values::U8(vec![255, 0]));
+        assert_eq!(of(&[256, 0]), Values::U16(vec![256, 0]));
+        assert_eq!(of(&[7, 1 << 16]), Values::U32(vec![7, 1 << 16]));
+        assert_eq!(of(&[1 << 32, u64::MAX]), Values::U64(vec![1 << 32, u64::MAX]));
+    }
+
+    #[test]
+    fn short_columns_are_not_compressed() {
+        let codec = |rows| Column::of_numbers("ticks", None, std::iter::repeat_n(1 << 20, rows)).codec;
+        assert_eq!((codec(SHORT / 4 - 1), codec(SHORT / 4)), (Codec::Raw, Codec::Zlib));
+    }
+
+    #[test]
+    fn noise_is_not_compressed() {
+        let codec = |number: fn(u64) -> u64| {
+            Column::of_numbers("ticks", None, (0..SHORT as u64).map(number)).raw_if_noise().codec
+        };
+        assert_eq!(codec(|row| row << 20), Codec::Raw);
+        assert_eq!(codec(|row| if row % 5 == 0 { row << 20 } else { 0 }), Codec::Zlib);
     }
 }

@@ -8,7 +8,7 @@ use std::io::Read;
 use quick_xml::events::Event;
 
 use super::numbering::{arrange, distinct, sort, tree_positions};
-use super::tag::{Tag, entity, number, plain};
+use super::tag::{Tag, decoded, entity, number};
 use crate::error::{Error, Result};
 use crate::{
     Aggregation, Attribute, Cnode, CnodeId, Coordinate, Cube, DataType, Dimension, Location, LocationGroup,
@@ -55,7 +55,7 @@ fn parse(text: &[u8]) -> Result<Anchor> {
             }
             Event::End(_) => document.close(),
             Event::Text(text) => {
-                document.text.push_str(&plain(&String::from_utf8_lossy(&text)));
+                document.text.push_str(&decoded(&String::from_utf8_lossy(&text)));
                 Ok(())
             }
             Event::CData(text) => {
@@ -273,8 +273,12 @@ impl AnchorParser {
     }
 
     fn close(&mut self) -> Result<()> {
-        let text = std::mem::take(&mut self.text);
+        let mut text = std::mem::take(&mut self.text);
         let Some(Element::Property(name)) = self.open.pop() else { return Ok(()) };
+        // Comments in expressions end with their lines.
+        if !name.starts_with("cubepl") {
+            text = text.replace('\n', " ");
+        }
         match self.open.last() {
             Some(Element::Section) if name == "murl" => self.cube.mirrors.push(text),
             Some(&Element::Metric(id)) => self.metric_property(id, &name, text),

@@ -53,6 +53,11 @@ pub(super) fn number(text: &str) -> Result<u64> {
 
 /// Text with line ends replaced by blanks and the five entities of XML decoded; other entities stay.
 pub(super) fn plain(text: &str) -> String {
+    decoded(text).replace('\n', " ")
+}
+
+/// Text with the five entities of XML decoded; other entities stay.
+pub(super) fn decoded(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut parts = text.split('&');
     plain.push_str(parts.next().unwrap_or_default());
@@ -62,7 +67,7 @@ pub(super) fn plain(text: &str) -> String {
         plain.push(c);
         plain.push_str(rest);
     }
-    plain.replace('\n', " ")
+    plain
 }
 
 /// The character of an entity.

@@ -1,0 +1,127 @@
+//! Pairs of ranks, and the matrix of blocks of ranks as a picture.
+
+use details::manifest::Manifest;
+
+use super::{Args, Of, communicator, communicator_name, ranks, remark};
+use crate::error::Result;
+use crate::opened::Opened;
+use crate::output::{Cell, Column, Document, Line, Screen, Style, Table};
+use crate::tables::communication::{Pair, pairs};
+use crate::tables::seconds;
+use crate::values::Unit;
+
+/// Rows and columns of the picture.
+const BLOCKS: usize = 32;
+
+/// Adds the pairs to a document.
+pub(super) fn add(
+    opened: &Opened,
+    args: &Args,
+    top: usize,
+    screen: &Screen,
+    document: &mut Document,
+) -> Result<()> {
+    let (manifest, table) = opened.required_table("matrix")?;
+    let wanted = communicator(manifest, args.comm.as_deref())?;
+    let mut pairs = pairs(ranks(opened), &table)?;
+    pairs.retain(|pair| wanted.is_none_or(|wanted| pair.communicator == Some(wanted)));
+    pairs.sort_by_key(|pair| std::cmp::Reverse(value(pair, args.metric)));
+    draw(&pairs, args.metric, ranks(opened), screen, document);
+    document.table(pair_table(manifest, &pairs[..top.min(pairs.len())]));
+    if pairs.len() > top {
+        let rest = pairs.len() - top;
+        document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", pairs.len()), Style::Dim));
+    }
+    if let Some(remark) = remark(manifest, "matrix") {
+        document.text(Line::styled(remark, Style::Warning));
+    }
+    Ok(())
+}
+
+fn value(pair: &Pair, of: Of) -> i64 {
+    match of {
+        Of::Waiting => pair.late_sender.saturating_add(pair.late_receiver),
+        Of::Bytes => pair.bytes,
+        Of::Messages => pair.messages,
+    }
+}
+
+/// A rank; the pairs that have no row of their own come from several.
+fn rank(rank: Option<usize>) -> Cell {
+    Cell::Name(rank.map_or("others".into(), |rank| format!("rank {rank}")))
+}
+
+fn pair_table(manifest: &Manifest, pairs: &[Pair]) -> Table {
+    let columns = vec![
+        Column::new("from", "from"),
+        Column::new("to", "to"),
+        Column::new("communicator", "on"),
+        Column::new("messages", "messages"),
+        Column::new("bytes", "bytes"),
+        Column::new("late_sender", "receiver waited"),
+        Column::new("late_receiver", "sender waited"),
+        Column::data("late_senders"),
+        Column::data("late_receivers"),
+        Column::data("source"),
+        Column::data("destination"),
+    ];
+    let mut table = Table::new("pairs", columns);
+    let number = |rank: Option<usize>| rank.map_or(Cell::Nothing, Cell::count);
+    for pair in pairs {
+        #[expect(clippy::cast_precision_loss, reason = "bytes for people; scripts get at most 2^53 exactly")]
+        let bytes = pair.bytes as f64;
+        table.rows.push(vec![
+            rank(pair.source),
+            rank(pair.destination),
+            Cell::Name(communicator_name(manifest, pair.communicator)),
+            Cell::Integer(pair.messages),
+            Cell::Number(bytes, Unit::Bytes),
+            Cell::Sparse(seconds(manifest, pair.late_sender), Unit::Seconds),
+            Cell::Sparse(seconds(manifest, pair.late_receiver), Unit::Seconds),
+            Cell::Integer(pair.late_senders),
+            Cell::Integer(pair.late_receivers),
+            number(pair.source),
+            number(pair.destination),
+        ]);
+    }
+    table
+}
+
+/// Draws senders over receivers: a digit for each block, in tenths of the largest.
+fn draw(pairs: &[Pair], of: Of, ranks: usize, screen: &Screen, document: &mut Document) {
+    let most_blocks = BLOCKS.min(screen.width.saturating_sub(12) / 2).max(1);
+    let each = ranks.div_ceil(most_blocks).max(1);
+    let blocks = ranks.div_ceil(each);
+    let mut sums = vec![0_i64; blocks * blocks];
+    for pair in pairs {
+        if let (Some(source), Some(destination)) = (pair.source, pair.destination) {
+            let sum = &mut sums[source / each * blocks + destination / each];
+            *sum = sum.saturating_add(value(pair, of));
+        }
+    }
+    let most = sums.iter().copied().max().unwrap_or(0);
+    if most <= 0 || blocks < 2 {
+        return;
+    }
+    let what = match of {
+        Of::Waiting => "waiting",
+        Of::Bytes => "bytes",
+        Of::Messages => "messages",
+    };
+    let a_block = if each > 1 { format!(", {each} ranks a block") } else { String::new() };
+    let legend =
+        format!("{what}, senders down, receivers to the right{a_block}: 9 is most, 0 under a tenth of it");
+    document.text(Line::styled(legend, Style::Dim));
+    let label = (ranks - 1).to_string().len();
+    for row in 0..blocks {
+        let cells = (0..blocks).map(|column| match sums[row * blocks + column] {
+            0 => if screen.is_unicode { "·" } else { "." }.to_owned(),
+            sum => (i128::from(sum) * 10 / i128::from(most)).min(9).to_string(),
+        });
+        let cells: Vec<String> = cells.collect();
+        document.picture(
+            Line::styled(format!("{:>label$} ", row * each), Style::Dim).and(cells.join(" "), Style::Plain),
+        );
+    }
+    document.gap();
+}

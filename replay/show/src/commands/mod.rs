@@ -1,0 +1,12 @@
+//! Commands, one file or folder each. A new one is a file with its `Args` and `run`, and a line in `cli.rs`.
+//!
+//! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
+
+pub mod explain;
+pub mod first;
+pub mod manual;
+pub mod matrix;
+pub mod ranks;
+pub mod time;
+pub mod tree;
+pub mod waits;

@@ -1,0 +1,120 @@
+//! `ranks`: values by location, process, node, or place in a topology, and how unequal they are.
+
+mod distribution;
+mod grid;
+mod groups;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::commands::tree;
+use crate::error::{Result, or_obstacle};
+use crate::opened::Opened;
+use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
+use crate::paths;
+use crate::status::Status;
+use crate::values::{Quantity, Values};
+use groups::Group;
+
+/// Metrics that are shown if none are named, as far as a report has them; the first decides the order.
+const METRICS: [&str; 3] = ["waiting", "delay", "time"];
+
+/// Rows that people get if they do not say how many.
+const TOP: usize = 10;
+
+/// Arguments of `ranks`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// The report, or an experiment directory
+    pub file: PathBuf,
+
+    /// Metrics by unique name, with commas between them; the first decides the order [default: waiting,delay,time]
+    #[arg(short, long = "metric", value_name = "LIST", value_delimiter = ',')]
+    pub metric: Vec<String>,
+
+    /// Only call paths that match, with those below, such as 'main/**/MPI_*'
+    #[arg(long, value_name = "GLOB")]
+    pub path: Option<String>,
+
+    /// Values of what: location, process, node, topology or topology=NAME
+    #[arg(long, value_name = "WHAT", default_value = "location", value_parser = groups::By::parse)]
+    pub by: groups::By,
+
+    /// Only so many, the largest [default: 10; scripts get all]
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+}
+
+/// Prints values by location, or groups of locations.
+///
+/// # Errors
+/// If the report or a metric cannot be read, or there is no such topology.
+pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
+    let opened = Opened::open(&args.file, output)?;
+    let values = Values::new(&opened.report);
+    let cube = values.cube();
+    let names: Vec<String> = match args.metric.is_empty() {
+        true => {
+            METRICS.iter().filter(|name| values.find(name).is_some()).map(|name| (*name).into()).collect()
+        }
+        false => args.metric.clone(),
+    };
+    let quantities = tree::quantities(&values, &names)?;
+    let selected = match &args.path {
+        Some(glob) => Some(paths::with_those_below(&values, paths::Glob::parse(glob)?.select(&values))),
+        None => None,
+    };
+    let groups = groups::groups(cube, &args.by)?;
+    let mut columns = Vec::new();
+    for quantity in quantities {
+        let is_selected = |cnode: cubex::CnodeId| selected.as_ref().is_none_or(|selected| selected[cnode.0]);
+        let rows = or_obstacle(values.by_location(&quantity, &is_selected))?;
+        let sums = rows.map(|row| groups.iter().map(|group| group.sum(&row, quantity.combine)).collect());
+        columns.push(ColumnOf { quantity, sums });
+    }
+    let mut document = Document::new("ranks");
+    document.fact("file", opened.path.display().to_string());
+    document.fact("by", args.by.name());
+    if let groups::By::Topology(_) = &args.by {
+        grid::draw(&groups, columns.first(), output.screen(), &mut document);
+    }
+    let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
+    add_table(&groups, &columns, top, &mut document);
+    distribution::add(&columns, &mut document);
+    output.print(&document)?;
+    Ok(Status::Done)
+}
+
+/// A metric with a value for each group, or what is printed in their place.
+struct ColumnOf {
+    quantity: Quantity,
+    sums: std::result::Result<Vec<f64>, &'static str>,
+}
+
+fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut Document) {
+    let mut titles = vec![Column::new("name", "")];
+    let title = |column: &ColumnOf| Column::new(column.quantity.name.clone(), column.quantity.title.clone());
+    titles.extend(columns.iter().map(title));
+    titles.extend(["number", "coordinates"].map(Column::data));
+    let mut table = Table::new("rows", titles);
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    if let Some(ColumnOf { sums: Ok(sums), .. }) = columns.first() {
+        order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]));
+    }
+    for &at in order.iter().take(top) {
+        let group = &groups[at];
+        let mut row = vec![Cell::Name(group.name.clone())];
+        row.extend(columns.iter().map(|column| match &column.sums {
+            Ok(sums) => Cell::value(sums[at], column.quantity.combine, &column.quantity.unit),
+            Err(why) => Cell::Obstacle(why),
+        }));
+        row.push(Cell::count(at));
+        row.push(Cell::Data(group.position.clone().map_or(Value::Null, Value::from)));
+        table.rows.push(row);
+    }
+    document.table(table);
+    if let Some(rest) = groups.len().checked_sub(top).filter(|&rest| rest > 0) {
+        document.text(Line::styled(format!("and {rest} more (--top\u{a0}{})", groups.len()), Style::Dim));
+    }
+}

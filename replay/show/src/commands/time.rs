@@ -1,0 +1,193 @@
+//! `time`: locations over time as blocks of shades, from the table `grid`.
+
+use std::path::PathBuf;
+
+use cubex::LocationId;
+use details::manifest::Manifest;
+
+use crate::error::{Error, Result};
+use crate::opened::Opened;
+use crate::output::{Cell, Column, Document, Line, Output, Screen, Style, Table, numbers};
+use crate::places;
+use crate::status::Status;
+use crate::tables::grid::{Request, Window, window};
+use crate::tables::seconds;
+use crate::values::{Unit, WAITING};
+
+/// Rows if the user does not say how many.
+const ROWS: usize = 16;
+
+/// Columns for scripts, which have no screen.
+const COLUMNS: usize = 120;
+
+/// Arguments of `time`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// The report, or an experiment directory
+    pub file: PathBuf,
+
+    /// A class of time, such as compute or late_sender; or waiting: all classes of waiting
+    #[arg(short = 'm', long, value_name = "CLASS", default_value = WAITING)]
+    pub class: String,
+
+    /// At most so many rows: neighbouring locations share one
+    #[arg(long, value_name = "N", default_value_t = ROWS)]
+    pub rows: usize,
+
+    /// Begin, in seconds since the begin of the trace
+    #[arg(long, value_name = "SECONDS", value_parser = time)]
+    pub from: Option<f64>,
+
+    /// End, in seconds since the begin of the trace
+    #[arg(long, value_name = "SECONDS", value_parser = time)]
+    pub to: Option<f64>,
+}
+
+fn time(text: &str) -> std::result::Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    seconds.ok_or("a time is a number of seconds, such as 0.25".into())
+}
+
+/// Shows a class of time over locations and time.
+///
+/// # Errors
+/// If the report has no such table or class, or they are damaged.
+pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
+    let opened = Opened::open(&args.file, output)?;
+    let (manifest, table) = opened.required_table("grid")?;
+    let classes = selected(manifest, &args.class)?;
+    let cube = opened.cube();
+    let per_second = per_second(manifest);
+    let [from, to] = [args.from, args.to].map(|time| time.map(|time| ticks(time * per_second)));
+    let (from, to) = (from.unwrap_or(0), to.unwrap_or(manifest.end).min(manifest.end));
+    if from >= to {
+        let end = seconds(manifest, manifest.end.try_into().unwrap_or(i64::MAX));
+        return Err(Error::new(format!(
+            "--from is not before --to, or not before the end of the trace, {end} s"
+        )));
+    }
+    let sizes = places::sizes(cube);
+    let name = |at| places::name(cube, &sizes, LocationId(at));
+    let columns =
+        if output.is_for_scripts() { COLUMNS } else { output.screen().width.saturating_sub(18).max(8) };
+    let request =
+        Request { classes: &classes, locations: cube.locations.len(), rows: args.rows, columns, from, to };
+    let window = window(manifest, &table, &request)?;
+    let mut document = Document::new("time");
+    document.fact("file", opened.path.display().to_string());
+    document.fact("class", args.class.clone());
+    draw(manifest, &window, &args.class, &name, output.screen(), &mut document);
+    document.table(data(manifest, &window, &name));
+    output.print(&document)?;
+    Ok(Status::Done)
+}
+
+/// Ticks of a second.
+fn per_second(manifest: &Manifest) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a frequency")]
+    let per_second = manifest.ticks_per_second as f64;
+    if per_second > 0.0 { per_second } else { 1e9 }
+}
+
+fn ticks(ticks: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; saturates")]
+    let ticks = ticks as u64;
+    ticks
+}
+
+/// Which classes are meant by a name.
+fn selected(manifest: &Manifest, name: &str) -> Result<Vec<bool>> {
+    let classes = manifest.classes.iter();
+    let selected: Vec<bool> = match name {
+        WAITING => classes.map(|class| class.role == "wait").collect(),
+        name => classes.map(|class| class.name == name).collect(),
+    };
+    if selected.contains(&true) {
+        return Ok(selected);
+    }
+    let names: Vec<&str> = manifest.classes.iter().map(|class| class.name.as_str()).collect();
+    Err(Error::new(format!("no class of time {name}: this report has {WAITING}, {}", names.join(", "))))
+}
+
+/// Shades of a fifth each.
+fn shade(share: f64, screen: &Screen) -> char {
+    let shades =
+        if screen.is_unicode { [' ', '░', '▒', '▓', '█'] } else { [' ', '.', ':', '+', '#'] };
+    if share <= 0.0 {
+        return shades[0];
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 4")]
+    let at = (share * 4.0).ceil().clamp(1.0, 4.0) as usize;
+    shades[at]
+}
+
+fn draw(
+    manifest: &Manifest,
+    window: &Window,
+    class: &str,
+    name: &dyn Fn(usize) -> String,
+    screen: &Screen,
+    document: &mut Document,
+) {
+    let shades: Vec<String> = [0.25, 0.5, 0.75, 1.0].map(|share| shade(share, screen).to_string()).into();
+    let legend = format!("{class}: {} is a quarter, half, three quarters, all of the time", shades.join(" "));
+    document.text(Line::styled(legend, Style::Dim));
+    let columns = vec![Column::text(""), Column::text("")];
+    let mut table = Table::new("picture", columns).text_only();
+    for (row, &(first, count)) in window.rows.iter().enumerate() {
+        let line: String =
+            (0..window.columns).map(|column| shade(window.share(row, column), screen)).collect();
+        let label =
+            if count > 1 { format!("{} – {}", name(first), name(first + count - 1)) } else { name(first) };
+        table.rows.push(vec![Cell::Name(label), Cell::Words(Line::styled(line, Style::Wait))]);
+    }
+    document.table(table);
+    let time = |ticks: u64| seconds(manifest, i64::try_from(ticks).unwrap_or(i64::MAX));
+    let [from, to] = [window.begin, window.end.min(manifest.end)].map(|ticks| numbers::seconds(time(ticks)));
+    let cell = numbers::seconds(time(window.times(0).1 - window.times(0).0));
+    document.text(Line::styled(format!("from {from} to {to}, {cell} a cell"), Style::Dim));
+}
+
+/// The cells for scripts, a row each.
+fn data(manifest: &Manifest, window: &Window, name: &dyn Fn(usize) -> String) -> Table {
+    let columns = ["name", "location", "locations", "begin", "end", "seconds"].map(Column::data);
+    let mut table = Table::new("cells", columns.into()).data_only();
+    let time =
+        |ticks: u64| Cell::Number(seconds(manifest, i64::try_from(ticks).unwrap_or(i64::MAX)), Unit::Seconds);
+    for (row, &(first, count)) in window.rows.iter().enumerate() {
+        for column in 0..window.columns {
+            let (begin, end) = window.times(column);
+            let ticks = window.ticks[row * window.columns + column];
+            table.rows.push(vec![
+                Cell::Name(name(first)),
+                Cell::count(first),
+                Cell::count(count),
+                time(begin),
+                time(end),
+                Cell::Number(seconds(manifest, ticks), Unit::Seconds),
+            ]);
+        }
+    }
+    table
+}
+
+/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+///
+/// # Errors
+/// If the table is damaged.
+pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
+    let Some(manifest) = &opened.manifest else { return Ok(None) };
+    let Some(table) = opened.table("grid")? else { return Ok(None) };
+    let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
+    let locations = opened.cube().locations.len();
+    let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
+    let window = window(manifest, &table, &request)?;
+    let signs = if screen.is_unicode { "▁▂▃▄▅▆▇█" } else { "_.,:-=+#" };
+    let signs: Vec<char> = signs.chars().collect();
+    let sign = |share: f64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 7")]
+        let at = (share * 8.0).clamp(0.0, 7.0) as usize;
+        signs[at]
+    };
+    Ok(Some((0..window.columns).map(|column| sign(window.share(0, column))).collect()))
+}

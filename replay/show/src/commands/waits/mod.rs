@@ -1,0 +1,241 @@
+//! `waits`: the severest waits, how each came about, and one as a picture.
+
+mod picture;
+
+use std::path::PathBuf;
+
+use cubex::{CnodeId, Cube, LocationId};
+use details::manifest::Manifest;
+use patterns::PATTERNS;
+
+use crate::error::{Error, Result};
+use crate::opened::Opened;
+use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
+use crate::status::Status;
+use crate::tables::seconds;
+use crate::tables::waits::{Hop, Instance, chains, instances};
+use crate::values::Unit;
+use crate::{paths, places};
+
+/// Rows that people get if they do not say how many.
+const TOP: usize = 10;
+
+/// Arguments of `waits`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// The report, or an experiment directory
+    pub file: PathBuf,
+
+    /// Only so many, the severest [default: 10; scripts get all]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub top: Option<usize>,
+
+    /// Only those of a metric, such as mpi_latesender
+    #[arg(short = 'm', long, value_name = "METRIC")]
+    pub metric: Option<String>,
+
+    /// Only those of a rank
+    #[arg(long, value_name = "R")]
+    pub rank: Option<u64>,
+
+    /// Show how each came about: whom the cause itself waited for, and so on
+    #[arg(long)]
+    pub chain: bool,
+
+    /// Show one as a picture of both sides
+    #[arg(short, long, value_name = "N")]
+    pub instance: Option<usize>,
+}
+
+/// Names of things that waits refer to.
+struct Names<'n> {
+    cube: &'n Cube,
+    manifest: &'n Manifest,
+    sizes: Vec<usize>,
+}
+
+impl Names<'_> {
+    fn location(&self, location: Option<usize>) -> String {
+        location.map_or("somebody".into(), |at| places::name(self.cube, &self.sizes, LocationId(at)))
+    }
+
+    fn function(&self, cnode: Option<usize>) -> &str {
+        cnode.map_or("?", |at| paths::name(self.cube, CnodeId(at)))
+    }
+
+    fn path(&self, cnode: Option<usize>) -> String {
+        cnode.map_or(String::new(), |at| paths::path(self.cube, CnodeId(at)))
+    }
+
+    /// The title of a wait state.
+    fn title(&self, metric: Option<usize>) -> String {
+        let Some(metric) = metric.and_then(|at| self.manifest.metrics.get(at)) else {
+            return "waiting".into();
+        };
+        let pattern = PATTERNS.iter().find(|pattern| pattern.metric.id == metric.name);
+        pattern.map_or(metric.title.clone(), |pattern| pattern.title.to_owned())
+    }
+
+    fn metric(&self, metric: Option<usize>) -> &str {
+        metric.and_then(|at| self.manifest.metrics.get(at)).map_or("", |metric| metric.name.as_str())
+    }
+
+    fn seconds(&self, ticks: i64) -> f64 {
+        seconds(self.manifest, ticks)
+    }
+}
+
+/// Shows the severest waits.
+///
+/// # Errors
+/// If the report has no such tables, or they are damaged.
+pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
+    let opened = Opened::open(&args.file, output)?;
+    let (manifest, table) = opened.required_table("instances")?;
+    let cube = opened.cube();
+    let waits = instances(manifest, cube, &table)?;
+    let names = Names { cube, manifest, sizes: places::sizes(cube) };
+    let hops = match opened.table("chains") {
+        Ok(Some(table)) => chains(cube, waits.len(), &table)?,
+        Ok(None) => Vec::new(),
+        Err(error) => {
+            output.warn(format!("{error}; shown without causes of causes"));
+            Vec::new()
+        }
+    };
+    let mut document = Document::new("waits");
+    document.fact("file", opened.path.display().to_string());
+    if let Some(number) = args.instance {
+        let wait = number.checked_sub(1).and_then(|at| waits.get(at));
+        let wait = wait.ok_or_else(|| {
+            Error::new(format!("no wait number {number}: the report has {}, numbered from 1", waits.len()))
+        })?;
+        let hops: Vec<&Hop> = hops.iter().filter(|hop| hop.instance + 1 == number).collect();
+        picture::draw(number, wait, &hops, &names, output.screen(), &mut document);
+        document.table(wait_table(&[(number, wait)], &names).data_only());
+        document.table(hop_table(&hops, &names).data_only());
+        output.print(&document)?;
+        return Ok(Status::Done);
+    }
+    let is_wanted = |wait: &Instance| {
+        let rank = wait.location.and_then(|at| cube.location_groups.get(cube.locations[at].group.0));
+        args.metric.as_ref().is_none_or(|metric| names.metric(wait.metric) == metric)
+            && args.rank.is_none_or(|wanted| rank.is_some_and(|group| group.rank == wanted))
+    };
+    let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
+    let wanted: Vec<(usize, &Instance)> = (1..).zip(&waits).filter(|(_, wait)| is_wanted(wait)).collect();
+    let shown = &wanted[..top.min(wanted.len())];
+    if args.chain && !output.is_for_scripts() {
+        for &(number, wait) in shown {
+            add_chain(number, wait, &hops, &names, &mut document);
+        }
+    } else {
+        document.table(wait_table(shown, &names));
+    }
+    if args.chain {
+        let is_shown = |hop: &&Hop| shown.iter().any(|(number, _)| hop.instance + 1 == *number);
+        let hops: Vec<&Hop> = hops.iter().filter(is_shown).collect();
+        document.table(hop_table(&hops, &names).data_only());
+    }
+    match wanted.len() - shown.len() {
+        _ if wanted.is_empty() => document.text("no such waits"),
+        0 => {}
+        rest => {
+            document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim))
+        }
+    }
+    output.print(&document)?;
+    Ok(Status::Done)
+}
+
+fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
+    let columns = vec![
+        Column::new("number", ""),
+        Column::new("seconds", "waited"),
+        Column::new("title", "what"),
+        Column::new("location", "who"),
+        Column::text("in"),
+        Column::new("begin", "at"),
+        Column::new("cause", "because of"),
+        Column::text("in"),
+        Column::data("metric"),
+        Column::data("path"),
+        Column::data("all_seconds"),
+        Column::data("cause_path"),
+        Column::data("origin_path"),
+        Column::data("bytes"),
+        Column::data("tag"),
+        Column::data("communicator"),
+        Column::data("members"),
+    ];
+    let mut table = Table::new("waits", columns);
+    let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
+    for &(at, wait) in waits {
+        table.rows.push(vec![
+            Cell::count(at),
+            Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
+            Cell::Name(names.title(wait.metric)),
+            Cell::Name(names.location(wait.location)),
+            Cell::Name(names.function(wait.cnode).into()),
+            Cell::Number(names.seconds(wait.begin), Unit::Seconds),
+            Cell::Name(names.location(wait.cause_location)),
+            Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into()),
+            Cell::Data(names.metric(wait.metric).into()),
+            Cell::Data(names.path(wait.cnode).into()),
+            Cell::Number(names.seconds(wait.all_ticks), Unit::Seconds),
+            Cell::Data(names.path(wait.cause_cnode).into()),
+            Cell::Data(names.path(wait.origin_cnode).into()),
+            number(wait.bytes),
+            number(wait.tag),
+            number(wait.communicator),
+            number(wait.members),
+        ]);
+    }
+    table
+}
+
+fn hop_table(hops: &[&Hop], names: &Names<'_>) -> Table {
+    let keys = ["number", "hop", "location", "path", "begin", "seconds", "cause", "cause_path", "cause_time"];
+    let mut table = Table::new("hops", keys.map(Column::data).into());
+    for hop in hops {
+        table.rows.push(vec![
+            Cell::count(hop.instance + 1),
+            Cell::Integer(hop.hop),
+            Cell::Name(names.location(hop.location)),
+            Cell::Name(names.path(hop.cnode)),
+            Cell::Number(names.seconds(hop.begin), Unit::Seconds),
+            Cell::Number(names.seconds(hop.ticks), Unit::Seconds),
+            Cell::Name(names.location(hop.cause_location)),
+            Cell::Name(names.path(hop.cause_cnode)),
+            Cell::Number(names.seconds(hop.cause_time), Unit::Seconds),
+        ]);
+    }
+    table
+}
+
+/// What happened: who waited for whom, and for whom that one had waited before.
+fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, document: &mut Document) {
+    let time = numbers::seconds(names.seconds(wait.ticks));
+    let begin = numbers::seconds(names.seconds(wait.begin));
+    let title = Line::styled(format!("{number} {} {time}", names.title(wait.metric)), Style::Strong);
+    let place = format!("  {} in {} at {begin}", names.location(wait.location), names.path(wait.cnode));
+    document.text(title.and(place, Style::Plain));
+    let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
+    let mut cause = (wait.cause_location, wait.cause_cnode);
+    for hop in hops {
+        let time = numbers::seconds(names.seconds(hop.ticks));
+        let text = format!(
+            "waited for {} in {}, which itself waited {time} in {}",
+            names.location(cause.0),
+            names.function(cause.1),
+            names.function(hop.cnode),
+        );
+        document.text(Line::from(text).indented(3));
+        cause = (hop.cause_location, hop.cause_cnode);
+    }
+    let origin = wait
+        .origin_cnode
+        .map_or(String::new(), |at| format!("; most in excess: {}", names.function(Some(at))));
+    let text = format!("waited for {} in {}{origin}", names.location(cause.0), names.function(cause.1));
+    document.text(Line::from(text).indented(3));
+}

@@ -1,0 +1,20 @@
+//! Shows reports in `.cubex` files: on a terminal, and to scripts.
+//!
+//! A command is a file below `commands/` with its arguments and a function that runs it, and a line in `cli.rs`. It opens a
+//! report ([`opened`]), reads values of metrics ([`values`]) at call paths ([`paths`]) and locations ([`places`]), makes a
+//! [`Document`](output::Document) of them, and prints it ([`output`]).
+//!
+//! Deliberately absent: traces and MPI. Everything comes from reports; nothing that they say is trusted before it is checked.
+
+pub mod cli;
+pub mod commands;
+mod cubepl;
+pub mod error;
+pub mod opened;
+pub mod output;
+pub mod overview;
+pub mod paths;
+pub mod places;
+pub mod status;
+pub mod tables;
+pub mod values;

@@ -1,0 +1,117 @@
+//! Opening: a report, and what it has of details.
+
+use std::path::{Path, PathBuf};
+
+use cubex::{Cube, Members, Report};
+use details::Table;
+use details::manifest::{MANIFEST, Manifest, member};
+
+use crate::error::{Error, Result};
+use crate::output::Output;
+
+/// Reports in an experiment directory, the best first.
+const NAMES: [&str; 4] = ["trace.cubex", "scout.cubex", "summary.cubex", "profile.cubex"];
+
+/// An open report with its details.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub path: PathBuf,
+    /// The report.
+    pub report: Report,
+    /// The manifest of its details: `None` in reports of other programs and without details, or if it is damaged.
+    pub manifest: Option<Manifest>,
+    /// Details beside the report, if it has none itself.
+    beside: Option<Members>,
+}
+
+impl Opened {
+    /// Opens a `.cubex` file, or the best report in an experiment directory. Damaged details give a warning, and
+    /// everything else can be used.
+    ///
+    /// # Errors
+    /// If there is no report, or it cannot be read.
+    pub fn open(path: &Path, output: &mut Output<'_>) -> Result<Opened> {
+        let path = report_at(path)?;
+        let report = Report::open(&path)?;
+        let mut opened = Opened { path, report, manifest: None, beside: None };
+        if let Err(error) = opened.open_details() {
+            output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
+        }
+        Ok(opened)
+    }
+
+    /// Reads the manifest, in the report or beside it.
+    fn open_details(&mut self) -> Result<()> {
+        let is_inside = self.report.members().any(|name| name == MANIFEST);
+        let beside = self.path.with_extension("details");
+        if !is_inside && beside.is_file() {
+            self.beside = Some(Members::open(&beside)?);
+        }
+        if let Some(bytes) = self.member(MANIFEST)? {
+            let manifest = Manifest::parse(&bytes);
+            let wrong = |error| Error::new(format!("member {error}")).in_file(&self.path);
+            self.manifest = Some(manifest.map_err(wrong)?);
+        }
+        Ok(())
+    }
+
+    /// The contents of a member of the report, or of the details beside it.
+    fn member(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(match &self.beside {
+            Some(members) => members.read(name)?,
+            None => self.report.member(name)?,
+        })
+    }
+
+    /// The description of the report.
+    pub fn cube(&self) -> &Cube {
+        self.report.cube()
+    }
+
+    /// Reads a table of the details; `None` if the report has none of this name.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    pub fn table(&self, name: &str) -> Result<Option<Table>> {
+        let member = member(name);
+        let Some(bytes) = self.member(&member)? else { return Ok(None) };
+        let table = details::parse(&bytes);
+        let table =
+            table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
+        Ok(Some(table))
+    }
+
+    /// Reads a table, and the manifest without which its numbers mean nothing.
+    ///
+    /// # Errors
+    /// As [`table`](Opened::table), and if the report does not have both; the message says how to get them.
+    pub fn required_table(&self, name: &str) -> Result<(&Manifest, Table)> {
+        match (&self.manifest, self.table(name)?) {
+            (Some(manifest), Some(table)) => Ok((manifest, table)),
+            (manifest, _) => {
+                let missing = if manifest.is_none() { MANIFEST.to_owned() } else { member(name) };
+                let path = self.path.display();
+                Err(Error::new(format!(
+                    "{path}: no member {missing}, which this command needs: \
+                     replay-analyze EXPERIMENT writes reports with details, but not with --details none"
+                )))
+            }
+        }
+    }
+}
+
+/// The report that a path means.
+fn report_at(path: &Path) -> Result<PathBuf> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let candidates = NAMES.iter().map(|name| path.join(name));
+    candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let names = NAMES.join(", ");
+        let path = path.display();
+        Error::new(format!(
+            "{path}: no report in this directory, expected one of {names}: replay-analyze {path} writes one"
+        ))
+    })
+}

@@ -1,0 +1,190 @@
+//! The headline: the first of some rules that holds, in words.
+
+use super::{Action, ClassTime, Finding, Run};
+use crate::error::{Result, or_obstacle};
+use crate::output::numbers::{percent, share};
+use crate::values::Values;
+use crate::{paths, places};
+
+/// Shares of the time from which on something is worth a headline.
+const OVERHEAD: f64 = 0.10;
+const WAITING: f64 = 0.05;
+const IDLE: f64 = 0.20;
+const FILES: f64 = 0.10;
+const COMMUNICATION: f64 = 0.15;
+
+/// The least share of the MPI time that has to be analysed.
+const COVERAGE: f64 = 0.80;
+
+/// Bytes of a message that is small: sending it takes as long as sending nothing.
+const SMALL: f64 = 1024.0;
+
+/// What is wrong: a sentence, or two if the trace is incomplete.
+///
+/// # Errors
+/// If values cannot be read.
+pub fn headline(
+    values: &Values<'_>,
+    run: &Run,
+    coverage: Option<f64>,
+    findings: Option<&[Finding]>,
+    actions: &[Action],
+    classes: &[ClassTime],
+) -> Result<Vec<String>> {
+    let mut sentences = Vec::new();
+    let losses: Vec<&str> = findings
+        .unwrap_or_default()
+        .iter()
+        .filter(|it| it.class == "data loss")
+        .map(|it| it.name.as_str())
+        .collect();
+    if !losses.is_empty() {
+        sentences.push(format!("The trace is incomplete: {}.", losses.join(", ")));
+    } else if let Some(coverage) = coverage.filter(|&coverage| coverage < COVERAGE) {
+        let coverage = percent(coverage);
+        sentences.push(format!("The analysis is incomplete: it covers {coverage} of the time in MPI."));
+    }
+    sentences.push(rule(values, run, actions, classes)?);
+    Ok(sentences)
+}
+
+/// The first rule that holds.
+fn rule(values: &Values<'_>, run: &Run, actions: &[Action], classes: &[ClassTime]) -> Result<String> {
+    if run.total <= 0.0 {
+        return Ok("The report has no time of a run.".into());
+    }
+    let overhead = run.share(run.sum_of(values, "overhead")?);
+    if overhead > OVERHEAD {
+        return Ok(format!(
+            "The recorder took {} of the time: record less (filter), or give it more memory.",
+            share(overhead)
+        ));
+    }
+    let waiting = run.share(run.waiting.unwrap_or(0.0));
+    if waiting >= WAITING {
+        return waiting_sentence(values, run, waiting, actions);
+    }
+    let idle = run.sum_of(values, "omp_idle_threads")? / run.with_idle;
+    if idle >= IDLE {
+        let place = largest(values, run, "omp_idle_threads")?
+            .map_or(String::new(), |path| format!(", most in {path}"));
+        return Ok(format!("Threads are idle {} of the time{place}.", share(idle)));
+    }
+    let files = run.share(run.sum_of(values, "mpi_io")?);
+    if files >= FILES {
+        return Ok(format!("{} of the time is file access.", share(files)));
+    }
+    let mut of_mpi = run.mpi;
+    for name in [
+        "mpi_latesender",
+        "mpi_latereceiver",
+        "mpi_barrier_wait",
+        "mpi_earlyreduce",
+        "mpi_earlyscan",
+        "mpi_latebroadcast",
+        "mpi_wait_nxn",
+        "mpi_io",
+    ] {
+        of_mpi -= run.sum_of(values, name)?;
+    }
+    let communication = run.share(of_mpi.max(0.0));
+    if communication >= COMMUNICATION {
+        let most = largest_class(values, run, classes)?;
+        return Ok(format!(
+            "Communication itself takes {} of the time, most of it {most}.",
+            share(communication)
+        ));
+    }
+    balance_sentence(values, run, waiting + communication)
+}
+
+fn waiting_sentence(values: &Values<'_>, run: &Run, waiting: f64, actions: &[Action]) -> Result<String> {
+    let waiting = share(waiting);
+    if let Some(action) = actions.first() {
+        let function = paths::name(values.cube(), action.cnode);
+        let part = percent(action.share);
+        return Ok(format!(
+            "{waiting} of the time is waiting, {part} of it because of {function} on {}.",
+            action.place
+        ));
+    }
+    // Without causes: the largest wait state, and where most of it is.
+    let mut most: Option<(&str, &str, f64)> = None;
+    for pattern in patterns::PATTERNS.iter().filter(|pattern| pattern.is_waiting) {
+        let seconds = run.sum_of(values, pattern.metric.id)?;
+        if most.is_none_or(|(_, _, before)| seconds > before) {
+            most = Some((pattern.title, pattern.metric.id, seconds));
+        }
+    }
+    let Some((title, metric, seconds)) = most else {
+        return Ok(format!("{waiting} of the time is waiting."));
+    };
+    let place = largest(values, run, metric)?.map_or(String::new(), |path| format!(" in {path}"));
+    Ok(format!(
+        "{waiting} of the time is waiting, most of it {title}{place} ({}).",
+        share(run.share(seconds))
+    ))
+}
+
+/// The call path with most of a metric.
+fn largest(values: &Values<'_>, run: &Run, metric: &str) -> Result<Option<String>> {
+    let cube = values.cube();
+    let Some(quantity) = values.find(metric) else { return Ok(None) };
+    let Ok(totals) = or_obstacle(values.totals(&quantity, &places::threads(cube)))? else { return Ok(None) };
+    let between = totals.exclusive.iter().enumerate().filter(|(at, _)| run.is_between[*at]);
+    let most = between.max_by(|a, b| a.1.total_cmp(b.1));
+    Ok(most.filter(|(_, value)| **value > 0.0).map(|(at, _)| paths::path(cube, cubex::CnodeId(at))))
+}
+
+/// What communication consists of, in words.
+fn largest_class(values: &Values<'_>, run: &Run, classes: &[ClassTime]) -> Result<String> {
+    let of = |name: &str| classes.iter().find(|class| class.name == name).map_or(0.0, |class| class.seconds);
+    let (messages, others) = (of("messages"), of("mpi_other") + of("one_sided"));
+    let collectives = of("collectives") + of("synchronization");
+    if others > messages && others > collectives {
+        return Ok("in calls of MPI that are neither messages nor collectives".into());
+    }
+    if collectives >= messages {
+        return Ok("in collective operations".into());
+    }
+    let (bytes, sends) = (run.sum_of(values, "bytes_sent")?, run.sum_of(values, "comms_send")?);
+    Ok(match sends > 0.0 && bytes / sends < SMALL {
+        true => "in small messages",
+        false => "in messages",
+    }
+    .into())
+}
+
+fn balance_sentence(values: &Values<'_>, run: &Run, both: f64) -> Result<String> {
+    let both = share(both);
+    let cube = values.cube();
+    let name = if values.find("comp").is_some() { "comp" } else { "time" };
+    let mut sentence = match run.mpi > 0.0 || run.waiting.is_some() {
+        true => format!("Waiting and communication are small ({both})"),
+        false => "Neither waiting nor communication was measured".to_owned(),
+    };
+    if let Some(quantity) = values.find(name) {
+        let row =
+            or_obstacle(values.by_location(&quantity, &|cnode| run.is_between[cnode.0]))?.unwrap_or_default();
+        let threads: Vec<f64> = row
+            .into_iter()
+            .zip(places::threads(cube))
+            .filter(|(_, is_thread)| *is_thread)
+            .map(|(it, _)| it)
+            .collect();
+        let most = threads.iter().copied().fold(0.0, f64::max);
+        #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
+        let mean = threads.iter().sum::<f64>() / threads.len().max(1) as f64;
+        if most > 0.0 {
+            sentence += &format!("; load balance is {}", percent(mean / most));
+        }
+    }
+    let longest = match largest(values, run, "critical_path")? {
+        Some(path) => Some(("longest on the critical path", path)),
+        None => largest(values, run, "time")?.map(|path| ("most time", path)),
+    };
+    if let Some((words, path)) = longest {
+        sentence += &format!("; {words}: {path}");
+    }
+    Ok(sentence + ".")
+}

@@ -1,0 +1,100 @@
+//! Overview: what is wrong, what to do first, and where time went, in numbers and words for the first screen and scripts.
+//!
+//! From the manifest if the report has one, else from its metrics: reports of other programs have an overview, too.
+
+mod actions;
+mod classes;
+mod findings;
+mod headline;
+mod run;
+
+pub use actions::{Action, actions};
+pub use classes::{ClassTime, classes};
+pub use findings::{Finding, coverage, findings};
+pub use headline::headline;
+pub use run::Run;
+
+use crate::error::Result;
+use crate::opened::Opened;
+use crate::values::Values;
+
+/// An overview of a report. Times are in seconds, of all threads between `MPI_Init` and `MPI_Finalize`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Overview {
+    /// The program; may be empty.
+    pub program: String,
+    /// Number of ranks, or of processes without MPI.
+    pub ranks: usize,
+    /// Largest number of threads of a rank.
+    pub threads: usize,
+    /// Times.
+    pub run: Run,
+    /// Share of the MPI time that was analysed; `None` if the report does not say.
+    pub coverage: Option<f64>,
+    /// Findings about the trace; `None` if the report does not say.
+    pub findings: Option<Vec<Finding>>,
+    /// What is wrong, in sentences.
+    pub headline: Vec<String>,
+    /// What to do first.
+    pub actions: Vec<Action>,
+    /// Where time went, the most first.
+    pub classes: Vec<ClassTime>,
+}
+
+impl Overview {
+    /// The overview of a report.
+    ///
+    /// # Errors
+    /// If its values cannot be read.
+    pub fn new(opened: &Opened, values: &Values<'_>) -> Result<Overview> {
+        let run = Run::new(opened, values)?;
+        let actions = actions(opened, values, &run)?;
+        let classes = classes(opened, values, &run)?;
+        let coverage = coverage(opened);
+        let findings = findings(opened);
+        let headline = headline(values, &run, coverage, findings.as_deref(), &actions, &classes)?;
+        Ok(Overview {
+            program: program(opened),
+            ranks: ranks(opened),
+            threads: threads(opened),
+            run,
+            coverage,
+            findings,
+            headline,
+            actions,
+            classes,
+        })
+    }
+}
+
+/// The name of the program: in the manifest, or the root of the call tree.
+fn program(opened: &Opened) -> String {
+    match &opened.manifest {
+        Some(manifest) => manifest.program.clone(),
+        None => {
+            let root = opened.cube().cnodes.iter().position(|cnode| cnode.parent.is_none());
+            root.map_or(String::new(), |root| {
+                crate::paths::name(opened.cube(), cubex::CnodeId(root)).to_owned()
+            })
+        }
+    }
+}
+
+fn processes(opened: &Opened) -> impl Iterator<Item = usize> {
+    let groups = opened.cube().location_groups.iter().enumerate();
+    groups.filter(|(_, group)| group.kind == cubex::LocationGroupKind::Process).map(|(at, _)| at)
+}
+
+fn ranks(opened: &Opened) -> usize {
+    processes(opened).count()
+}
+
+fn threads(opened: &Opened) -> usize {
+    let cube = opened.cube();
+    let is_thread = crate::places::threads(cube);
+    let mut sizes = vec![0; cube.location_groups.len()];
+    for (location, _) in cube.locations.iter().zip(is_thread).filter(|(_, is_thread)| *is_thread) {
+        sizes[location.group.0] += 1;
+    }
+    sizes.into_iter().max().unwrap_or(0)
+}

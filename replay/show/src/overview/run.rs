@@ -1,0 +1,119 @@
+//! Times of the run: between `MPI_Init` and `MPI_Finalize`, of the threads of all processes.
+
+use cubex::CnodeId;
+
+use crate::error::{Result, or_obstacle};
+use crate::opened::Opened;
+use crate::values::{Quantity, Values, WAITING};
+use crate::{paths, places};
+
+/// Functions that are start-up and shutdown, with all that they call.
+const START_UP: [&str; 3] = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"];
+
+/// Times of the run, in seconds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// Of all threads.
+    pub total: f64,
+    /// The same with the time of threads that were idle: between parallel regions these have no events.
+    pub with_idle: f64,
+    /// The longest one of a thread.
+    pub length: f64,
+    /// In MPI.
+    pub mpi: f64,
+    /// Waiting for others; `None` if the report has no such metric.
+    pub waiting: Option<f64>,
+    /// Time that was not recorded.
+    pub not_recorded: f64,
+    /// Number of threads.
+    pub threads: usize,
+    /// Whether a call path is no start-up or shutdown.
+    pub is_between: Vec<bool>,
+}
+
+impl Run {
+    /// The times of a report: those of the manifest, else sums of its metrics without calls of start-up and shutdown.
+    ///
+    /// # Errors
+    /// If values cannot be read.
+    pub fn new(opened: &Opened, values: &Values<'_>) -> Result<Run> {
+        let cube = values.cube();
+        let is_start_up = |at: usize| START_UP.contains(&paths::name(cube, CnodeId(at)));
+        let start_up = paths::with_those_below(values, (0..cube.cnodes.len()).map(is_start_up).collect());
+        let is_between: Vec<bool> = start_up.into_iter().map(|is_start_up| !is_start_up).collect();
+        let is_thread = places::threads(cube);
+        let threads = is_thread.iter().filter(|is_thread| **is_thread).count();
+        if let Some(manifest) = &opened.manifest {
+            let summary = &manifest.summary;
+            let mut run = Run {
+                total: summary.run,
+                with_idle: summary.run,
+                length: summary.length,
+                mpi: summary.mpi,
+                waiting: Some(summary.waiting),
+                not_recorded: summary.not_recorded,
+                threads: usize::try_from(summary.locations).unwrap_or(threads),
+                is_between,
+            };
+            run.with_idle += run.sum_of(values, "omp_idle_threads")?;
+            return Ok(run);
+        }
+        let mut run = Run {
+            total: 0.0,
+            with_idle: 0.0,
+            length: 0.0,
+            mpi: 0.0,
+            waiting: None,
+            not_recorded: 0.0,
+            threads,
+            is_between,
+        };
+        let Some(time) = values.find("time") else { return Ok(run) };
+        if let Ok(times) = or_obstacle(values.by_location(&time, &|cnode| run.is_between[cnode.0]))? {
+            let times = times.iter().zip(&is_thread).filter(|(_, is_thread)| **is_thread);
+            (run.total, run.length) =
+                times.fold((0.0, 0.0), |(sum, most), (&time, _)| (sum + time, time.max(most)));
+        }
+        run.with_idle = run.total;
+        run.mpi = match values.find("mpi").filter(|metric| metric.obstacle().is_none()) {
+            Some(mpi) => run.sum(values, &mpi)?.unwrap_or(0.0),
+            // A profile without a metric for it: time in functions of MPI.
+            None => {
+                let is_mpi = |cnode: CnodeId| {
+                    run.is_between[cnode.0] && cube.regions[cube.cnodes[cnode.0].region.0].paradigm == "mpi"
+                };
+                let row = or_obstacle(values.by_location(&time, &is_mpi))?;
+                row.map_or(0.0, |row| row.iter().sum())
+            }
+        };
+        if let Some(waiting) = values.find(WAITING) {
+            run.waiting = run.sum(values, &waiting)?;
+        }
+        Ok(run)
+    }
+
+    /// The sum of a metric over the threads of all processes, without start-up and shutdown; `None` if it has no values.
+    ///
+    /// # Errors
+    /// If values cannot be read.
+    pub fn sum(&self, values: &Values<'_>, quantity: &Quantity) -> Result<Option<f64>> {
+        let row = or_obstacle(values.by_location(quantity, &|cnode| self.is_between[cnode.0]))?;
+        let Ok(row) = row else { return Ok(None) };
+        let is_thread = places::threads(values.cube());
+        Ok(Some(row.iter().zip(is_thread).filter(|(_, is_thread)| *is_thread).map(|(value, _)| value).sum()))
+    }
+
+    /// The same of a metric by name; 0 if the report has none.
+    ///
+    /// # Errors
+    /// If values cannot be read.
+    pub fn sum_of(&self, values: &Values<'_>, name: &str) -> Result<f64> {
+        let Some(quantity) = values.find(name) else { return Ok(0.0) };
+        Ok(self.sum(values, &quantity)?.unwrap_or(0.0))
+    }
+
+    /// A part of the time as a share, from 0 to 1.
+    pub fn share(&self, seconds: f64) -> f64 {
+        if self.total > 0.0 { seconds / self.total } else { 0.0 }
+    }
+}

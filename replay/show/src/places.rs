@@ -1,0 +1,53 @@
+//! Locations: which have processor time, and their names.
+
+use cubex::{Cube, Location, LocationGroup, LocationGroupKind, LocationId, LocationKind};
+
+/// The process of a location.
+fn group<'c>(cube: &'c Cube, location: &Location) -> Option<&'c LocationGroup> {
+    cube.location_groups.get(location.group.0)
+}
+
+/// All locations.
+pub fn all(cube: &Cube) -> Vec<bool> {
+    vec![true; cube.locations.len()]
+}
+
+/// Threads of processes: the locations whose time is that of a processor.
+pub fn threads(cube: &Cube) -> Vec<bool> {
+    let is_thread = |location: &Location| {
+        let group = group(cube, location).map(|group| group.kind);
+        location.kind == LocationKind::Thread && group == Some(LocationGroupKind::Process)
+    };
+    cube.locations.iter().map(is_thread).collect()
+}
+
+/// The number of locations of each process.
+pub fn sizes(cube: &Cube) -> Vec<usize> {
+    let mut sizes = vec![0; cube.location_groups.len()];
+    for location in &cube.locations {
+        if let Some(size) = sizes.get_mut(location.group.0) {
+            *size += 1;
+        }
+    }
+    sizes
+}
+
+/// The name of a location: `rank 3`, or `rank 3, OMP thread 1` where the process has several. `sizes` are those of
+/// [`sizes`].
+pub fn name(cube: &Cube, sizes: &[usize], location: LocationId) -> String {
+    let Some(location) = cube.locations.get(location.0) else { return String::new() };
+    let process = group(cube, location).map_or(String::new(), process_name);
+    match sizes.get(location.group.0) {
+        Some(1) => process,
+        _ if location.name.is_empty() => format!("{process}, location {}", location.rank),
+        _ => format!("{process}, {}", location.name),
+    }
+}
+
+/// The name of a process: `rank 3`, or what the report calls it if it is no process.
+pub fn process_name(group: &LocationGroup) -> String {
+    match group.kind {
+        LocationGroupKind::Process => format!("rank {}", group.rank),
+        _ => group.name.clone(),
+    }
+}

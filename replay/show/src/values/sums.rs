@@ -1,0 +1,129 @@
+//! Sums of values: over locations by call path, and over call paths by location.
+
+use cubex::{CnodeId, MetricId, Step};
+use rustc_hash::FxHashMap;
+
+use super::{Combine, DERIVED, Quantity, Source, Values};
+use crate::cubepl::{Flavour, NotUnderstood};
+use crate::error::{Error, Result};
+
+/// Values of call paths, combined over locations. Positions are those of call paths.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Totals {
+    /// Of the call path alone.
+    pub exclusive: Vec<f64>,
+    /// With those below.
+    pub inclusive: Vec<f64>,
+    /// Of all call paths.
+    pub all: f64,
+}
+
+impl Values<'_> {
+    /// Values of all call paths, combined over the locations for which `is_selected` holds; in the quantity's unit.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn totals(&self, quantity: &Quantity, is_selected: &[bool]) -> Result<Totals> {
+        if let Source::Postderived(metric) = quantity.source {
+            return self.totals_of_postderived(metric, is_selected);
+        }
+        let combine = quantity.combine;
+        let mut exclusive = vec![combine.neutral(); self.cube().cnodes.len()];
+        let mut rows = self.exclusive(quantity)?;
+        while let Some((cnode, row)) = rows.next()? {
+            let selected = row.iter().zip(is_selected).filter(|(_, is_selected)| **is_selected);
+            exclusive[cnode.0] = selected.fold(combine.neutral(), |sum, (&value, _)| combine.of(sum, value));
+        }
+        Ok(self.with_those_below(combine, exclusive))
+    }
+
+    /// Sums of exclusive values along the call tree.
+    pub fn with_those_below(&self, combine: Combine, exclusive: Vec<f64>) -> Totals {
+        let mut inclusive = exclusive.clone();
+        for step in self.calls().walk() {
+            let Step::Leave(cnode) = step else { continue };
+            if let Some(parent) = self.cube().cnodes[cnode].parent {
+                inclusive[parent.0] = combine.of(inclusive[parent.0], inclusive[cnode]);
+            }
+        }
+        let all = self
+            .calls()
+            .roots()
+            .iter()
+            .fold(combine.neutral(), |sum, &root| combine.of(sum, inclusive[root]));
+        Totals { exclusive, inclusive, all }
+    }
+
+    /// Values of all locations, combined over the call paths for which `is_selected` holds, each alone; in the
+    /// quantity's unit.
+    ///
+    /// # Errors
+    /// If the quantity has no values, or they cannot be read.
+    pub fn by_location(
+        &self,
+        quantity: &Quantity,
+        is_selected: &dyn Fn(CnodeId) -> bool,
+    ) -> Result<Vec<f64>> {
+        if let Source::Postderived(metric) = quantity.source {
+            let mut known = FxHashMap::default();
+            for needed in self.programs.needs(metric) {
+                known.insert(needed, self.by_location(&self.of_metric(needed), is_selected)?);
+            }
+            let mut operands = |metric, _| known.get(&metric).cloned().ok_or(NotUnderstood);
+            let row = self.programs.evaluate(self.cube(), metric, None, &mut operands);
+            let mut row = row.map_err(|NotUnderstood| self.obstacle(metric))?;
+            if let [number] = row[..] {
+                row = vec![number; self.cube().locations.len()];
+            }
+            return Ok(row);
+        }
+        let combine = quantity.combine;
+        let mut sums = vec![combine.neutral(); self.cube().locations.len()];
+        let mut rows = self.exclusive(quantity)?;
+        while let Some((cnode, row)) = rows.next()? {
+            if is_selected(cnode) {
+                for (sum, &value) in sums.iter_mut().zip(row) {
+                    *sum = combine.of(*sum, value);
+                }
+            }
+        }
+        Ok(sums)
+    }
+
+    /// An expression of sums is evaluated for the sums of each call path, and for those of all.
+    fn totals_of_postderived(&self, metric: MetricId, is_selected: &[bool]) -> Result<Totals> {
+        let mut known = FxHashMap::default();
+        for needed in self.programs.needs(metric) {
+            known.insert(needed, self.totals(&self.of_metric(needed), is_selected)?);
+        }
+        let evaluate = |cnode: Option<CnodeId>, same: Flavour| {
+            let mut operands = |metric, flavour| {
+                let totals = known.get(&metric).ok_or(NotUnderstood)?;
+                let flavour = if flavour == Flavour::Same { same } else { flavour };
+                Ok(vec![match (cnode, flavour) {
+                    (None, _) => totals.all,
+                    (Some(cnode), Flavour::Exclusive) => totals.exclusive[cnode.0],
+                    (Some(cnode), _) => totals.inclusive[cnode.0],
+                }])
+            };
+            match self.programs.evaluate(self.cube(), metric, cnode, &mut operands).as_deref() {
+                Ok(&[number]) => Ok(number),
+                _ => Err(self.obstacle(metric)),
+            }
+        };
+        let of_all = |flavour| {
+            let cnodes = (0..self.cube().cnodes.len()).map(|cnode| evaluate(Some(CnodeId(cnode)), flavour));
+            cnodes.collect::<Result<Vec<f64>>>()
+        };
+        Ok(Totals {
+            exclusive: of_all(Flavour::Exclusive)?,
+            inclusive: of_all(Flavour::Inclusive)?,
+            all: evaluate(None, Flavour::Inclusive)?,
+        })
+    }
+
+    fn obstacle(&self, metric: MetricId) -> Error {
+        let name = self.cube().metrics.get(metric.0).map_or("", |metric| &metric.unique_name);
+        Error::obstacle(name, DERIVED)
+    }
+}

@@ -1,0 +1,199 @@
+//! Conventions that hold for all commands: exit status, output for scripts, closed pipes, the pager.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use show::output::Surroundings;
+use show::status::Status;
+
+use crate::screens::COMMANDS;
+use crate::support::example::{self, Names};
+use crate::support::run;
+
+fn example() -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    example::write(&path, &Names::default(), |_| {});
+    let path = path.to_str().unwrap().to_owned();
+    (directory, path)
+}
+
+#[test]
+fn every_command_prints_json_with_its_schema_and_csv_with_equally_many_fields() {
+    let (_directory, path) = example();
+    for command in COMMANDS {
+        let json = run(80, &[command, &[&path, "--json"]].concat());
+        let value: Value = serde_json::from_str(&json.results).unwrap();
+        let schema = value["schema"].as_str().unwrap();
+        assert!(schema.starts_with("replay-show.") && schema.ends_with("/1"), "{schema}");
+        let tsv = run(80, &[command, &[&path, "--tsv"]].concat()).results;
+        let fields: Vec<usize> = tsv.lines().map(|line| line.split('\t').count()).collect();
+        assert!(fields.len() > 1 && fields.iter().all(|count| *count == fields[0]), "{command:?}:\n{tsv}");
+        let csv = run(80, &[command, &[&path, "--csv"]].concat()).results;
+        assert_eq!(csv.lines().count(), fields.len(), "{command:?}");
+    }
+}
+
+#[test]
+fn scripts_get_everything_in_full_precision() {
+    let (_directory, path) = example();
+    let json = run(80, &["tree", &path, "--json", "-m", "time"]).results;
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let nodes = value["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 7, "no row is left out");
+    assert_eq!(nodes[5]["path"], "app/main/solve/MPI_Recv");
+    assert_eq!(nodes[5]["time"].as_f64(), Some(0.050 + 0.060 + 0.070));
+    let json = run(80, &[&path, "--json"]).results;
+    let value: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["schema"], "replay-show.overview/1");
+    let action = &value["actions"][0];
+    assert_eq!(action["path"], "app/main/solve/work");
+    assert_eq!(action["file"], "/home/someone/src/solve.c");
+    let id = action["id"].as_str().unwrap();
+    // The names of the call path decide, and nothing of the run.
+    assert_eq!(id, "balance-8241f21d");
+}
+
+#[test]
+fn failures_have_status_2_and_say_what_to_do() {
+    let (directory, path) = example();
+    let nothing = directory.path().join("nothing.cubex");
+    let text = directory.path().join("text.cubex");
+    std::fs::write(&text, "no report").unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&[nothing.to_str().unwrap()], "cannot open"),
+        (&[text.to_str().unwrap()], "text.cubex"),
+        (&["tree", &path, "-m", "nonsense"], "replay-show tree --metrics"),
+        (&["tree", &path, "--path", "a//b"], "expected names joined by /"),
+        (&["ranks", &path, "--by", "topology"], "--by process"),
+        (&["time", &path, "-m", "nonsense"], "compute"),
+        (&["waits", &path, "-i", "9"], "the report has 3"),
+        (&["matrix", &path, "--comm", "nonsense"], "0 (MPI_COMM_WORLD)"),
+    ];
+    for (arguments, part) in cases {
+        let printed = run(80, arguments);
+        assert_eq!(printed.status, Status::Failed, "{arguments:?}");
+        assert!(printed.messages.starts_with("replay-show: "), "{}", printed.messages);
+        assert!(printed.messages.contains(part), "{part}: {}", printed.messages);
+        assert_eq!(printed.results, "");
+    }
+    assert_eq!(run(80, &["tree"]).status, Status::Failed, "usage");
+    assert_eq!(run(80, &["--help"]).status, Status::Done);
+    assert_eq!(run(80, &["--version"]).status, Status::Done);
+}
+
+#[test]
+fn experiment_directory_means_its_best_report() {
+    let (directory, path) = example();
+    std::fs::rename(path, directory.path().join("scout.cubex")).unwrap();
+    let printed = run(80, &["tree", directory.path().to_str().unwrap()]);
+    assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+    let empty = tempfile::tempdir().unwrap();
+    let printed = run(80, &[empty.path().to_str().unwrap()]);
+    assert!(printed.messages.contains("trace.cubex, scout.cubex"), "{}", printed.messages);
+}
+
+#[test]
+fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    example::report(&Names::default()).write(&path, &[]);
+    for command in ["time", "waits", "matrix"] {
+        let printed = run(80, &[command, path.to_str().unwrap()]);
+        assert_eq!(printed.status, Status::Failed);
+        assert!(printed.messages.contains("no member replay.json"), "{}", printed.messages);
+        assert!(printed.messages.contains("replay-analyze"), "{}", printed.messages);
+    }
+    let printed = run(80, &[path.to_str().unwrap()]);
+    assert_eq!((printed.status, printed.messages.as_str()), (Status::Done, ""));
+    assert!(printed.results.contains("because of work on rank 0"), "{}", printed.results);
+}
+
+#[test]
+fn details_beside_a_report_are_as_good_as_those_in_it() {
+    let (directory, inside) = example();
+    let report = directory.path().join("beside.cubex");
+    example::report(&Names::default()).write(&report, &[]);
+    // An archive with the members; that it is a report, too, does no harm.
+    std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
+    for command in COMMANDS {
+        let beside = run(80, &[command, &[report.to_str().unwrap()][..]].concat());
+        let inside = run(80, &[command, &[inside.as_str()][..]].concat());
+        assert_eq!((beside.results, beside.messages), (inside.results, inside.messages), "{command:?}");
+    }
+}
+
+/// A reader that has gone away.
+struct Gone;
+
+impl Write for Gone {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn reader_that_goes_away_is_no_error() {
+    let (_directory, path) = example();
+    let mut messages = Vec::new();
+    let arguments = ["replay-show", "tree", &path].map(Into::into);
+    let status = show::cli::run(arguments, &Surroundings::default(), &mut Gone, &mut messages);
+    assert_eq!((status, messages.as_slice()), (Status::Done, &[][..]));
+}
+
+#[test]
+fn program_ends_with_the_status_and_writes_to_both_streams() {
+    let (_directory, path) = example();
+    let program = env!("CARGO_BIN_EXE_replay-show");
+    let done = Command::new(program).args(["tree", &path]).output().unwrap();
+    assert_eq!((done.status.code(), done.stderr.as_slice()), (Some(0), &[][..]));
+    let failed = Command::new(program).args(["tree", "nowhere.cubex"]).output().unwrap();
+    assert_eq!((failed.status.code(), failed.stdout.as_slice()), (Some(2), &[][..]));
+    let mut head = Command::new(program).args(["tree", &path]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(head.stdout.take());
+    assert_eq!(head.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn long_texts_on_a_terminal_go_through_the_pager() {
+    let (directory, path) = example();
+    let pager = directory.path().join("pager");
+    let seen = directory.path().join("seen");
+    std::fs::write(&pager, format!("#!/bin/sh\ncat > '{}'\n", seen.display())).unwrap();
+    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let variables = [("REPLAY_PAGER", pager.to_str().unwrap()), ("LANG", "C.UTF-8")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let on = |height| Surroundings {
+        terminal: Some((80, height)),
+        variables: std::collections::HashMap::clone(&variables),
+    };
+    let short = crate::support::run_in(&on(100), &["tree", &path]);
+    assert!(!short.results.is_empty() && !seen.exists());
+    let without = crate::support::run_in(&on(3), &["tree", &path, "--no-pager"]);
+    assert!(without.results == short.results && !seen.exists());
+    let long = crate::support::run_in(&on(3), &["tree", &path]);
+    assert_eq!(long.results, "");
+    assert_eq!(std::fs::read_to_string(seen).unwrap(), short.results);
+}
+
+#[test]
+fn manual_pages_and_completions_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(run(80, &["manual", directory.path().to_str().unwrap()]).status, Status::Done);
+    for file in [
+        "man/man1/replay-show.1",
+        "man/man1/replay-show-tree.1",
+        "man/man1/replay-show-explain.1",
+        "bash-completion/completions/replay-show",
+        "zsh/site-functions/_replay-show",
+        "fish/vendor_completions.d/replay-show.fish",
+    ] {
+        let text = std::fs::read_to_string(directory.path().join(file)).expect(file);
+        assert!(text.contains("tree") || text.contains("explain"), "{file}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Derived metrics of reports of other programs.
+
+use std::path::PathBuf;
+
+use cubex::{Expression, Metric, MetricKind};
+use serde_json::Value;
+use show::status::Status;
+
+use crate::support::{Maker, run};
+
+/// A report with time in main (1, 2) and MPI_Recv (0.5, 0.25), and derived metrics: name, kind, expression, initialisation.
+fn report(metrics: &[(&str, MetricKind, &str, &str)]) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(2);
+    let time = maker.metric("time", None);
+    for (name, kind, value, init) in metrics {
+        maker.cube.add_metric(Metric {
+            unique_name: (*name).into(),
+            display_name: (*name).into(),
+            unit: "sec".into(),
+            kind: *kind,
+            expression: Some(Expression {
+                value: (*value).into(),
+                init: (*init).into(),
+                ..Expression::default()
+            }),
+            ..Metric::default()
+        });
+    }
+    let main = maker.call("main", None);
+    let receive = maker.call("MPI_Recv", Some(main));
+    maker.row(time, main, &[1.0, 2.0]);
+    maker.row(time, receive, &[0.5, 0.25]);
+    maker.write(&path, &[]);
+    (directory, path)
+}
+
+/// Inclusive values of a metric at both call paths; `None` where there are none.
+fn values(metrics: &[(&str, MetricKind, &str, &str)], name: &str) -> Option<(f64, f64)> {
+    let (_directory, path) = report(metrics);
+    let printed = run(80, &["tree", path.to_str().unwrap(), "-m", name, "--json"]);
+    assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+    let value: Value = serde_json::from_str(&printed.results).unwrap();
+    let of = |at: usize| value["nodes"][at][name].as_f64();
+    of(0).zip(of(1))
+}
+
+/// The same of one metric.
+fn value(kind: MetricKind, expression: &str, init: &str) -> Option<(f64, f64)> {
+    values(&[("derived", kind, expression, init)], "derived")
+}
+
+use MetricKind::{Postderived, PrederivedExclusive, PrederivedInclusive};
+
+#[test]
+fn masks_by_region_are_what_score_p_uses() {
+    let init = r#"{
+        global(mask); ${i} = 0; // a comment
+        while (${i} < ${cube::#callpaths}) {
+            ${name} = ${cube::region::name}[${cube::callpath::calleeid}[${i}]];
+            if ((${name} =~ /^MPI_(Send|Recv){1}$/) and not (${name} eq "MPI_Send")) { ${mask}[${i}] = 1; }
+            elseif (${name} seq "MAIN") { ${mask}[${i}] = 0; }
+            else { ${mask}[${i}] = 100; };
+            ${i} = ${i} + 1;
+        };
+        return 0;
+    }"#;
+    // Line ends are lost when our writer writes them, and with them the end of the comment.
+    let init = init.replace("// a comment", "");
+    let expression = "${mask}[${calculation::callpath::id}] * ( metric::time(e) - metric::missing(e) )";
+    assert_eq!(value(PrederivedExclusive, expression, &init), Some((0.75, 0.75)));
+}
+
+#[test]
+fn kinds_differ_along_the_call_tree() {
+    assert_eq!(value(PrederivedExclusive, "2 * metric::time()", ""), Some((7.5, 1.5)));
+    assert_eq!(value(PrederivedInclusive, "metric::time(i) + 1", ""), Some((3.75 + 2.0, 0.75 + 2.0)));
+    assert_eq!(value(Postderived, "metric::time() / metric::time(i)", ""), Some((1.0, 1.0)));
+    assert_eq!(value(Postderived, "metric::time(e)", ""), Some((3.0, 0.75)));
+    assert_eq!(value(Postderived, "max(metric::time(), 3) ^ 2 - -1", ""), Some((3.75 * 3.75 + 1.0, 10.0)));
+}
+
+#[test]
+fn metrics_may_need_others_but_not_themselves() {
+    let metrics = [
+        ("a", PrederivedExclusive, "metric::time()", ""),
+        ("b", Postderived, "metric::a() + metric::time()", ""),
+        ("circle", Postderived, "metric::other()", ""),
+        ("other", Postderived, "metric::circle()", ""),
+        ("above", Postderived, "metric::circle() + 1", ""),
+    ];
+    assert_eq!(values(&metrics, "b"), Some((7.5, 1.5)));
+    assert_eq!(values(&metrics, "circle"), None);
+    assert_eq!(values(&metrics, "above"), None);
+}
+
+#[test]
+fn what_is_not_understood_is_not_available_and_never_zero() {
+    let expressions = [
+        "metric::fixed::time()",
+        "${calculation::sysres::id}",
+        "unknown(3)",
+        "metric::time(",
+        "{ while (1) { ${i} = ${i} + 1; }; return 1; }",
+        "{ ${i}[100000000000] = 1; return 1; }",
+        "\"text\"",
+        "metric::time() =~ /(/",
+    ];
+    for expression in expressions.map(str::to_owned).into_iter().chain(["(".repeat(1000), "-".repeat(1000)]) {
+        let (_directory, path) = report(&[("derived", PrederivedExclusive, &expression, "")]);
+        let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "derived", "--min", "0"]);
+        assert_eq!(printed.status, Status::Done, "{expression}: {}", printed.messages);
+        assert!(printed.results.contains("n/a (derived)"), "{expression}: {}", printed.results);
+        assert!(!printed.results.contains("0.0"), "{expression}: {}", printed.results);
+    }
+    // A mask that an initialisation should have set.
+    let metrics = [("derived", PrederivedExclusive, "${mask}[0]", "{ ${mask} = unknown(); return 0; }")];
+    assert_eq!(values(&metrics, "derived"), None);
+}
+
+#[test]
+fn conditions_on_rows_are_evaluated_location_by_location() {
+    let expression = "{ if (metric::time() > 1) { return 10; } else { return 1; }; }";
+    assert_eq!(value(PrederivedExclusive, expression, ""), Some((1.0 + 10.0 + 1.0 + 1.0, 2.0)));
+}
+
+/// Pieces that programs consist of.
+const PIECES: [&str; 36] = [
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "<",
+    ">=",
+    "==",
+    "!=",
+    "=",
+    "=~ /a+/",
+    "eq",
+    "and",
+    "or",
+    "xor",
+    "not (",
+    "if (",
+    "elseif (",
+    "else",
+    "while (",
+    "return",
+    "global(a);",
+    "${a}",
+    "${a}[",
+    "1",
+    "1e300",
+    "\"text\"",
+    "metric::time(e)",
+    "${calculation::callpath::id}",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 200, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn no_program_does_harm(pieces in proptest::collection::vec(0..PIECES.len(), 0..40), init in proptest::bool::ANY) {
+        let text: Vec<&str> = pieces.into_iter().map(|at| PIECES[at]).collect();
+        let text = text.join(" ");
+        let (value, init) = if init { ("${a}[0] + 1", text.as_str()) } else { (text.as_str(), "") };
+        let (_directory, path) = report(&[("derived", PrederivedExclusive, value, init)]);
+        let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "derived", "--min", "0"]);
+        proptest::prop_assert_eq!(printed.status, Status::Done, "{}: {}", text, printed.messages);
+    }
+}
+
+#[test]
+fn metrics_that_are_switched_off_are_not_listed() {
+    let metrics = [
+        (
+            "kept",
+            PrederivedExclusive,
+            "metric::time()",
+            "{ cube::metric::set::gone(\"value\", \"VOID\"); return 0; }",
+        ),
+        ("gone", PrederivedExclusive, "metric::time()", ""),
+    ];
+    let (_directory, path) = report(&metrics);
+    let printed = run(80, &["tree", "--metrics", path.to_str().unwrap()]).results;
+    assert!(printed.contains("kept") && !printed.contains("gone"), "{printed}");
+}

@@ -1,0 +1,9 @@
+//! Integration tests of `replay-show`. One binary; each topic is a module.
+
+mod conventions;
+mod damage;
+mod derived;
+mod hostile;
+mod screens;
+mod support;
+mod tree;

@@ -1,0 +1,43 @@
+//! The call tree.
+
+use show::status::Status;
+
+use crate::support::{Maker, run};
+
+#[test]
+fn values_are_inclusive_sums_over_locations() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(2);
+    let time = maker.metric("time", None);
+    let main = maker.call("main", None);
+    let work = maker.call("work", Some(main));
+    maker.row(time, main, &[1.0, 1.0]);
+    maker.row(time, work, &[2.0, 0.5]);
+    maker.write(&path, &[]);
+    let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "time"]);
+    assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+    assert_eq!(printed.results, "            time\nmain     4.500 s\n└─ work  2.500 s\n");
+}
+
+#[test]
+fn minima_and_maxima_are_no_sums_and_those_of_nothing_are_not_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(2);
+    let least = maker.metric("least", None);
+    let most = maker.metric("most", None);
+    maker.cube.metrics[least.0].data_type = cubex::DataType::MinDouble;
+    maker.cube.metrics[most.0].data_type = cubex::DataType::MaxDouble;
+    let main = maker.call("main", None);
+    let work = maker.call("work", Some(main));
+    maker.call("nothing", Some(main));
+    for metric in [least, most] {
+        maker.row(metric, main, &[3.0, 1.5]);
+        maker.row(metric, work, &[2.0, 4.0]);
+    }
+    maker.write(&path, &[]);
+    let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "least,most"]);
+    let expected = "              least     most\nmain        1.500 s  4.000 s\n├─ work     2.000 s  4.000 s\n└─ nothing        ·        ·\n";
+    assert_eq!(printed.results, expected, "{}", printed.messages);
+}

@@ -1,0 +1,21 @@
+"""print_values.py FILE.cubex: every exclusive value that is not zero, with metric, call path and location, in decimals."""
+import sys
+import warnings
+
+from pycubexr import CubexParser
+from pycubexr.utils.exceptions import MissingMetricError
+
+warnings.filterwarnings('ignore')
+
+with CubexParser(sys.argv[1]) as cube:
+    locations = sorted(location.id for location in cube.get_locations())
+    for metric in cube.all_metrics():
+        try:
+            values = cube.get_metric_values(metric)
+        except (MissingMetricError, AssertionError):  # no row at all
+            continue
+        for cnode in cube.all_cnodes():
+            row = values.cnode_values(cnode, convert_to_exclusive=True)
+            for location, value in zip(locations, row):
+                if value != 0:
+                    print(metric.name, cnode.id, location, repr(float(value)), sep='\t')

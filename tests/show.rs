@@ -1,0 +1,146 @@
+//! `replay-show` on reports of the analysis: values are those that pycubexr reads.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use replay::Semantics;
+use serde_json::Value;
+use show::output::Surroundings;
+use show::status::Status;
+
+use crate::interop::python;
+use crate::support::{analyze, archive, fresh, project, run};
+
+/// What `replay-show` prints for scripts.
+fn json(arguments: &[&str]) -> Value {
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let arguments = ["replay-show", "--json"].iter().chain(arguments).map(OsString::from);
+    let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
+    assert_eq!(status, Status::Done, "{}", String::from_utf8_lossy(&messages));
+    serde_json::from_slice(&results).unwrap()
+}
+
+/// Exclusive values by metric, call path and location, as pycubexr reads them.
+fn values(python: &Path, report: &Path) -> BTreeMap<(String, usize, usize), f64> {
+    let mut script = Command::new(python);
+    script.env("PYTHONIOENCODING", "utf-8").arg(project("tests/interop/print_values.py")).arg(report);
+    let printed = run::run(&mut script);
+    printed.expect(0);
+    let values = printed.stdout.lines().map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+        [metric, path, location, value] => {
+            let key = (metric.to_owned(), path.parse().unwrap(), location.parse().unwrap());
+            (key, value.parse().unwrap())
+        }
+        _ => panic!("{line:?}"),
+    });
+    values.collect()
+}
+
+fn assert_close(ours: f64, theirs: f64, what: &str) {
+    // Sums in another order differ in their last digits.
+    assert!((ours - theirs).abs() <= 1e-12 * theirs.abs().max(1.0), "{what}: {ours}, pycubexr has {theirs}");
+}
+
+#[test]
+fn tree_and_ranks_print_the_values_that_pycubexr_reads() {
+    let Some(python) = python() else { return };
+    let directory = fresh();
+    for name in ["imbalance_chain.4", "comms.7", "hybrid.2x3", "io.4", "rma.4", "master_worker.6"] {
+        let report = directory.path().join("r.cubex");
+        analyze(&archive(name), &report, Semantics::Corrected).unwrap();
+        let values = values(&python, &report);
+        let path = report.to_str().unwrap();
+        let metrics = ["time", "mpi", "mpi_latesender", "mpi_barrier_wait", "delay", "visits", "bytes_sent"];
+        let list = metrics.join(",");
+        let tree = json(&["tree", path, "-m", &list]);
+        let nodes = tree["nodes"].as_array().unwrap();
+        for metric in metrics {
+            let mut sums = vec![0.0; nodes.len()];
+            let mut locations = BTreeMap::new();
+            for ((_, path, location), value) in values.iter().filter(|((name, _, _), _)| name == metric) {
+                sums[*path] += value;
+                *locations.entry(*location).or_insert(0.0) += value;
+            }
+            for (at, node) in nodes.iter().enumerate() {
+                let what = format!("{name}: {metric} at {}", node["path"]);
+                assert_close(node[format!("{metric}.exclusive")].as_f64().unwrap(), sums[at], &what);
+                let below = nodes.iter().filter(|it| {
+                    let (of, it) = (node["path"].as_str().unwrap(), it["path"].as_str().unwrap());
+                    it == of || it.starts_with(&format!("{of}/"))
+                });
+                let inclusive: f64 = below.map(|it| sums[it["cnode"].as_u64().unwrap() as usize]).sum();
+                // Recursive calls have several call paths of one name below each other: names cannot tell them apart.
+                assert_close(node[metric].as_f64().unwrap(), inclusive, &what);
+            }
+            let ranks = json(&["ranks", path, "-m", metric]);
+            for row in ranks["rows"].as_array().unwrap() {
+                let location = row["number"].as_u64().unwrap() as usize;
+                let what = format!("{name}: {metric} of {}", row["name"]);
+                assert_close(
+                    row[metric].as_f64().unwrap(),
+                    locations.get(&location).copied().unwrap_or(0.0),
+                    &what,
+                );
+            }
+        }
+    }
+}
+
+/// What `replay-show` prints for people, on a screen of 96 columns; `None` if it needs details that the report does not have.
+fn text(arguments: &[&str]) -> Option<String> {
+    let variables = [("LANG", "C.UTF-8"), ("COLUMNS", "96")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
+    let surroundings = Surroundings { terminal: None, variables };
+    let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
+    let messages = String::from_utf8_lossy(&messages);
+    assert!(status == Status::Done || messages.contains("no member"), "{messages}");
+    (status == Status::Done).then(|| String::from_utf8(results).unwrap())
+}
+
+#[test]
+fn examples_in_the_documentation_are_what_is_printed() {
+    const PAGE: &str = include_str!("../docs/show.md");
+    let directory = fresh();
+    let report = directory.path().join("trace.cubex");
+    analyze(&archive("imbalance_chain.4"), &report, Semantics::Corrected).unwrap();
+    let path = report.to_str().unwrap();
+    let has_details = text(&["time", path]).is_some();
+    let mut compared = 0;
+    for example in PAGE.split("\n    $ replay-show ").skip(1).filter(|it| !it.starts_with("--json")) {
+        let (command, rest) = example.split_once('\n').unwrap();
+        let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
+        let lines: Vec<&str> = lines.map(|line| line.get(4..).unwrap_or("")).collect();
+        let arguments: Vec<&str> =
+            command.split(' ').map(|word| if word == "trace.cubex" { path } else { word }).collect();
+        // The first screen is another one without details.
+        if command == "trace.cubex" && !has_details {
+            continue;
+        }
+        let Some(printed) = text(&arguments) else { continue };
+        assert_eq!(printed.trim_end(), lines.join("\n").trim_end(), "docs/show.md: replay-show {command}");
+        compared += 1;
+    }
+    assert!(compared >= 3, "tree, ranks, explain");
+}
+
+#[test]
+fn first_screen_says_what_the_summary_of_the_analysis_says() {
+    let directory = fresh();
+    for name in ["imbalance_chain.4", "comms.7", "nxn.4", "barrier.4"] {
+        let report = directory.path().join("r.cubex");
+        let summary = analyze(&archive(name), &report, Semantics::Corrected).unwrap().summary.unwrap();
+        let overview = json(&[report.to_str().unwrap()]);
+        let close = |key: &str, value: f64| {
+            let ours = overview[key].as_f64().unwrap();
+            assert!((ours - value).abs() <= 0.02 * value, "{name}: {key} is {ours}, not {value}");
+        };
+        close("run", summary.run);
+        close("waiting", summary.waiting);
+        let culprit = &summary.causes.culprits[0];
+        assert_eq!(overview["actions"][0]["path"], culprit.call_path.as_str(), "{name}");
+    }
+}

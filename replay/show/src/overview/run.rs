@@ -58,8 +58,16 @@ impl Run {
             run.with_idle += run.sum_of(values, "omp_idle_threads")?;
             return Ok(run);
         }
-        let mut run =
-            Run { total: 0.0, length: 0.0, mpi: 0.0, waiting: None, not_recorded: 0.0, threads, is_between };
+        let mut run = Run {
+            total: 0.0,
+            with_idle: 0.0,
+            length: 0.0,
+            mpi: 0.0,
+            waiting: None,
+            not_recorded: 0.0,
+            threads,
+            is_between,
+        };
         let Some(time) = values.find("time") else { return Ok(run) };
         if let Ok(times) = or_obstacle(values.by_location(&time, &|cnode| run.is_between[cnode.0]))? {
             let times = times.iter().zip(&is_thread).filter(|(_, is_thread)| **is_thread);

@@ -167,16 +167,8 @@ fn add_culprits(compared: &Compared<'_, '_>, new: Option<&[Culprit]>, document: 
     let gone = new_culprits(b, a);
     let (Some(new), Some(gone)) = (new, gone) else {
         document.fact("actions", serde_json::Value::Null);
-        let lacks = |side: &Side<'_>| side.runs.iter().any(|run| run.culprits.is_none());
-        let sides = match (lacks(a), lacks(b)) {
-            (true, true) => "neither side has",
-            (true, false) => "A does not have",
-            _ => "B does not have",
-        };
-        document.text(
-            Line::styled(format!(" culprits are not compared: {sides} details with root causes"), Style::Dim)
-                .indented(0),
-        );
+        let why = " culprits are not compared: that needs details with root causes on both sides";
+        document.text(Line::styled(why, Style::Dim).indented(0));
         return;
     };
     let list = |culprits: &[Culprit]| -> serde_json::Value {

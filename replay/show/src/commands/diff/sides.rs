@@ -20,6 +20,13 @@ pub(super) fn files(args: &Args) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         return Ok((Vec::new(), files.clone()));
     }
     if !others.is_empty() {
+        let option = others.iter().find(|file| file.to_string_lossy().starts_with("--") && !file.exists());
+        if let Some(option) = option {
+            let option = option.display();
+            return Err(Error::new(format!(
+                "{option}: found behind --, expected files only: options go before the files"
+            )));
+        }
         return Ok((files.clone(), others.clone()));
     }
     match &files[..] {
@@ -32,14 +39,25 @@ pub(super) fn files(args: &Args) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     }
 }
 
-/// Opens the reports of both sides.
+/// Opens the reports of both sides. If one has no manifest, manifests are not used at all: sums of metrics and the numbers of
+/// a manifest are times between slightly different events.
 ///
 /// # Errors
 /// If one cannot be read.
 pub(super) fn open(a: &[PathBuf], b: &[PathBuf], output: &mut Output<'_>) -> Result<[Vec<Opened>; 2]> {
     let mut open =
         |files: &[PathBuf]| files.iter().map(|file| Opened::open(file, output)).collect::<Result<Vec<_>>>();
-    Ok([open(a)?, open(b)?])
+    let mut opened = [open(a)?, open(b)?];
+    let all = || opened.iter().flatten();
+    let without =
+        all().find(|opened| opened.manifest.is_none()).map(|opened| opened.path.display().to_string());
+    if let Some(without) = without.filter(|_| all().any(|opened| opened.manifest.is_some())) {
+        output.warn(format!(
+            "{without}: no details in this report: all are compared by their metrics alone, as if none had any"
+        ));
+        opened.iter_mut().flatten().for_each(|opened| opened.manifest = None);
+    }
+    Ok(opened)
 }
 
 /// Reads both sides.

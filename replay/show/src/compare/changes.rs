@@ -93,8 +93,11 @@ impl Compared<'_, '_> {
         }
         let size = |change: &CallChange| change.change.difference().abs();
         changes.sort_by(|one, other| {
-            let of_call =
-                || (&one.metric, self.names(one.pair)).cmp(&(&other.metric, self.names(other.pair)));
+            // Names take time, and many call paths have not changed at all.
+            let of_call = || match size(one) == 0.0 {
+                true => (&one.metric, one.pair).cmp(&(&other.metric, other.pair)),
+                false => (&one.metric, self.names(one.pair)).cmp(&(&other.metric, self.names(other.pair))),
+            };
             size(other).total_cmp(&size(one)).then_with(of_call)
         });
         changes

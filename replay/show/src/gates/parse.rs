@@ -381,6 +381,8 @@ impl<'t> Reader<'t> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -449,6 +451,65 @@ mod tests {
             assert!(wrong.message.contains("expected"), "{wrong}");
         }
         assert!(gate(&"a".repeat(10_000)).is_err());
+    }
+
+    /// Text that is nearly a gate: parts of gates in any order, and other letters.
+    fn nearly_gates() -> impl Strategy<Value = String> {
+        let parts = [
+            "max",
+            "new",
+            "(",
+            ")",
+            "waiting",
+            "run",
+            "coverage",
+            "findings.",
+            "data loss",
+            "actions.new",
+            "@",
+            "**/",
+            "a",
+            "'",
+            "/",
+            "*",
+            " ",
+            ">",
+            ">=",
+            "<",
+            "+",
+            "-",
+            "1",
+            ".5",
+            "e9",
+            "x",
+            "%",
+            "pp",
+            "s",
+            "µs",
+            "KiB",
+            "ä",
+        ];
+        let part = prop_oneof![
+            8 => prop::sample::select(parts.to_vec()).prop_map(str::to_owned),
+            1 => any::<char>().prop_map(String::from),
+        ];
+        prop::collection::vec(part, 0..16).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_gate_or_wrong_somewhere(text in nearly_gates()) {
+            match gate(&text) {
+                Ok(found) => prop_assert_eq!(gate(&found.text), Ok(found)),
+                Err(wrong) => {
+                    prop_assert!(text.is_char_boundary(wrong.at));
+                    prop_assert!(!wrong.to_string().contains(char::is_control));
+                }
+            }
+            if let Err(wrong) = amount(&text) {
+                prop_assert!(text.is_char_boundary(wrong.at));
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::compare::mapping::Mapping;
 use crate::compare::measure::Measure;
 use crate::compare::reading::Culprit;
 use crate::compare::samples::median;
-use crate::compare::side::{Rules, Side, matched};
+use crate::compare::side::{Rules, matched};
 use crate::error::{Error, Result};
 use crate::gates::evaluate::{Subject, new_culprits};
 use crate::gates::parse;

@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 # What make fuzz runs, and for how long each.
-TARGETS ?= anchor definitions local_definitions events cubex command_line recording
+TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates
 SECONDS ?= 60
 
 export MPICC

@@ -5,6 +5,7 @@ mod causes;
 mod citations;
 mod clocks;
 mod command_line;
+mod comparison;
 mod crates;
 mod culprits;
 mod damage;

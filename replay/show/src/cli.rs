@@ -45,6 +45,12 @@ enum Command {
     Tree(commands::tree::Args),
     /// Show values by rank, node or place in a topology, and how unequal they are
     Ranks(commands::ranks::Args),
+    /// Compare reports: what changed, where, and by how much
+    Diff(commands::diff::Args),
+    /// Evaluate gates on a report
+    Check(commands::check::Args),
+    /// Keep the numbers of reports in a log, and show how they change
+    History(commands::history::Args),
     /// Show locations over time
     Time(commands::time::Args),
     /// Show the severest waits, and how each came about
@@ -62,6 +68,9 @@ impl Command {
             Command::Explain(args) => commands::explain::run(args, output),
             Command::Tree(args) => commands::tree::run(args, output),
             Command::Ranks(args) => commands::ranks::run(args, output),
+            Command::Diff(args) => commands::diff::run(args, output),
+            Command::Check(args) => commands::check::run(args, output),
+            Command::History(args) => commands::history::run(args, output),
             Command::Time(args) => commands::time::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
@@ -92,7 +101,10 @@ pub fn run(
     match done {
         Ok(status) => status,
         Err(error) => {
-            output.warn(error);
+            output.warn(&error);
+            if let Some((text, at)) = error.excerpt() {
+                output.point_at(text, at);
+            }
             Status::Failed
         }
     }

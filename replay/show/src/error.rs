@@ -11,17 +11,35 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     message: String,
     obstacle: Option<&'static str>,
+    excerpt: Option<(String, usize)>,
 }
 
 impl Error {
     /// An error with this message: file, what was found, what was expected, what to do.
     pub fn new(message: impl Into<String>) -> Error {
-        Error { message: message.into(), obstacle: None }
+        Error { message: message.into(), obstacle: None, excerpt: None }
     }
 
     /// A metric whose values cannot be computed, and what is printed in their place.
     pub(crate) fn obstacle(metric: &str, obstacle: &'static str) -> Error {
-        Error { message: format!("metric {metric}: {obstacle}"), obstacle: Some(obstacle) }
+        Error { obstacle: Some(obstacle), ..Error::new(format!("metric {metric}: {obstacle}")) }
+    }
+
+    /// Adds the text of the user that is wrong, and where in it, in bytes.
+    #[must_use]
+    pub fn with_excerpt(self, text: impl Into<String>, at: usize) -> Error {
+        Error { excerpt: Some((text.into(), at)), ..self }
+    }
+
+    /// The text of the user that is wrong, and where in it, in bytes.
+    pub fn excerpt(&self) -> Option<(&str, usize)> {
+        self.excerpt.as_ref().map(|(text, at)| (text.as_str(), *at))
+    }
+
+    /// Adds the number of a line to the front of the message.
+    #[must_use]
+    pub fn in_line(self, line: usize) -> Error {
+        Error { message: format!("line {line}: {}", self.message), ..self }
     }
 
     /// Adds the file to the front of the message.

@@ -8,8 +8,10 @@
 
 pub mod cli;
 pub mod commands;
+pub mod compare;
 mod cubepl;
 pub mod error;
+pub mod gates;
 pub mod opened;
 pub mod output;
 pub mod overview;

@@ -4,7 +4,7 @@
 //! and `MPI_*` a name that begins so. A name with one of `/ * '` stands in quotes: `'operator/'`; a quote in quotes is
 //! doubled.
 
-use cubex::{CnodeId, Cube, Step};
+use cubex::{CnodeId, Cube, Forest, Step};
 
 use crate::error::{Error, Result};
 use crate::values::Values;
@@ -33,7 +33,11 @@ const SHOWN: usize = 128;
 
 /// A call path for people: its names with slashes between them. The middle of a very deep one is left out.
 pub fn path(cube: &Cube, cnode: CnodeId) -> String {
-    let mut names = names(cube, cnode);
+    joined(names(cube, cnode))
+}
+
+/// The names of a call path with slashes between them, likewise.
+pub fn joined(mut names: Vec<&str>) -> String {
     if names.len() > SHOWN {
         names.splice(SHOWN / 2..names.len() - SHOWN / 2, ["…"]);
     }
@@ -113,14 +117,18 @@ impl Glob {
     /// The call paths that match, by position. Takes time in proportion to the call tree.
     pub fn select(&self, values: &Values<'_>) -> Vec<bool> {
         let cube = values.cube();
-        let mut matches = vec![false; cube.cnodes.len()];
+        self.select_in(values.calls(), cube.cnodes.len(), |cnode| name(cube, CnodeId(cnode)))
+    }
+
+    /// The same in any tree with so many nodes, which have these names.
+    pub fn select_in<'n>(&self, tree: &Forest, count: usize, name: impl Fn(usize) -> &'n str) -> Vec<bool> {
+        let mut matches = vec![false; count];
         let mut above = vec![self.start()];
-        for step in values.calls().walk() {
+        for step in tree.walk() {
             match step {
-                Step::Enter(cnode) => {
-                    let name = name(cube, CnodeId(cnode));
-                    let places = above.last().map(|places| self.step(places, name)).unwrap_or_default();
-                    matches[cnode] = places.last().copied().unwrap_or(false);
+                Step::Enter(node) => {
+                    let places = above.last().map(|places| self.step(places, name(node))).unwrap_or_default();
+                    matches[node] = places.last().copied().unwrap_or(false);
                     above.push(places);
                 }
                 Step::Leave(_) => {

@@ -5,5 +5,6 @@ mod damage;
 mod derived;
 mod hostile;
 mod screens;
+mod compare;
 mod support;
 mod tree;

@@ -2,8 +2,12 @@
 //!
 //! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
 
+pub mod check;
+pub mod diff;
 pub mod explain;
 pub mod first;
+mod gates;
+pub mod history;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;

@@ -80,9 +80,12 @@ fn value(cell: &Cell) -> Value {
         Cell::Name(name) | Cell::Node { name, .. } => name.as_str().into(),
         Cell::Words(line) => line.spans.iter().map(|span| span.text.as_str()).collect::<String>().into(),
         // Not a number, or infinite: null.
-        Cell::Number(value, _) | Cell::Sparse(value, _) | Cell::Share(value) | Cell::Ratio(value) => {
-            (*value).into()
-        }
+        Cell::Number(value, _)
+        | Cell::Sparse(value, _)
+        | Cell::Signed(value, _, _)
+        | Cell::Change(value, _)
+        | Cell::Share(value)
+        | Cell::Ratio(value) => (*value).into(),
         Cell::Integer(number) => (*number).into(),
         Cell::Data(value) => value.clone(),
     }
@@ -93,9 +96,13 @@ fn field(cell: &Cell) -> String {
         Cell::Nothing | Cell::Obstacle(_) | Cell::Bar(_) => String::new(),
         Cell::Name(text) | Cell::Node { name: text, .. } => name(text),
         Cell::Words(line) => name(&line.spans.iter().map(|span| span.text.as_str()).collect::<String>()),
-        Cell::Number(value, _) | Cell::Sparse(value, _) | Cell::Share(value) | Cell::Ratio(value) => {
-            value.to_string()
-        }
+        Cell::Signed(value, _, _) | Cell::Change(value, _) if !value.is_finite() => String::new(),
+        Cell::Number(value, _)
+        | Cell::Sparse(value, _)
+        | Cell::Signed(value, _, _)
+        | Cell::Change(value, _)
+        | Cell::Share(value)
+        | Cell::Ratio(value) => value.to_string(),
         Cell::Integer(number) => number.to_string(),
         Cell::Data(Value::Null) => String::new(),
         Cell::Data(Value::String(text)) => name(text),

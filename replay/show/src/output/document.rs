@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::line::Line;
+use super::line::{Line, Style};
 use crate::values::{Combine, Unit};
 
 /// What a command has to say.
@@ -161,6 +161,10 @@ pub enum Cell {
     Share(f64),
     /// How often one number is in another one.
     Ratio(f64),
+    /// A change of a number of a unit, with its sign.
+    Signed(f64, Unit, Style),
+    /// A change as a fraction, with its sign, as `+5 %`; infinite is a change from 0.
+    Change(f64, Style),
     /// An integer.
     Integer(i64),
     /// A bar, from 0 to 1: as long as there is room, and not there if there is none. Not for scripts.

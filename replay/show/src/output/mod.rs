@@ -169,6 +169,15 @@ impl<'o> Output<'o> {
         // There is no other place to report that this fails.
         let _ = writeln!(self.messages, "replay-show: {message}");
     }
+
+    /// Shows a text of the user with a caret below one of its bytes, after a message about it.
+    pub fn point_at(&mut self, text: &str, at: usize) {
+        let (front, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+        let front = names::printable(front);
+        let caret = " ".repeat(names::width(&front));
+        // There is no other place to report that this fails.
+        let _ = writeln!(self.messages, "  {front}{}\n  {caret}^", names::printable(rest));
+    }
 }
 
 fn cannot_write(error: &io::Error) -> Error {

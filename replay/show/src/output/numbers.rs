@@ -60,7 +60,33 @@ pub fn of_unit(value: f64, unit: &Unit, decimals: usize) -> String {
         Unit::Bytes => bytes(value),
         Unit::Count => count(value),
         Unit::Other(name) if name.is_empty() => count(value),
+        Unit::Other(name) if name == "%" => share(value / 100.0),
         Unit::Other(name) => format!("{}{JOINT}{name}", count(value)),
+    }
+}
+
+/// A change of a value, with its sign.
+pub fn signed(value: f64, unit: &Unit, decimals: usize) -> String {
+    let size = of_unit(value.abs(), unit, decimals);
+    // A number that is rounded to 0 has no sign.
+    match size.contains(|digit| matches!(digit, '1'..='9')) {
+        true if value < 0.0 => format!("−{size}"),
+        true => format!("+{size}"),
+        false => size,
+    }
+}
+
+/// A change as a fraction, as `+36 %`; small ones with a decimal. From 0 there is no such number: `new`.
+pub fn change(fraction: f64) -> String {
+    if !fraction.is_finite() {
+        return "new".to_owned();
+    }
+    let percent = 100.0 * fraction;
+    let size = plain(percent.abs(), usize::from(percent.abs() < 9.95));
+    match size.as_str() {
+        "0.0" => format!("0{JOINT}%"),
+        _ if fraction < 0.0 => format!("−{size}{JOINT}%"),
+        _ => format!("+{size}{JOINT}%"),
     }
 }
 
@@ -97,6 +123,15 @@ mod tests {
         assert_eq!(seconds(0.0), "0.000\u{a0}s");
         assert_eq!(seconds(-0.0), "0.000\u{a0}s");
         assert_eq!(seconds(1e-30), "0.000000000\u{a0}s");
+    }
+
+    #[test]
+    fn changes_have_signs() {
+        assert_eq!(signed(-0.0134, &Unit::Seconds, 3), "−0.013\u{a0}s");
+        assert_eq!(signed(3.0, &Unit::Count, 3), "+3");
+        assert_eq!(signed(-1e-9, &Unit::Seconds, 3), "0.000\u{a0}s");
+        assert_eq!((change(0.36), change(-0.0512)), ("+36\u{a0}%".into(), "−5.1\u{a0}%".into()));
+        assert_eq!((change(0.0), change(f64::INFINITY)), ("0\u{a0}%".into(), "new".into()));
     }
 
     #[test]

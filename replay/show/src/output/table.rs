@@ -81,7 +81,9 @@ impl<'t> TextColumn<'t> {
         let cells: Vec<&Cell> = table.rows.iter().filter_map(|row| row.get(at)).collect();
         let is_name = cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Node { .. }));
         let seconds = cells.iter().filter_map(|cell| match cell {
-            Cell::Number(value, Unit::Seconds) | Cell::Sparse(value, Unit::Seconds) => Some(value.abs()),
+            Cell::Number(value, Unit::Seconds)
+            | Cell::Sparse(value, Unit::Seconds)
+            | Cell::Signed(value, Unit::Seconds, _) => Some(value.abs()),
             _ => None,
         });
         let decimals = numbers::decimals(seconds.fold(0.0, f64::max));
@@ -112,6 +114,10 @@ impl<'t> TextColumn<'t> {
             Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
                 Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
             }
+            Cell::Signed(value, unit, style) => {
+                Line::styled(screen.shown(&numbers::signed(*value, unit, self.decimals)), *style)
+            }
+            Cell::Change(change, style) => Line::styled(screen.shown(&numbers::change(*change)), *style),
             Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
             Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
             Cell::Integer(number) => Line::from(number.to_string()),

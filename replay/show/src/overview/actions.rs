@@ -64,19 +64,23 @@ const KINDS: [(&str, &str, &str); 8] = [
 /// # Errors
 /// If values cannot be read.
 pub fn actions(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
-    let mut actions = match &opened.manifest {
-        Some(manifest) => {
-            let costs = manifest.summary.costs.unwrap_or(0.0);
-            let culprits = manifest.summary.culprits.iter();
-            let is_there = |culprit: &&Culprit| (culprit.cnode as usize) < values.cube().cnodes.len();
-            joined(culprits.filter(is_there).map(|culprit| of_culprit(values, culprit, costs)))
-        }
+    let mut actions = match culprits(opened, values) {
+        Some(culprits) => culprits,
         None => of_delays(values, run)?,
     };
     actions.retain(|action| action.share >= LEAST && run.share(action.seconds) >= LEAST_OF_RUN);
     actions.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     actions.truncate(MOST);
     Ok(actions)
+}
+
+/// An action for each culprit of the manifest, those of one call path and kind joined; `None` without a manifest.
+pub fn culprits(opened: &Opened, values: &Values<'_>) -> Option<Vec<Action>> {
+    let summary = &opened.manifest.as_ref()?.summary;
+    let costs = summary.costs.unwrap_or(0.0);
+    let is_there = |culprit: &&Culprit| (culprit.cnode as usize) < values.cube().cnodes.len();
+    let culprits = summary.culprits.iter().filter(is_there);
+    Some(joined(culprits.map(|culprit| of_culprit(values, culprit, costs))))
 }
 
 /// The id of an action.

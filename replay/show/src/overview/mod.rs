@@ -8,7 +8,7 @@ mod findings;
 mod headline;
 mod run;
 
-pub use actions::{Action, actions};
+pub use actions::{Action, actions, culprits};
 pub use classes::{ClassTime, classes};
 pub use findings::{Finding, coverage, findings};
 pub use headline::headline;
@@ -68,7 +68,7 @@ impl Overview {
 }
 
 /// The name of the program: in the manifest, or the root of the call tree.
-fn program(opened: &Opened) -> String {
+pub(crate) fn program(opened: &Opened) -> String {
     match &opened.manifest {
         Some(manifest) => manifest.program.clone(),
         None => {
@@ -85,11 +85,13 @@ fn processes(opened: &Opened) -> impl Iterator<Item = usize> {
     groups.filter(|(_, group)| group.kind == cubex::LocationGroupKind::Process).map(|(at, _)| at)
 }
 
-fn ranks(opened: &Opened) -> usize {
+/// The number of processes.
+pub(crate) fn ranks(opened: &Opened) -> usize {
     processes(opened).count()
 }
 
-fn threads(opened: &Opened) -> usize {
+/// The largest number of threads of a process.
+pub(crate) fn threads(opened: &Opened) -> usize {
     let cube = opened.cube();
     let is_thread = crate::places::threads(cube);
     let mut sizes = vec![0; cube.location_groups.len()];

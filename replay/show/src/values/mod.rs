@@ -130,6 +130,11 @@ enum Source {
 }
 
 impl Quantity {
+    /// Whether values of call paths and locations add up, as times do, and ratios and largest values do not.
+    pub fn is_sum(&self) -> bool {
+        self.combine == Combine::Sum && !matches!(self.source, Source::Postderived(_))
+    }
+
     /// Why there are no values, to be printed in their place, such as `n/a (derived)`; `None` if there are.
     pub fn obstacle(&self) -> Option<&'static str> {
         match self.source {

@@ -1,0 +1,87 @@
+//! The table of the largest changes by call path.
+
+use crate::compare::changes::{Compared, is_notable};
+use crate::compare::matching::{Pair, Way};
+use crate::compare::quantities::metrics_of_changes;
+use crate::compare::samples::State;
+use crate::output::{Cell, Column, Document, Line, Style, Table};
+use crate::paths;
+
+use super::quantities::style;
+
+/// Changes that people see if they do not say how many.
+const TOP: usize = 10;
+
+/// Adds the table.
+pub(super) fn add(
+    compared: &Compared<'_, '_>,
+    top: Option<usize>,
+    is_for_scripts: bool,
+    document: &mut Document,
+) {
+    let metrics = metrics_of_changes(compared.sides);
+    let metrics: Vec<&str> = metrics.iter().map(String::as_str).collect();
+    let mut changes = compared.by_call(&metrics);
+    if !is_for_scripts {
+        changes.retain(is_notable);
+    }
+    let all = changes.len();
+    changes.truncate(top.unwrap_or(if is_for_scripts { usize::MAX } else { TOP }));
+    if changes.is_empty() && !is_for_scripts {
+        document.text(Line::styled(" no changes by call path above noise", Style::Dim));
+        return;
+    }
+    document.text(Line::styled(" largest changes by call path", Style::Dim));
+    let columns = vec![
+        // An indentation.
+        Column::text(""),
+        Column::new("difference", ""),
+        Column::new("metric", ""),
+        Column::new("path", ""),
+        Column::text(""),
+        Column::data("a"),
+        Column::data("b"),
+        Column::data("unit"),
+        Column::data("state"),
+        Column::data("match"),
+        Column::data("path_a"),
+    ];
+    let mut table = Table::new("calls", columns);
+    for change in changes {
+        let pair = compared.matching.pairs[change.pair];
+        let way = match pair {
+            Pair { a: None, .. } => "new",
+            Pair { b: None, .. } => "gone",
+            Pair { way: Way::Renamed, .. } => "renamed",
+            Pair { way: Way::Mapped, .. } => "mapped",
+            Pair { .. } => "same",
+        };
+        let mut words = Vec::new();
+        if way != "same" {
+            words.push(way);
+        }
+        if change.change.state == State::Unclear {
+            words.push("unclear");
+        }
+        let path_a = pair.a.map(|call| paths::joined(compared.sides[0].calls.names(call)));
+        let state = change.change.state;
+        table.rows.push(vec![
+            Cell::Words(" ".into()),
+            Cell::Signed(change.change.difference(), change.unit.clone(), style(state)),
+            Cell::Words(change.metric.clone().into()),
+            Cell::Name(paths::joined(compared.names(change.pair))),
+            Cell::Words(words.join(", ").into()),
+            Cell::Data(change.change.a.into()),
+            Cell::Data(change.change.b.into()),
+            Cell::Data(change.unit.name().into()),
+            Cell::Data(state.name().into()),
+            Cell::Data(way.into()),
+            Cell::Data(path_a.into()),
+        ]);
+    }
+    let left_out = all - table.rows.len();
+    document.table(table);
+    if left_out > 0 {
+        document.text(Line::styled(format!("{left_out} more (--top N)"), Style::Dim).indented(3));
+    }
+}

@@ -1,0 +1,256 @@
+//! A run: the numbers of one report, or of a line of a history, that are compared.
+
+use cubex::CnodeId;
+use rustc_hash::FxHashMap;
+
+use super::calls::{self, Call};
+use crate::error::{Error, Result, or_obstacle};
+use crate::opened::Opened;
+use crate::overview::{self, ClassTime};
+use crate::values::{Combine, DELAY, Quantity, Unit, Values, WAITING};
+use crate::{paths, places};
+
+/// What runs of one side must have in common.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Shape {
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Largest number of threads of a rank.
+    pub threads: usize,
+    /// The program.
+    pub program: String,
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { ranks, threads, program } = self;
+        let plural =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        write!(f, "{program} on {} of {}", plural(*ranks, "rank"), plural(*threads, "thread"))
+    }
+}
+
+/// A metric of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MetricSums {
+    /// The unit.
+    pub unit: Unit,
+    /// Whether values of locations and call paths add up, as times do and ratios do not.
+    pub is_sum: bool,
+    /// Over the CPU locations and call paths of the run.
+    pub total: f64,
+    /// By call path, exclusive: the sum over CPU locations, and the largest of a location. Others have none.
+    pub by_call: FxHashMap<usize, (f64, f64)>,
+}
+
+/// A finding by class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FindingCount {
+    /// `note`, `data loss` or `wrong`.
+    pub class: String,
+    /// Number of occurrences.
+    pub count: u64,
+}
+
+/// A culprit by its action.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Culprit {
+    /// The id of the action, the same in all runs of the same code.
+    pub id: String,
+    /// What to do, in a sentence.
+    pub text: String,
+    /// The names of its call path.
+    pub path: Vec<String>,
+    /// Waiting of others, in seconds.
+    pub seconds: f64,
+}
+
+/// A run. Times are in seconds, of CPU locations, and without start-up and shutdown unless these were asked for.
+#[derive(Debug)]
+pub struct Reading<'r> {
+    /// What it is called: the file, or the line of a history.
+    pub label: String,
+    /// Ranks, threads and program.
+    pub shape: Shape,
+    /// Number of CPU locations.
+    pub locations: f64,
+    /// The run's time, summed over locations.
+    pub total: f64,
+    /// The longest one of a location.
+    pub length: f64,
+    /// Waiting; `None` if the report has no such metric.
+    pub waiting: Option<f64>,
+    /// Where time went, by class.
+    pub classes: Vec<ClassTime>,
+    /// Start-up and shutdown, if they were asked for.
+    pub start_up: Option<f64>,
+    /// Share of the MPI time that was analysed.
+    pub coverage: Option<f64>,
+    /// Findings; `None` if the report does not say.
+    pub findings: Option<Vec<FindingCount>>,
+    /// Culprits; `None` without a manifest.
+    pub culprits: Option<Vec<Culprit>>,
+    /// Metrics by unique name, and the pseudo-metrics.
+    pub metrics: FxHashMap<String, MetricSums>,
+    /// Metrics that are there, but whose values cannot be computed.
+    pub obstacles: Vec<String>,
+    /// Call paths.
+    pub calls: Vec<Call>,
+    /// The report; `None` of a line of a history.
+    pub report: Option<Values<'r>>,
+    /// Whether a call path is part of the run.
+    pub is_counted: Vec<bool>,
+    is_thread: Vec<bool>,
+}
+
+impl<'r> Reading<'r> {
+    /// Reads the numbers of a report, with start-up and shutdown if `is_all`.
+    ///
+    /// # Errors
+    /// If it has no CPU locations, or cannot be read.
+    pub fn read(opened: &'r Opened, is_all: bool) -> Result<Reading<'r>> {
+        let values = Values::new(&opened.report);
+        let cube = values.cube();
+        let times = overview::Run::new(opened, &values)?;
+        let is_thread = places::threads(cube);
+        if times.threads == 0 {
+            return Err(
+                Error::new("no threads of processes, whose time could be compared").in_file(&opened.path)
+            );
+        }
+        let is_counted = if is_all { vec![true; cube.cnodes.len()] } else { times.is_between.clone() };
+        let mut run = Reading {
+            label: opened.path.display().to_string(),
+            shape: Shape {
+                ranks: overview::ranks(opened),
+                threads: overview::threads(opened),
+                program: overview::program(opened),
+            },
+            locations: times.threads as f64,
+            total: times.total,
+            length: times.length,
+            waiting: times.waiting,
+            classes: overview::classes(opened, &values, &times)?,
+            start_up: None,
+            coverage: overview::coverage(opened),
+            findings: overview::findings(opened).map(|findings| {
+                let count = |it: overview::Finding| FindingCount { class: it.class, count: it.count };
+                findings.into_iter().map(count).collect()
+            }),
+            culprits: has_causes(opened).then(|| overview::culprits(opened, &values)).flatten().map(
+                |culprits| {
+                    let culprit = |it: overview::Action| {
+                        let path = paths::names(cube, it.cnode).into_iter().map(str::to_owned).collect();
+                        Culprit { id: it.id, text: it.text, path, seconds: it.seconds }
+                    };
+                    culprits.into_iter().map(culprit).collect()
+                },
+            ),
+            metrics: FxHashMap::default(),
+            obstacles: Vec::new(),
+            calls: calls::of_report(cube),
+            report: Some(values),
+            is_counted,
+            is_thread,
+        };
+        run.read_metrics()?;
+        if is_all {
+            let times = run.by_location("time", None)?.unwrap_or_default();
+            let before = run.total;
+            run.total = times.iter().sum();
+            run.start_up = Some(run.total - before);
+            run.length = times.iter().copied().fold(0.0, f64::max);
+        }
+        Ok(run)
+    }
+
+    /// A run of a history, which has totals only.
+    pub fn of_history(label: String, shape: Shape, locations: f64, calls: Vec<Call>) -> Reading<'r> {
+        Reading {
+            label,
+            shape,
+            locations,
+            total: 0.0,
+            length: 0.0,
+            waiting: None,
+            classes: Vec::new(),
+            start_up: None,
+            coverage: None,
+            findings: None,
+            culprits: None,
+            metrics: FxHashMap::default(),
+            obstacles: Vec::new(),
+            is_counted: vec![true; calls.len()],
+            calls,
+            report: None,
+            is_thread: Vec::new(),
+        }
+    }
+
+    fn read_metrics(&mut self) -> Result<()> {
+        let Some(values) = &self.report else { return Ok(()) };
+        let stored = (0..values.cube().metrics.len()).map(cubex::MetricId);
+        let mut quantities: Vec<Quantity> =
+            stored.filter(|&id| values.is_visible(id)).map(|id| values.of_metric(id)).collect();
+        quantities.extend(
+            [WAITING, DELAY].iter().filter_map(|name| values.find(name)).filter(|it| it.metric.is_none()),
+        );
+        let mut metrics = FxHashMap::default();
+        let mut obstacles = Vec::new();
+        for quantity in quantities {
+            match or_obstacle(self.sums(values, &quantity))? {
+                Ok(sums) => drop(metrics.insert(quantity.name, sums)),
+                Err(_) => obstacles.push(quantity.name),
+            }
+        }
+        (self.metrics, self.obstacles) = (metrics, obstacles);
+        Ok(())
+    }
+
+    fn sums(&self, values: &Values<'r>, quantity: &Quantity) -> Result<MetricSums> {
+        let (unit, is_sum) = (quantity.unit.clone(), quantity.is_sum());
+        let mut sums = MetricSums { unit, is_sum, total: 0.0, by_call: FxHashMap::default() };
+        if !is_sum {
+            sums.total = values.totals(quantity, &self.is_thread)?.all;
+            return Ok(sums);
+        }
+        let mut rows = values.exclusive(quantity)?;
+        while let Some((cnode, row)) = rows.next()? {
+            if !self.is_counted[cnode.0] {
+                continue;
+            }
+            let own = || {
+                row.iter().zip(&self.is_thread).filter(|(_, is_thread)| **is_thread).map(|(value, _)| *value)
+            };
+            let sum: f64 = own().sum();
+            let most = own().fold(f64::NEG_INFINITY, f64::max);
+            if sum != 0.0 || most > 0.0 {
+                sums.total += sum;
+                sums.by_call.insert(cnode.0, (sum, most));
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Values of a metric by CPU location, over the call paths that are selected (or all). `None` if there are none.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn by_location(&self, metric: &str, selected: Option<&[bool]>) -> Result<Option<Vec<f64>>> {
+        let Some(values) = &self.report else { return Ok(None) };
+        let Some(quantity) = values.find(metric) else { return Ok(None) };
+        let is_counted = |cnode: CnodeId| {
+            self.is_counted[cnode.0] && selected.is_none_or(|selected| selected.get(cnode.0) == Some(&true))
+        };
+        let Ok(row) = or_obstacle(values.by_location(&quantity, &is_counted))? else { return Ok(None) };
+        let is_none = |value: &f64| quantity.combine != Combine::Sum && *value == quantity.combine.neutral();
+        let own =
+            row.into_iter().zip(&self.is_thread).filter(|(value, is_thread)| **is_thread && !is_none(value));
+        Ok(Some(own.map(|(value, _)| value).collect()))
+    }
+}
+
+/// Whether root causes were searched: without, a list of culprits is empty and says nothing.
+fn has_causes(opened: &Opened) -> bool {
+    opened.manifest.as_ref().is_some_and(|manifest| manifest.summary.costs.is_some())
+}

@@ -47,6 +47,8 @@ enum Command {
     Ranks(commands::ranks::Args),
     /// Show locations over time
     Time(commands::time::Args),
+    /// Write the report in a format of another tool
+    Export(commands::export::Args),
     /// Show the severest waits, and how each came about
     Waits(commands::waits::Args),
     /// Show who communicates with whom, and on which pairs they wait
@@ -64,6 +66,7 @@ impl Command {
             Command::Ranks(args) => commands::ranks::run(args, output),
             Command::Time(args) => commands::time::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
+            Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }

@@ -3,6 +3,7 @@
 //! `run` gets the arguments and the [`Output`](crate::output::Output), and returns the exit status.
 
 pub mod explain;
+pub mod export;
 pub mod first;
 pub mod manual;
 pub mod matrix;

@@ -4,10 +4,15 @@
 //! Output has its final name only when it is complete ([`sink`]). Texts from files are cleaned in [`text`].
 
 mod chrome;
+mod csv;
 mod events;
 mod events_csv;
 mod folded;
+mod json;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod relations;
 mod sink;
 mod source;
 mod speedscope;
@@ -16,6 +21,7 @@ mod text;
 use std::io::Write;
 
 pub use options::{Args, Format};
+use sink::Folder;
 use source::Source;
 
 use crate::error::{Error, Result};
@@ -44,6 +50,14 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         Format::Speedscope => to_file(args, output, |out| speedscope::write(&source, out)),
         Format::Chrome => to_file(args, output, |out| chrome::write(&source, out)),
         Format::EventsCsv => to_file(args, output, |out| events_csv::write(&source, out)),
+        Format::Json => to_file(args, output, |out| json::write(&source, out)),
+        Format::Csv => to_folder(args, "csv", output, |folder| csv::write(&source, folder)),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => to_folder(args, "parquet", output, |folder| parquet::write(&source, folder)),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            Err(Error::new("replay-show was built without the feature parquet: build it with, or export csv"))
+        }
     }?;
     Ok(Status::Done)
 }
@@ -55,6 +69,21 @@ fn to_file(
     write: impl FnOnce(&mut dyn Write) -> Result<Remarks>,
 ) -> Result<()> {
     let remarks = sink::file(args.out(), args.limit(), output, write)?;
+    remarks.into_iter().for_each(|remark| output.warn(remark));
+    Ok(())
+}
+
+/// Makes a directory of files, and prints the remarks.
+fn to_folder(
+    args: &Args,
+    extension: &'static str,
+    output: &mut Output<'_>,
+    write: impl FnOnce(&mut Folder) -> Result<Remarks>,
+) -> Result<()> {
+    let path = args.out().ok_or_else(|| Error::new("name a directory with -o"))?;
+    let mut folder = Folder::create(path, extension, args.limit())?;
+    let remarks = write(&mut folder)?;
+    folder.finish()?;
     remarks.into_iter().for_each(|remark| output.warn(remark));
     Ok(())
 }

@@ -62,6 +62,12 @@ pub enum Format {
     Speedscope,
     /// Trace events of Chrome.
     Chrome,
+    /// Everything in one object.
+    Json,
+    /// Everything as files of comma-separated values.
+    Csv,
+    /// Everything as Parquet files.
+    Parquet,
     /// Enters and leaves, as Pipit reads them.
     EventsCsv,
 }
@@ -91,6 +97,8 @@ impl Format {
         match self {
             Format::Folded => Takes { metric: true, ranks: true, per_location: true, ..none },
             Format::Speedscope => Takes { metric: true, ranks: true, ..none },
+            Format::Json => Takes { metric: true, ranks: true, ..none },
+            Format::Csv | Format::Parquet => Takes { directory: true, metric: true, ranks: true, ..none },
             Format::Chrome | Format::EventsCsv => Takes { ranks: true, events: true, ..none },
         }
     }

@@ -69,10 +69,10 @@ fn explained(failure: Option<Failure>, path: &str, error: Error) -> Error {
 
 /// Fills a writer of so many bytes at most; returns how many are left.
 fn fill<T>(
-    inner: impl Write,
+    inner: impl Write + Send,
     limit: u64,
     path: &str,
-    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
 ) -> Result<(T, u64)> {
     let mut out = BufWriter::with_capacity(1 << 16, Counted::new(inner, limit));
     let done = write(&mut out).and_then(|done| Ok(out.flush().map(|()| done)?));
@@ -100,7 +100,7 @@ pub(super) fn file(
     // A device or a pipe cannot be replaced.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         let device = File::options().write(true).open(path).map_err(wrong)?;
-        return Ok(fill(device, limit, &name, write)?.0);
+        return Ok(fill(device, limit, &name, |out| write(out))?.0);
     }
     if path.is_dir() {
         return Err(Error::new(format!("{name}: is a directory, expected the name of a file")));
@@ -109,7 +109,7 @@ pub(super) fn file(
     let mode = Permissions::from_mode(0o666);
     let file =
         Builder::new().prefix(".replay-show-").permissions(mode).tempfile_in(&folder).map_err(wrong)?;
-    let (remarks, _) = fill(file.as_file(), limit, &name, write)?;
+    let (remarks, _) = fill(file.as_file(), limit, &name, |out| write(out))?;
     file.as_file().sync_all().map_err(wrong)?;
     file.persist(path).map_err(|error| wrong(error.error))?;
     sync_folder(&folder).map_err(wrong)?;
@@ -192,7 +192,7 @@ impl Folder {
     pub(super) fn file<T>(
         &mut self,
         name: &str,
-        write: impl FnOnce(&mut dyn Write) -> Result<T>,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
     ) -> Result<T> {
         let path = self.temporary.path().join(format!("{name}.{}", self.extension));
         let shown = self.path.display().to_string();

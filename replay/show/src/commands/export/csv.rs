@@ -1,6 +1,5 @@
 //! `csv`: a directory with a file for each table, as RFC 4180 has it, but lines end with a line feed.
 
-
 use super::Remarks;
 use super::relations::{Cell, Column, Rows, Take, give};
 use super::sink::Folder;
@@ -20,7 +19,7 @@ struct Files<'f>(&'f mut Folder);
 
 impl Take for Files<'_> {
     fn table(&mut self, name: &str, columns: &[Column], rows: Box<Rows<'_>>) -> Result<()> {
-        self.0.file(name, |out| {
+        self.0.file(&format!("{name}.csv"), |out| {
             let titles: Vec<String> = columns.iter().map(|column| csv_field(&column.name)).collect();
             writeln!(out, "{}", titles.join(","))?;
             rows(&mut |cells| {

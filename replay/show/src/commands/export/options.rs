@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Where to write it: a file, for parquet and csv a directory [default: standard output]
+    /// Where to write it: a file, for parquet, csv and paraver a directory [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
@@ -68,6 +68,21 @@ pub enum Format {
     Csv,
     /// Everything as Parquet files.
     Parquet,
+    /// A trace for Perfetto's user interface.
+    Perfetto,
+    /// A trace for Paraver.
+    Paraver,
+    /// Call trees for hatchet and Thicket.
+    Hatchet,
+    /// Values of several runs for Extra-P.
+    Extrap,
+    /// Quantities for Bencher.
+    Bmf,
+    /// Quantities for github-action-benchmark.
+    GithubBenchmark,
+    /// Quantities as OpenMetrics, for GitLab.
+    #[value(name = "openmetrics")]
+    OpenMetrics,
     /// Enters and leaves, as Pipit reads them.
     EventsCsv,
 }
@@ -99,7 +114,15 @@ impl Format {
             Format::Speedscope => Takes { metric: true, ranks: true, ..none },
             Format::Json => Takes { metric: true, ranks: true, ..none },
             Format::Csv | Format::Parquet => Takes { directory: true, metric: true, ranks: true, ..none },
-            Format::Chrome | Format::EventsCsv => Takes { ranks: true, events: true, ..none },
+            Format::Chrome | Format::Perfetto | Format::EventsCsv => {
+                Takes { ranks: true, events: true, ..none }
+            }
+            Format::Paraver => Takes { directory: true, ranks: true, events: true, ..none },
+            Format::Hatchet => Takes { metric: true, ranks: true, ..none },
+            Format::Extrap => Takes { several: true, metric: true, param: true, ..none },
+            Format::Bmf | Format::GithubBenchmark | Format::OpenMetrics => {
+                Takes { several: true, metric: true, ..none }
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ impl Take for Files<'_> {
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(metadata))
             .build();
-        self.folder.file(name, |out| {
+        self.folder.file(&format!("{name}.parquet"), |out| {
             let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(wrong)?;
             let mut group = Group::new(columns);
             rows(&mut |cells| {

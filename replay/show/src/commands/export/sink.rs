@@ -158,31 +158,34 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 pub(super) struct Folder {
     path: PathBuf,
     temporary: TempDir,
-    extension: &'static str,
     left: u64,
 }
 
 impl Folder {
-    /// Begins a directory of files with this extension and at most `limit` bytes together.
+    /// Begins a directory of files with these extensions and at most `limit` bytes together.
     ///
     /// # Errors
     /// If it cannot be made, or `path` is something else than an export that may be replaced.
-    pub(super) fn create(path: &Path, extension: &'static str, limit: u64) -> Result<Folder> {
+    pub(super) fn create(path: &Path, extensions: &[&str], limit: u64) -> Result<Folder> {
         let name = path.display();
         let wrong = |error: io::Error| Error::new(format!("{name}: cannot be written ({error})"));
         if fs::symlink_metadata(path).is_ok() {
             let is_ours = |entry: io::Result<fs::DirEntry>| {
-                entry.is_ok_and(|entry| entry.path().extension().is_some_and(|it| it == extension))
+                entry.is_ok_and(|entry| {
+                    let path = entry.path();
+                    path.extension().is_some_and(|it| extensions.iter().any(|extension| it == *extension))
+                })
             };
             if !fs::read_dir(path).map_err(wrong)?.all(is_ours) {
                 return Err(Error::new(format!(
-                    "{name}: has other files than .{extension}, expected an export to replace, or a new name"
+                    "{name}: has other files than .{}, expected an export to replace, or a new name",
+                    extensions.join(", .")
                 )));
             }
         }
         let mode = Permissions::from_mode(0o777);
         let temporary = Builder::new().prefix(".replay-show-").permissions(mode).tempdir_in(folder(path));
-        Ok(Folder { path: path.to_owned(), temporary: temporary.map_err(wrong)?, extension, left: limit })
+        Ok(Folder { path: path.to_owned(), temporary: temporary.map_err(wrong)?, left: limit })
     }
 
     /// Makes one of its files.
@@ -194,7 +197,7 @@ impl Folder {
         name: &str,
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
     ) -> Result<T> {
-        let path = self.temporary.path().join(format!("{name}.{}", self.extension));
+        let path = self.temporary.path().join(name);
         let shown = self.path.display().to_string();
         let wrong = |error: io::Error| {
             Error::new(format!("{shown}: cannot be written ({error}); what was there before is unchanged"))
@@ -267,9 +270,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out");
         let make = |names: &[&str], limit| {
-            let mut folder = Folder::create(&path, "csv", limit)?;
+            let mut folder = Folder::create(&path, &["csv"], limit)?;
             for name in names {
-                folder.file(name, |out| Ok(out.write_all(b"12345")?))?;
+                folder.file(&format!("{name}.csv"), |out| Ok(out.write_all(b"12345")?))?;
             }
             folder.finish()
         };

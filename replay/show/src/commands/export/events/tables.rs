@@ -8,8 +8,8 @@ use details::manifest::Manifest;
 
 use super::nested::{Call, append};
 use super::{Event, Events, Function, Message, Place, Stretch, Wait, What, nanoseconds};
-use crate::commands::export::Remarks;
 use crate::commands::export::source::Source;
+use crate::commands::export::{Format, Remarks};
 use crate::error::Result;
 use crate::tables::Columns;
 
@@ -53,7 +53,13 @@ pub(in crate::commands::export) fn from_tables(source: &Source<'_>) -> Result<(E
     let mut remarks = Remarks::new();
     let calls = opened.table("window_calls")?;
     let instances = opened.table("instances")?;
-    let (Some(manifest), true) = (&opened.manifest, calls.is_some() || instances.is_some()) else {
+    // Counters are something to look at, too, but not for formats of calls.
+    let is_enough = match source.args.format {
+        Format::Chrome | Format::Perfetto => instances.is_some() || opened.table("grid")?.is_some(),
+        Format::Paraver => instances.is_some(),
+        _ => false,
+    };
+    let (Some(manifest), true) = (&opened.manifest, calls.is_some() || is_enough) else {
         opened.required_table("window_calls")?;
         return Ok((no_events(source), remarks));
     };

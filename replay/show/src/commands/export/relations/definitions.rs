@@ -209,7 +209,7 @@ fn communicators(source: &Source<'_>, take: &mut dyn Take) -> Result<()> {
                 unsigned(communicator.number.into()),
                 text(&*communicator.name),
                 unsigned(communicator.size),
-                optional(members, |members| text(members)),
+                optional(members, text),
             ])?;
         }
         Ok(())

@@ -29,9 +29,12 @@ pub(super) fn give(source: &Source<'_>, take: &mut dyn Take, remarks: &mut Remar
     take.table("severities", &columns, Box::new(rows))
 }
 
+/// Metrics with their positions in the report.
+type Positions = Vec<(usize, Quantity)>;
+
 /// Metrics of the report with their positions, those that were asked for if some were; and the names of those without
 /// values.
-fn quantities(source: &Source<'_>) -> Result<(Vec<(usize, Quantity)>, Vec<String>)> {
+fn quantities(source: &Source<'_>) -> Result<(Positions, Vec<String>)> {
     for name in &source.args.metric {
         source.values.quantity(name)?;
     }

@@ -64,7 +64,7 @@ pub(super) fn give(source: &Source<'_>, take: &mut dyn Take) -> Result<()> {
                 text(&*culprit.place),
                 text(&*culprit.kind),
                 Cell::Double(culprit.seconds),
-                optional(culprit.site.clone(), |site| text(site)),
+                optional(culprit.site.clone(), text),
                 optional(culprit.victims.clone(), |victims| text(victims.text)),
                 unsigned(culprit.is_critical.into()),
                 unsigned(culprit.is_unexplained.into()),

@@ -26,6 +26,7 @@ pub(super) fn give(source: &Source<'_>, take: &mut dyn Take, remarks: &mut Remar
         in_seconds("begin"),
         in_seconds("end"),
         column("class", Text),
+        column("role", Text),
         in_seconds("seconds"),
         Column { unit: "ticks", ..column("ticks", Int64) },
     ];
@@ -49,6 +50,8 @@ pub(super) fn give(source: &Source<'_>, take: &mut dyn Take, remarks: &mut Remar
                     Cell::Double(time(begin)),
                     Cell::Double(time(begin.saturating_add(level.bin_ticks))),
                     text(&*manifest.classes[cell.class].name),
+                    text(&*manifest.classes[cell.class].role),
+                    text(&*manifest.classes[cell.class].role),
                     Cell::Double(seconds(manifest, cell.ticks)),
                     Cell::Integer(cell.ticks),
                 ])

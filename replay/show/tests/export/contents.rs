@@ -184,7 +184,7 @@ fn paraver_has_states_events_and_messages_in_order() {
         last = time;
         match fields[0] {
             1 => assert!(fields.len() == 8 && fields[6] > time && fields[6] <= 2000, "{line}"),
-            2 => assert!(fields.len() >= 8 && fields.len() % 2 == 0, "{line}"),
+            2 => assert!(fields.len() >= 8 && fields.len().is_multiple_of(2), "{line}"),
             3 => assert_eq!(fields, [3, 1, 1, 1, 1, 200, 300, 2, 1, 2, 1, 50, 310, 1024, 7]),
             _ => panic!("{line}"),
         }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cubex::CnodeId;
 use details::manifest::{
     Class, Communicator, Complete, Coverage, Culprit, Finding, Level, MANIFEST, Manifest, Member, Metric,
     SCHEMA, Summary, member,
@@ -355,9 +354,6 @@ fn tables() -> Vec<Table> {
         table("window_waits", waits),
     ]
 }
-
-/// The call paths that the reports have.
-pub(crate) const WORK: CnodeId = CnodeId(1);
 
 /// Names that do harm where they are not taken as text.
 pub(crate) const HOSTILE: [&str; 16] = [

@@ -11,6 +11,7 @@ mod labels;
 mod mpi;
 mod records;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::Remarks;
@@ -42,6 +43,8 @@ struct Objects {
     of: Vec<Object>,
     /// Nodes that have locations, with the locations of each.
     nodes: Vec<(usize, Vec<usize>)>,
+    /// Positions in this list, by position in the system tree.
+    node_numbers: BTreeMap<usize, usize>,
     /// Processes that have locations, with the locations of each.
     tasks: Vec<(usize, Vec<usize>)>,
 }
@@ -50,8 +53,8 @@ impl Objects {
     fn new(events: &Events) -> Objects {
         let mut nodes: Vec<(usize, Vec<usize>)> = Vec::new();
         let mut tasks: Vec<(usize, Vec<usize>)> = Vec::new();
-        let mut places = std::collections::BTreeMap::new();
-        let mut processes = std::collections::BTreeMap::new();
+        let mut places = BTreeMap::new();
+        let mut processes = BTreeMap::new();
         for (at, place) in events.places.iter().enumerate() {
             let node = *places.entry(place.node).or_insert_with(|| {
                 nodes.push((place.node, Vec::new()));
@@ -73,13 +76,12 @@ impl Objects {
                 (of[location].task, of[location].thread) = (task, thread);
             }
         }
-        Objects { of, nodes, tasks }
+        Objects { of, nodes, node_numbers: places, tasks }
     }
 
     /// The number of the node of a location, from 1 on.
     fn node_of(&self, events: &Events, location: usize) -> usize {
-        let node = events.places[location].node;
-        self.nodes.iter().position(|(it, _)| *it == node).map_or(1, |at| at + 1)
+        self.node_numbers.get(&events.places[location].node).map_or(1, |at| at + 1)
     }
 }
 
@@ -117,17 +119,15 @@ fn header(source: &Source<'_>, events: &Events, objects: &Objects, out: &mut dyn
     });
     let tasks: Vec<String> = tasks.collect();
     let known = source.opened.manifest.as_ref().map_or(&[][..], |manifest| &manifest.communicators);
+    let groups = &source.cube().location_groups;
+    let task_of: rustc_hash::FxHashMap<u64, usize> =
+        (1..).zip(&objects.tasks).map(|(task, (process, _))| (groups[*process].rank, task)).collect();
     let lists: Vec<(u32, Vec<usize>)> = known
         .iter()
         .filter_map(|communicator| {
             let members = communicator.members.as_ref()?.iter();
-            let task = |&rank: &u32| {
-                let is_its = |(process, _): &(usize, Vec<usize>)| {
-                    source.cube().location_groups[*process].rank == u64::from(rank)
-                };
-                objects.tasks.iter().position(is_its).map(|at| at + 1)
-            };
-            Some((communicator.number, members.map(task).collect::<Option<Vec<_>>>()?))
+            let tasks = members.map(|&rank| task_of.get(&rank.into()).copied());
+            Some((communicator.number, tasks.collect::<Option<Vec<_>>>()?))
         })
         .collect();
     writeln!(

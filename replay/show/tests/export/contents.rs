@@ -1,5 +1,7 @@
 //! What exports contain.
 
+use std::path::Path;
+
 use serde_json::Value;
 use show::status::Status;
 
@@ -201,6 +203,44 @@ fn paraver_has_states_events_and_messages_in_order() {
     assert!(
         std::fs::read_to_string(out.1.join("critical_path.cfg")).unwrap().contains("evt_type 1 90000003")
     );
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn events_of_an_experiment_come_from_its_trace() {
+    let exported = Exported::without_details();
+    let experiment = exported.path().join("experiment");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/archives/imbalance_chain.4"), &experiment);
+    std::fs::copy(&exported.report, experiment.join("trace.cubex")).unwrap();
+    let export = |format: &str, more: &[&str]| {
+        let printed = run(80, &[&["export", format, experiment.to_str().unwrap()], more].concat());
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        printed.results
+    };
+    let text = export("events-csv", &[]);
+    let count = |kind: &str| text.matches(kind).count();
+    assert!(count(",Enter,") > 100 && count(",Enter,") == count(",Leave,"), "{}", text.lines().count());
+    assert!(count("MPI_Recv,1,0") > 0);
+    let value: Value = serde_json::from_str(&export("chrome", &[])).unwrap();
+    let events = value["traceEvents"].as_array().unwrap();
+    let flows = |phase: &str| events.iter().filter(|it| it["ph"] == phase).count();
+    assert!(flows("s") > 10 && flows("s") == flows("f"), "{}", flows("s"));
+    let one = export("events-csv", &["--ranks", "1", "--window", "0-0.001"]);
+    assert!(one.lines().count() > 1 && one.lines().count() < text.lines().count());
+    assert!(one.lines().skip(1).all(|line| line.ends_with(",1,0")));
 }
 
 impl Exported {

@@ -124,7 +124,7 @@ fn add(
     let pid = events.places[location].process + 1;
     let (calls, waits) = threads(location);
     match event.what {
-        What::Enter { function, .. } => open[location].push((event.time, function)),
+        What::Enter { function } => open[location].push((event.time, function)),
         What::Leave => {
             let Some((enter, function)) = open[location].pop() else { return Ok(()) };
             let function = &events.functions[function];

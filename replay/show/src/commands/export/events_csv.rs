@@ -20,7 +20,7 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
     for event in &events.events {
         let place = &events.places[event.location];
         let (kind, function) = match event.what {
-            What::Enter { function, .. } => {
+            What::Enter { function } => {
                 open[event.location].push(function);
                 ("Enter", function)
             }

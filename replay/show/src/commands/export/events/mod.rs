@@ -6,6 +6,7 @@
 mod counters;
 mod nested;
 mod tables;
+mod trace;
 
 pub(super) use counters::{Series, counters};
 pub(super) use tables::{from_tables, stretches};
@@ -92,8 +93,8 @@ pub(super) struct Event {
 /// What happens. Messages and waits have numbers that both of their ends share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
-    /// A call begins: the position of its function, and its call path in the report.
-    Enter { function: usize, cnode: Option<usize> },
+    /// A call begins: the position of its function.
+    Enter { function: usize },
     /// The innermost call ends.
     Leave,
     /// A message is sent.

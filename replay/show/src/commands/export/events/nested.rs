@@ -10,12 +10,13 @@ use super::{Event, What};
 pub(super) struct Call {
     pub(super) enter: i64,
     pub(super) leave: i64,
-    pub(super) cnode: usize,
+    /// Its call path or function: pieces of one call have the same.
+    pub(super) key: usize,
     /// Number of calls around it.
     pub(super) depth: i64,
 }
 
-/// Appends the enters and leaves of a location, in order of time; `function` is that of a call path.
+/// Appends the enters and leaves of a location, in order of time; `function` is that of a key.
 pub(super) fn append(
     mut calls: Vec<Call>,
     location: usize,
@@ -32,7 +33,7 @@ pub(super) fn append(
         while open.last().is_some_and(is_over) {
             events.extend(open.pop().map(leave));
         }
-        let same = open.iter().position(|it| it.depth == call.depth && it.cnode == call.cnode);
+        let same = open.iter().position(|it| it.depth == call.depth && it.key == call.key);
         let above = match same {
             Some(at) => at.checked_sub(1),
             None => open.len().checked_sub(1),
@@ -43,7 +44,7 @@ pub(super) fn append(
         match same {
             Some(at) => open[at].leave = open[at].leave.max(call.leave),
             None => {
-                let what = What::Enter { function: function(call.cnode), cnode: Some(call.cnode) };
+                let what = What::Enter { function: function(call.key) };
                 events.push(Event { time: call.enter, location, what });
                 open.push(call);
             }
@@ -58,11 +59,11 @@ mod tests {
 
     /// Enters as call paths and leaves as `-`, with their times.
     fn shown(calls: &[(i64, i64, usize, i64)]) -> String {
-        let calls = calls.iter().map(|&(enter, leave, cnode, depth)| Call { enter, leave, cnode, depth });
+        let calls = calls.iter().map(|&(enter, leave, key, depth)| Call { enter, leave, key, depth });
         let mut events = Vec::new();
-        append(calls.collect(), 0, |cnode| cnode, &mut events);
+        append(calls.collect(), 0, |key| key, &mut events);
         let shown = events.iter().map(|event| match event.what {
-            What::Enter { function, .. } => format!("{}@{}", function, event.time),
+            What::Enter { function } => format!("{}@{}", function, event.time),
             _ => format!("-@{}", event.time),
         });
         shown.collect::<Vec<_>>().join(" ")

@@ -7,7 +7,7 @@ use details::Table;
 use details::manifest::Manifest;
 
 use super::nested::{Call, append};
-use super::{Event, Events, Function, Message, Place, Stretch, Wait, What, nanoseconds};
+use super::{Event, Events, Function, Message, Place, Stretch, Wait, What, nanoseconds, trace};
 use crate::commands::export::source::Source;
 use crate::commands::export::{Format, Remarks};
 use crate::error::Result;
@@ -51,7 +51,8 @@ impl Selection<'_> {
 pub(in crate::commands::export) fn from_tables(source: &Source<'_>) -> Result<(Events, Remarks)> {
     let opened = source.opened;
     let mut remarks = Remarks::new();
-    let calls = opened.table("window_calls")?;
+    let archive = trace::archive(source);
+    let calls = if archive.is_some() { None } else { opened.table("window_calls")? };
     let instances = opened.table("instances")?;
     // Counters are something to look at, too, but not for formats of calls.
     let is_enough = match source.args.format {
@@ -59,10 +60,12 @@ pub(in crate::commands::export) fn from_tables(source: &Source<'_>) -> Result<(E
         Format::Paraver => instances.is_some(),
         _ => false,
     };
-    let (Some(manifest), true) = (&opened.manifest, calls.is_some() || is_enough) else {
+    if archive.is_none() && (opened.manifest.is_none() || calls.is_none() && !is_enough) {
         opened.required_table("window_calls")?;
-        return Ok((no_events(source), remarks));
-    };
+    }
+    // A trace can be exported beside a report of any program.
+    let without = Manifest::default();
+    let manifest = opened.manifest.as_ref().unwrap_or(&without);
     let (begin, end) = match source.args.window()? {
         Some((begin, end)) => (of_seconds(begin), of_seconds(end)),
         None => (i64::MIN, i64::MAX),
@@ -71,16 +74,24 @@ pub(in crate::commands::export) fn from_tables(source: &Source<'_>) -> Result<(E
     let selection = Selection { source, manifest, begin, end, windows };
     let mut events = no_events(source);
     events.end = selection.time(i64::try_from(manifest.end).unwrap_or(i64::MAX));
-    match &calls {
-        Some(table) => add_calls(&selection, table, &mut events.events)?,
-        None => remarks.push(
+    match (&archive, &calls) {
+        (Some(archive), _) => {
+            let messages = trace::add(source, archive, (begin, end), &mut events)?;
+            events.end = events.events.iter().fold(events.end, |end, event| end.max(event.time));
+            add_messages(&selection, messages.into_iter(), &mut events.events);
+        }
+        (None, Some(table)) => add_calls(&selection, table, &mut events.events)?,
+        (None, None) => remarks.push(
             "without calls and messages, as the report has no windows: replay-analyze --details inside \
              EXPERIMENT writes them, unless it is told --windows 0"
                 .into(),
         ),
     }
-    if let Some(table) = opened.table("window_messages")? {
-        add_messages(&selection, &table, &mut events.events)?;
+    if archive.is_none()
+        && let Some(table) = opened.table("window_messages")?
+    {
+        let messages = read_messages(&selection, &table)?;
+        add_messages(&selection, messages.into_iter(), &mut events.events);
     }
     let mut waits = BTreeSet::new();
     if let Some(table) = opened.table("window_waits")? {
@@ -160,7 +171,7 @@ fn add_calls(selection: &Selection<'_>, table: &Table, events: &mut Vec<Event>) 
             && selection.touches(enter, leave);
         if is_wanted {
             let (enter, leave) = (enter.max(selection.begin), leave.min(selection.end));
-            let call = Call { enter, leave, cnode, depth: depths[row] };
+            let call = Call { enter, leave, key: cnode, depth: depths[row] };
             by_location.entry(location).or_default().push(call);
         }
     }
@@ -170,7 +181,8 @@ fn add_calls(selection: &Selection<'_>, table: &Table, events: &mut Vec<Event>) 
     Ok(())
 }
 
-fn add_messages(selection: &Selection<'_>, table: &Table, events: &mut Vec<Event>) -> Result<()> {
+/// The messages of the selected windows; one may be in several.
+fn read_messages(selection: &Selection<'_>, table: &Table) -> Result<BTreeSet<Message>> {
     let columns = Columns::of("window_messages", table);
     let count = selection.source.cube().locations.len();
     let windows = columns.integers("window")?;
@@ -180,13 +192,10 @@ fn add_messages(selection: &Selection<'_>, table: &Table, events: &mut Vec<Event
     let (posts, receive_leaves) = (columns.integers("post")?, columns.integers("receive_leave")?);
     let (bytes, tags) = (columns.integers("bytes")?, columns.integers("tag")?);
     let communicators = columns.integers("communicator")?;
-    // A message may be in several windows.
-    let mut messages = BTreeSet::new();
-    for row in 0..table.rows() {
-        let (Some(source), Some(destination)) = (sources[row], destinations[row]) else { continue };
-        let message = Message {
-            source,
-            destination,
+    let messages = (0..table.rows()).filter(|&row| selection.has_window(windows[row])).filter_map(|row| {
+        Some(Message {
+            source: sources[row]?,
+            destination: destinations[row]?,
             send_enter: selection.time(send_enters[row]),
             send_leave: selection.time(send_leaves[row]),
             post: selection.time(posts[row]),
@@ -194,27 +203,26 @@ fn add_messages(selection: &Selection<'_>, table: &Table, events: &mut Vec<Event
             bytes: bytes[row],
             tag: tags[row],
             communicator: communicators[row],
-        };
+        })
+    });
+    Ok(messages.collect())
+}
+
+/// Adds both ends of messages between selected locations in the selected time.
+fn add_messages(selection: &Selection<'_>, messages: impl Iterator<Item = Message>, events: &mut Vec<Event>) {
+    let is_selected = |message: &Message| {
         let is_inside = message.send_enter >= selection.begin && message.receive_leave <= selection.end;
         // With wrong clocks a message may arrive before it is sent: no arrow leads back in time.
         let is_forward = message.send_enter < message.receive_leave;
-        if selection.has(source)
-            && selection.has(destination)
-            && selection.has_window(windows[row])
-            && is_inside
-            && is_forward
-        {
-            messages.insert(message);
-        }
-    }
-    for (number, message) in (1..).zip(messages) {
+        selection.has(message.source) && selection.has(message.destination) && is_inside && is_forward
+    };
+    for (number, message) in (1..).zip(messages.filter(is_selected)) {
         let Message { source, destination, send_enter, receive_leave, .. } = message;
         let send = What::Send(number, message);
         events.push(Event { time: send_enter, location: source, what: send });
         let receive = What::Receive(number, message);
         events.push(Event { time: receive_leave, location: destination, what: receive });
     }
-    Ok(())
 }
 
 /// Reads the first `most` rows of a table of waits; those without length are left out.

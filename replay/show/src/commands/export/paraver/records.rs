@@ -51,7 +51,7 @@ pub(super) fn records(events: &Events, critical: &[Stretch], objects: &Objects) 
         let object = objects.of[location];
         let now = &mut doing[location];
         match event.what {
-            What::Enter { function, .. } => {
+            What::Enter { function } => {
                 state(events, now, object, time, &mut records);
                 let (kind, value) = kind_and_value(events, function, &mut used);
                 push_event(object, time, &[(kind, value)], &mut records);

@@ -98,7 +98,7 @@ fn add_event(source: &Source<'_>, events: &Events, event: &Event, packets: &mut 
     let location = event.location;
     let (calls, waits) = (tracks::location(location), tracks::waits(location));
     let mut add = match event.what {
-        What::Enter { function, .. } => {
+        What::Enter { function } => {
             let function = &events.functions[function];
             packets.slice(calls, function.category, &name(&function.name))
         }

@@ -1,7 +1,7 @@
 //! `export`: a report in the formats of other tools, a file or folder here for each.
 //!
-//! A format is a function that gets a [`Source`] and a writer, and returns remarks: what was left out, and how to get it.
-//! Output has its final name only when it is complete ([`sink`]). Texts from files are cleaned in [`text`].
+//! A format is a function that gets a `Source` and a writer, and returns remarks: what was left out, and how to get it.
+//! Output has its final name only when it is complete (`sink`). Texts from files are cleaned in `text`.
 
 mod bmf;
 mod chrome;

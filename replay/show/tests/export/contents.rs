@@ -116,11 +116,27 @@ fn json_has_the_tables_with_names_and_seconds() {
     assert_eq!(value["tables"]["processes"][0]["bytes_sent"], 1024);
     assert_eq!(value["tables"]["collectives"][0]["function"], "work");
     assert_eq!(value["tables"]["calls"].as_array().unwrap().len(), 7);
-    assert_eq!(value["tables"]["timeline"].as_array().unwrap().len(), 6);
+    let timeline = value["tables"]["timeline"].as_array().unwrap();
+    assert_eq!(timeline.len(), 6);
+    assert_eq!((&timeline[4]["role"], &timeline[4]["first_location"]), (&"wait".into(), &1.into()));
+    assert_eq!((&timeline[4]["seconds"], &timeline[4]["ticks"]), (&1.5e-7.into(), &300.into()));
     let severities = value["tables"]["severities"].as_array().unwrap();
     let main = severities.iter().find(|row| row["metric"] == 0 && row["cnode"] == 0 && row["location"] == 0);
     assert_eq!(main.unwrap()["value"], 0.25);
     assert_eq!(main.unwrap()["inclusive"], 0.25 + (0.5 + 1e-7));
+}
+
+#[test]
+fn rows_have_a_field_for_each_column() {
+    let exported = plain();
+    let folder = exported.export("csv", &[]);
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut counts = text.lines().map(|line| line.matches(',').count());
+        let columns = counts.next().unwrap();
+        assert!(counts.all(|count| count == columns), "{}: {text}", path.display());
+    }
 }
 
 #[test]

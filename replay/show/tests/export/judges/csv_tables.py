@@ -20,6 +20,7 @@ assert len(tables["instances"]) == 1 and tables["instances"]["ticks"][0] == 300
 metrics, severities = tables["metrics"], tables["severities"]
 time = severities[severities.metric == metrics.metric[metrics.name == "time"].iloc[0]]
 assert abs(time.value.sum() - 2.3100001) < 1e-9
+assert tables["timeline"].ticks.sum() == 4600 and tables["timeline"].seconds.notna().all()
 for name, table in tables.items():
     for column in table.select_dtypes(exclude="number"):
         assert not table[column].dropna().astype(str).str.match(r"[=+\-@]").any(), (name, column)

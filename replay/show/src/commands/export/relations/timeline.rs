@@ -51,7 +51,6 @@ pub(super) fn give(source: &Source<'_>, take: &mut dyn Take, remarks: &mut Remar
                     Cell::Double(time(begin.saturating_add(level.bin_ticks))),
                     text(&*manifest.classes[cell.class].name),
                     text(&*manifest.classes[cell.class].role),
-                    text(&*manifest.classes[cell.class].role),
                     Cell::Double(seconds(manifest, cell.ticks)),
                     Cell::Integer(cell.ticks),
                 ])

@@ -107,6 +107,36 @@ need_judges() {
     fi
 }
 
+# Readers of exports, each in an environment of its own: they want different versions of others. With node, also speedscope
+# and what drives a browser.
+need_judges_of_exports() {
+    place=target/judges-exports
+    python3 -c 'import ensurepip, venv' 2>/dev/null || return 0 # need_judges has said so
+    mkdir -p $place
+    while read -r name packages; do
+        [ -e "$place/$name/installed" ] && continue
+        # shellcheck disable=SC2086 # several packages
+        if python3 -m venv "$place/$name" >&2 &&
+            "$place/$name/bin/pip" install -q --disable-pip-version-check $packages >&2; then
+            : >"$place/$name/installed"
+        else
+            say "PyPI's $packages cannot be installed: tests of exports with them will be skipped"
+        fi
+    done <<'END'
+data pandas polars pyarrow duckdb jsonschema perfetto
+hatchet hatchet==1.4.1
+llnl-hatchet llnl-hatchet
+extrap extrap
+END
+    if has npm && ! [ -e $place/node/node_modules/speedscope ]; then
+        npm install --silent --no-save --prefix $place/node speedscope@1.25.0 playwright-core@1.65.1 >&2 ||
+            say "npm's speedscope cannot be installed: exports will not be loaded in a browser"
+    fi
+    if [ -e $place/node/node_modules/speedscope ] && ! has chromium && ! install chromium; then
+        say "Chromium is missing: exports will not be loaded in a browser (Debian: chromium)"
+    fi
+}
+
 # Of the programs that are recorded some are in C++ and Fortran.
 need_compilers() {
     has "$MPICC" || return 0
@@ -139,6 +169,7 @@ if [ "${1:-build}" = test ]; then
     need_rust_tools
     need_compilers
     need_judges
+    need_judges_of_exports
     need_slurm
     need_shellcheck
 fi

@@ -53,6 +53,8 @@ enum Command {
     History(commands::history::Args),
     /// Show locations over time
     Time(commands::time::Args),
+    /// Write the report in a format of another tool
+    Export(commands::export::Args),
     /// Show the severest waits, and how each came about
     Waits(commands::waits::Args),
     /// Show who communicates with whom, and on which pairs they wait
@@ -73,6 +75,7 @@ impl Command {
             Command::History(args) => commands::history::run(args, output),
             Command::Time(args) => commands::time::run(args, output),
             Command::Waits(args) => commands::waits::run(args, output),
+            Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }

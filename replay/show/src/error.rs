@@ -74,3 +74,9 @@ impl From<cubex::Error> for Error {
         Error::new(error.to_string())
     }
 }
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new(format!("cannot write: {error}"))
+    }
+}

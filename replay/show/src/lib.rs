@@ -4,7 +4,7 @@
 //! report ([`opened`]), reads values of metrics ([`values`]) at call paths ([`paths`]) and locations ([`places`]), makes a
 //! [`Document`](output::Document) of them, and prints it ([`output`]).
 //!
-//! Deliberately absent: traces and MPI. Everything comes from reports; nothing that they say is trusted before it is checked.
+//! Deliberately absent: MPI, and traces but for exports of events. Nothing that files say is trusted before it is checked.
 
 pub mod cli;
 pub mod commands;

@@ -3,6 +3,7 @@
 mod conventions;
 mod damage;
 mod derived;
+mod export;
 mod hostile;
 mod screens;
 mod compare;

@@ -5,6 +5,7 @@
 pub mod check;
 pub mod diff;
 pub mod explain;
+pub mod export;
 pub mod first;
 mod gates;
 pub mod history;

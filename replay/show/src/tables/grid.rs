@@ -186,7 +186,7 @@ fn add(
     if bytes.is_empty() { Ok(()) } else { Err("bytes behind the last bin") }
 }
 
-fn leb128(bytes: &mut &[u8]) -> std::result::Result<u64, &'static str> {
+pub(super) fn leb128(bytes: &mut &[u8]) -> std::result::Result<u64, &'static str> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or("the values end too early")?;

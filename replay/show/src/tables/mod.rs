@@ -1,5 +1,6 @@
 //! Tables of details, with their numbers checked: what they refer to exists in the report.
 
+pub mod cells;
 pub mod communication;
 pub mod grid;
 pub mod waits;

@@ -17,7 +17,7 @@ mod sums;
 use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 
 pub use pseudo::{DELAY, WAITING};
-pub use rows::{ExclusiveRows, InclusiveRows};
+pub use rows::{ExclusiveRows, InclusiveRows, RowWithOwn};
 pub use sums::Totals;
 
 use crate::cubepl::Programs;

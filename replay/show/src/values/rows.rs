@@ -78,6 +78,8 @@ pub struct InclusiveRows<'v> {
     /// Sums of the call paths that are entered and not left, the outermost first.
     open: Vec<Option<Vec<f64>>>,
     row: Vec<f64>,
+    /// The exclusive values of the row.
+    own: Vec<f64>,
 }
 
 impl InclusiveRows<'_> {
@@ -87,6 +89,14 @@ impl InclusiveRows<'_> {
     /// If it cannot be read.
     #[expect(clippy::should_implement_trait, reason = "a cursor that lends its row and can fail")]
     pub fn next(&mut self) -> Result<Option<(CnodeId, &[f64])>> {
+        Ok(self.next_with_own()?.map(|(cnode, row, _)| (cnode, row)))
+    }
+
+    /// Returns the next row with the exclusive values of its call path, which are unknown if rows are no sums.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn next_with_own(&mut self) -> Result<Option<RowWithOwn<'_>>> {
         while let Some(step) = self.steps.pop() {
             let cnode = match step {
                 Step::Enter(cnode) => {
@@ -109,6 +119,7 @@ impl InclusiveRows<'_> {
                     part => part.add_exclusive(self.values, cnode, &mut self.row)?,
                 };
             }
+            self.own.copy_from_slice(&self.row);
             if let Some(below) = below {
                 has_row = true;
                 combine_rows(self.combine, &mut self.row, &below);
@@ -123,11 +134,14 @@ impl InclusiveRows<'_> {
                     None => {}
                 }
             }
-            return Ok(Some((cnode, &self.row)));
+            return Ok(Some((cnode, &self.row, (!self.is_evaluated).then_some(&self.own[..]))));
         }
         Ok(None)
     }
 }
+
+/// A call path, its inclusive values, and its exclusive ones.
+pub type RowWithOwn<'r> = (CnodeId, &'r [f64], Option<&'r [f64]>);
 
 fn combine_rows(combine: Combine, sum: &mut [f64], row: &[f64]) {
     for (sum, &value) in sum.iter_mut().zip(row) {
@@ -170,6 +184,7 @@ impl Values<'_> {
             steps: self.calls().roots().iter().rev().map(|&root| Step::Enter(root)).collect(),
             open: Vec::new(),
             row: vec![0.0; self.cube().locations.len()],
+            own: vec![0.0; self.cube().locations.len()],
         })
     }
 

@@ -1,11 +1,11 @@
 //! Integration tests of `replay-show`. One binary; each topic is a module.
 
+mod compare;
 mod conventions;
 mod damage;
 mod derived;
 mod export;
 mod hostile;
 mod screens;
-mod compare;
 mod support;
 mod tree;

@@ -30,7 +30,7 @@ pub struct CallPath {
 pub struct CallTree {
     paths: Vec<CallPath>,
     /// The hash table: each path stands at the place of its hash or at the next free one; free ones have
-    /// [`NO_PATH`]. Its size is a power of two, at least twice the number of paths, as a walk looks a path up
+    /// [none](PathId::NONE). Its size is a power of two, at least twice the number of paths, as a walk looks a path up
     /// at every other event.
     places: Vec<PathId>,
 }

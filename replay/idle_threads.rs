@@ -29,7 +29,7 @@ pub struct IdleThreads {
     resolution: u64,
 }
 
-/// Returns for each call path the outermost parallel region above it, or the path itself, or [`NO_PATH`].
+/// Returns for each call path the outermost parallel region above it, or the path itself, or [`PathId::NONE`].
 fn parallel_regions(trace: &Trace, paths: &[CallPath]) -> Vec<PathId> {
     let mut parallel: Vec<PathId> = Vec::with_capacity(paths.len());
     for (at, path) in paths.iter().enumerate() {

@@ -10,9 +10,12 @@ use crate::support::report::findings;
 use crate::support::turns::Turn;
 use std::process::Command;
 
-/// Limit of the recorder's memory: a buffer, the table of requests or communicators, call paths, its code, and copies of the
-/// unwind tables of libraries that the MPI library has opened (2 MB of MPICH's).
-const ALLOWED: u64 = 12 << 20;
+/// Limit of the recorder's memory: a buffer, the table of requests or communicators, call paths, its code.
+const ALLOWED: u64 = 8 << 20;
+
+/// What MPICH takes more: Debian's comes with some fifty libraries. More of their pages are mapped, and so are more of the
+/// recorder's own, when their headers and unwind tables are read.
+const MORE_WITH_MPICH: u64 = 4 << 20;
 
 /// Runs a program to its end; returns its output and the peak memory of one of its processes, in bytes.
 fn run_and_measure(subject: &Subject, command: &mut Command, program: &str) -> (String, u64) {
@@ -38,7 +41,8 @@ fn expect_complete(subject: &Subject, program: &str) {
     assert_eq!(said, recorded_said);
     let more = recorded.saturating_sub(bare);
     println!("{program}: {} kB bare, {} kB more when it is recorded", bare >> 10, more >> 10);
-    assert!(bare > 0 && more < ALLOWED, "{program}: {bare} bytes bare, {recorded} bytes recorded");
+    let allowed = if subject.mpi.is_open_mpi { ALLOWED } else { ALLOWED + MORE_WITH_MPICH };
+    assert!(bare > 0 && more < allowed, "{program}: {bare} bytes bare, {recorded} bytes recorded");
     let experiment = &subject.experiment;
     assert_eq!(archive::refusal(experiment), None);
     archive::expect_promised(experiment, &said);

@@ -70,17 +70,17 @@ fn flipped_bytes_do_no_harm() {
 #[test]
 fn manifests_that_contradict_their_tables_are_refused() {
     let replacements = [
-        ("\"bins\": 64", "\"bins\": 18446744073709551615"),
-        ("\"bins\": 64", "\"bins\": 0"),
-        ("\"span\": 1,", "\"span\": 18446744073709551615,"),
-        ("\"groups\": 4", "\"groups\": 3"),
-        ("\"bin_ticks\": 2500", "\"bin_ticks\": 9223372036854775807"),
-        ("\"ticks_per_second\": 1000000", "\"ticks_per_second\": 0"),
-        ("\"end\": 160000", "\"end\": 18446744073709551615"),
-        ("\"end\": 160000", "\"end\": 0"),
-        ("\"cnode\": 4", "\"cnode\": 4000000000"),
-        ("\"adds\": [\n        \"comp\"", "\"adds\": [\n        \"time@**//'\""),
-        ("\"seconds\": 0.18", "\"seconds\": 1e308"),
+        ("\"bins\":64", "\"bins\":18446744073709551615"),
+        ("\"bins\":64", "\"bins\":0"),
+        ("\"span\":1,", "\"span\":18446744073709551615,"),
+        ("\"groups\":4", "\"groups\":3"),
+        ("\"bin_ticks\":2500", "\"bin_ticks\":9223372036854775807"),
+        ("\"ticks_per_second\":1000000", "\"ticks_per_second\":0"),
+        ("\"end\":160000", "\"end\":18446744073709551615"),
+        ("\"end\":160000", "\"end\":0"),
+        ("\"cnode\":4", "\"cnode\":4000000000"),
+        ("\"adds\":[\"comp\"", "\"adds\":[\"time@**//'\""),
+        ("\"seconds\":0.18", "\"seconds\":1e308"),
     ];
     for (from, to) in replacements {
         run_all(|members| {

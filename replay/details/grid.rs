@@ -89,8 +89,9 @@ pub(super) struct Grid<'s> {
     places: Vec<(Place, u32)>,
     /// The levels above.
     sums: Vec<Sums>,
-    /// Rows of the location that is added.
+    /// Rows of the location that is added, and their bytes.
     rows: RowsByClass,
+    bytes: Vec<u8>,
 }
 
 impl Grid<'_> {
@@ -100,7 +101,7 @@ impl Grid<'_> {
         let sums =
             shapes[1..].iter().map(|&shape| Sums { shape, first: u32::MAX, groups: Vec::new() }).collect();
         let rows = RowsByClass::default();
-        Grid { scheme, shapes, encoded: Vec::new(), places: Vec::new(), sums, rows }
+        Grid { scheme, shapes, encoded: Vec::new(), places: Vec::new(), sums, rows, bytes: Vec::new() }
     }
 
     /// Takes the time of a process that was walked. Waits are added to it later, when timelines of other processes have been
@@ -113,10 +114,11 @@ impl Grid<'_> {
                 let bins = sums.shape.bins;
                 add_runs(sums.rows_of(to_u32(location.location)), bins, runs);
             }
+            self.bytes.clear();
             for (class, row) in (0..).zip(&mut self.rows) {
-                put_record(class, row, &mut timeline.rows);
+                put_record(class, row, &mut self.bytes);
             }
-            timeline.rows.shrink_to_fit();
+            timeline.rows = self.bytes.as_slice().into();
             timeline.of_classes = Timeline::new(self.scheme.bins);
         }
     }
@@ -141,10 +143,17 @@ impl Grid<'_> {
     /// Adds a location: the encoded rows of the walk, and further runs.
     fn add_location(&mut self, location: u32, walked: &[u8], runs: &[&[Run]; 2]) {
         let bins = self.shapes[0].bins;
-        each_record(walked, |class, bytes| {
-            self.rows[usize::from(class)].get_or_insert_with(|| Row::new(bins)).add_encoded(bytes);
-        });
         add_runs(&mut self.rows, bins, runs);
+        let has_runs = classes_of(runs);
+        each_record(walked, |class, bytes| {
+            if has_runs & 1 << class == 0 {
+                // Most classes have no waits.
+                self.encoded.extend_from_slice(bytes);
+                self.places.push(((0, class, location), to_u32(bytes.len())));
+            } else if let Some(row) = &mut self.rows[usize::from(class)] {
+                row.add_encoded(bytes);
+            }
+        });
         for (class, row) in (0..).zip(&mut self.rows) {
             let length = encode_and_clear(row, &mut self.encoded);
             if length > 0 {
@@ -246,6 +255,12 @@ impl Sums {
     }
 }
 
+/// The classes of runs: a bit for each.
+fn classes_of(runs: &[&[Run]; 2]) -> u32 {
+    const { assert!(MOST_CLASSES <= 32) };
+    runs.iter().copied().flatten().fold(0, |classes, run| classes | 1 << run.class)
+}
+
 fn add_runs(rows: &mut RowsByClass, bins: u16, runs: &[&[Run]; 2]) {
     for run in runs.iter().copied().flatten() {
         rows[usize::from(run.class)].get_or_insert_with(|| Row::new(bins)).add(run);
@@ -266,8 +281,9 @@ struct RowsOfClass {
     rows: Vec<(u32, Vec<u8>)>,
     /// The next group of the last row.
     next: u32,
-    /// The last group, to which the next worker may have to add, with its bytes.
-    last: Option<(u32, Vec<u8>)>,
+    /// The last group, to which the next worker may have to add, and its bytes.
+    last: Option<u32>,
+    bytes: Vec<u8>,
 }
 
 impl Rows {
@@ -322,24 +338,23 @@ impl Rows {
 impl RowsOfClass {
     /// Takes the bytes of a group. Several workers may have locations of one group.
     fn take(&mut self, group: u32, bytes: &[u8], shape: Shape) {
-        match &mut self.last {
-            Some((last, sum)) if *last == group => {
-                let mut row = Row::new(shape.bins);
-                row.add_encoded(sum);
-                row.add_encoded(bytes);
-                sum.clear();
-                encode(row.ticks(), sum);
-            }
-            _ => {
-                self.put_last(shape);
-                self.last = Some((group, bytes.to_vec()));
-            }
+        if self.last == Some(group) {
+            let mut row = Row::new(shape.bins);
+            row.add_encoded(&self.bytes);
+            row.add_encoded(bytes);
+            self.bytes.clear();
+            encode(row.ticks(), &mut self.bytes);
+        } else {
+            self.put_last(shape);
+            self.last = Some(group);
+            self.bytes.clear();
+            self.bytes.extend_from_slice(bytes);
         }
     }
 
     /// Appends the last group to its row. Groups without ticks between others are zeros.
     fn put_last(&mut self, shape: Shape) {
-        let Some((group, bytes)) = self.last.take().filter(|(_, bytes)| !bytes.is_empty()) else { return };
+        let Some(group) = self.last.take().filter(|_| !self.bytes.is_empty()) else { return };
         let first = group - group % shape.groups_of_row();
         if self.rows.last().is_none_or(|(last, _)| *last != first) {
             self.end_row(shape);
@@ -348,7 +363,7 @@ impl RowsOfClass {
         }
         if let Some((_, values)) = self.rows.last_mut() {
             put_zeros(u64::from(group - self.next) * u64::from(shape.bins), values);
-            values.extend_from_slice(&bytes);
+            values.extend_from_slice(&self.bytes);
         }
         self.next = group + 1;
     }

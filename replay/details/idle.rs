@@ -23,7 +23,7 @@ pub(super) type RegionTimelines = FxHashMap<PathId, Timeline<1>>;
 #[derive(Clone, Debug)]
 pub struct LocationTimeline {
     /// Its rows of level 0 of the grid, encoded, once the grid has taken what the walk has found.
-    pub(super) rows: Vec<u8>,
+    pub(super) rows: Box<[u8]>,
     /// Its ticks by class that are not in those rows.
     pub of_classes: Timeline,
     /// Its ticks by outermost parallel region.
@@ -68,6 +68,6 @@ fn add(runs: &mut Vec<Run>, timelines: &mut RegionTimelines, region: PathId, sig
 impl LocationTimeline {
     /// Makes the timelines of a location that was walked.
     pub fn new(of_classes: Timeline, of_regions: Vec<(PathId, Timeline<1>)>) -> LocationTimeline {
-        LocationTimeline { rows: Vec::new(), of_classes, of_regions: of_regions.into_iter().collect() }
+        LocationTimeline { rows: Box::default(), of_classes, of_regions: of_regions.into_iter().collect() }
     }
 }

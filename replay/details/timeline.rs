@@ -123,8 +123,9 @@ pub struct Timeline<const N: usize = MOST_CLASSES> {
     runs: Vec<Run>,
 }
 
-/// Runs that most locations of a large trace have room for without growing.
+/// Runs that most locations of a large trace have room for without growing: of what is walked, and of waits.
 const RUNS: usize = 128;
+const RUNS_OF_WAITS: usize = 32;
 
 impl<const N: usize> Timeline<N> {
     /// Makes an empty timeline.
@@ -176,7 +177,12 @@ impl<const N: usize> Timeline<N> {
     /// If there are no such classes.
     pub fn wait(&mut self, class: WaitClass, begin: Ticks, ticks: Ticks) {
         match self.across(class.own, begin, ticks) {
-            Some(run) => self.runs.extend([run, Run { class: class.from, ..run.negative() }]),
+            Some(run) => {
+                if self.runs.capacity() == 0 {
+                    self.runs.reserve(RUNS_OF_WAITS);
+                }
+                self.runs.extend([run, Run { class: class.from, ..run.negative() }]);
+            }
             None => {
                 self.add(class.own, ticks);
                 self.add(class.from, ticks.wrapping_neg());
@@ -189,7 +195,7 @@ impl<const N: usize> Timeline<N> {
     #[inline]
     fn across(&mut self, class: ClassId, begin: Ticks, ticks: Ticks) -> Option<Run> {
         if begin < self.begin || begin >= self.end {
-            self.turn(self.bins.of(begin));
+            self.turn(self.bin_of(begin));
         }
         let end = begin.saturating_add(ticks);
         if end <= self.end {
@@ -197,12 +203,19 @@ impl<const N: usize> Timeline<N> {
         }
         let first = self.bin;
         let head = self.end.saturating_sub(begin);
-        self.turn(self.bins.of(end));
+        self.turn(self.bin_of(end));
         let full = self.bins.width;
         // Ticks beyond the largest time are in the last bin, so that none is lost.
         let between = full.saturating_mul((self.bin - first - 1).into());
         let tail = ticks.saturating_sub(head).saturating_sub(between);
         Some(Run { first, last: self.bin, class, head, full, tail })
+    }
+
+    /// Returns the bin of a time; it is the next one mostly, which takes no division.
+    #[inline]
+    fn bin_of(&self, time: Ticks) -> u16 {
+        let is_next = time >= self.end && time - self.end < self.bins.width && self.bin + 1 < FINE_BINS;
+        if is_next { self.bin + 1 } else { self.bins.of(time) }
     }
 
     /// Makes another bin the current one.

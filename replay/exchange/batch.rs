@@ -28,9 +28,11 @@ pub fn put_text(batch: &mut Batch, text: &str) {
 /// Appends bytes: their number, then the bytes, eight to a word.
 pub fn put_bytes(batch: &mut Batch, bytes: &[u8]) {
     batch.push(bytes.len() as u64);
-    for bytes in bytes.chunks(8) {
+    let (words, rest) = bytes.as_chunks();
+    batch.extend(words.iter().map(|&word| u64::from_le_bytes(word)));
+    if !rest.is_empty() {
         let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
+        word[..rest.len()].copy_from_slice(rest);
         batch.push(u64::from_le_bytes(word));
     }
 }
@@ -100,8 +102,10 @@ impl<'a> BatchReader<'a> {
     pub fn bytes(&mut self) -> Vec<u8> {
         let length = to_usize(self.word());
         let words = self.words(length.div_ceil(8));
-        let mut bytes = Vec::with_capacity(8 * words.len());
-        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        let mut bytes = vec![0; 8 * words.len()];
+        for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
         bytes.truncate(length);
         bytes
     }

@@ -131,10 +131,12 @@ wire!(Row { path, class, numbers });
 pub(super) struct Sizes {
     list: Vec<Size>,
     places: FxHashMap<Key, u32>,
+    /// Of each envelope of a process.
+    recent: Vec<Recent>,
 }
 
 /// The place of the last message with an envelope: most others of it have the same.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Recent {
     path: PathId,
     class: Class,
@@ -166,7 +168,7 @@ impl Sizes {
         matches: &Matches,
         waiting: &WaitingMessages,
     ) {
-        let mut recent = vec![UNUSED; operations.sources.list().len()];
+        let mut recent = self.unused(operations.sources.list().len());
         let bytes_of = |at: usize| matches.sends.bytes(at).unwrap_or(operations.receives[at].bytes);
         for (at, receive) in operations.receives.iter().enumerate() {
             let site = operations.site(receive.call);
@@ -188,6 +190,7 @@ impl Sizes {
                 numbers.late_sender = numbers.late_sender.saturating_add(ticks(waited));
             }
         }
+        self.recent = recent;
     }
 
     /// Adds what a process knows of the messages that it has sent: how long they took, and what it waited.
@@ -198,7 +201,7 @@ impl Sizes {
         matches: &Matches,
         waiting: &WaitingMessages,
     ) {
-        let mut recent = vec![UNUSED; operations.destinations.list().len()];
+        let mut recent = self.unused(operations.destinations.list().len());
         for (at, send) in operations.sends.iter().enumerate() {
             let Some((receipt, received)) = matches.postings.receipt(at) else { continue };
             let Some(time) = transfer(metrics, operations, matches, at, &receipt, received) else { continue };
@@ -219,6 +222,15 @@ impl Sizes {
             numbers.late_receivers += 1;
             numbers.late_receiver = numbers.late_receiver.saturating_add(ticks(waited));
         }
+        self.recent = recent;
+    }
+
+    /// Returns the list of recent places, which are not used so far.
+    fn unused(&mut self, envelopes: usize) -> Vec<Recent> {
+        let mut recent = std::mem::take(&mut self.recent);
+        recent.clear();
+        recent.resize(envelopes, UNUSED);
+        recent
     }
 
     /// The numbers of a key, which a recent message may have had.

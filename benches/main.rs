@@ -13,6 +13,7 @@
 mod bench;
 mod costs;
 mod counting;
+mod details;
 mod processes;
 mod scaling;
 #[cfg(feature = "mpi")]

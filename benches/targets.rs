@@ -8,16 +8,16 @@
 use std::error::Error;
 
 use crate::bench::{Bench, megabytes};
-use crate::processes;
+use crate::{details, processes};
 
-type Outcome = Result<(String, bool), Box<dyn Error>>;
+pub(crate) type Outcome = Result<(String, bool), Box<dyn Error>>;
 
 /// A target: name, measured quantity, limit, and measurement.
-struct Target {
-    name: &'static str,
-    what: &'static str,
-    wanted: &'static str,
-    measure: fn(&Bench) -> Outcome,
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) wanted: &'static str,
+    pub(crate) measure: fn(&Bench) -> Outcome,
 }
 
 /// Number of events of traces for speeds, large enough for the start to be negligible.
@@ -166,7 +166,7 @@ const LARGE: &[Target] = &[Target {
     },
 }];
 
-fn scale(
+pub(crate) fn scale(
     bench: &Bench,
     pattern: &str,
     ranks: u32,
@@ -190,8 +190,12 @@ fn at_least(measured: f64, wanted: f64, unit: &str) -> Outcome {
     Ok((format!("{measured:.2} {unit}"), measured >= wanted))
 }
 
-fn at_most(measured: f64, wanted: f64, unit: &str) -> Outcome {
+pub(crate) fn at_most(measured: f64, wanted: f64, unit: &str) -> Outcome {
     Ok((format!("{measured:.3} {unit}"), measured <= wanted))
+}
+
+fn all() -> impl Iterator<Item = &'static Target> {
+    TARGETS.iter().chain(details::TARGETS).chain(LARGE)
 }
 
 /// Prints the table, or the named lines of it.
@@ -200,11 +204,11 @@ pub(crate) fn print(named: &[String]) -> Result<(), Box<dyn Error>> {
         let is_named = named.iter().any(|name| name == target.name || name == "all");
         is_named || named.is_empty() && !LARGE.iter().any(|large| large.name == target.name)
     };
-    let wanted: Vec<&Target> = TARGETS.iter().chain(LARGE).filter(is_wanted).collect();
+    let wanted: Vec<&Target> = all().filter(is_wanted).collect();
     if let Some(unknown) =
         named.iter().find(|name| *name != "all" && !wanted.iter().any(|target| target.name == **name))
     {
-        let names: Vec<_> = TARGETS.iter().chain(LARGE).map(|target| target.name).collect();
+        let names: Vec<_> = all().map(|target| target.name).collect();
         return Err(format!("no target {unknown}; there are {}", names.join(", ")).into());
     }
     let bench = Bench::new()?;

@@ -1,0 +1,111 @@
+//! Targets of what the report has for `replay-show`: what details cost (`docs/details.md`), how fast they are shown.
+
+use std::time::Instant;
+
+use show::output::Surroundings;
+use show::status::Status;
+
+use crate::bench::Bench;
+use crate::targets::{Outcome, Target, at_most, scale};
+
+pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        name: "details",
+        what: "time for details, stencil 1,000 × 5,000, all cores",
+        wanted: "≤ +8 %",
+        measure: |bench| more_time(bench, "stencil", 1000, 5000),
+    },
+    Target {
+        name: "details-long",
+        what: "time for details, stencil 16 × 600,000, all cores",
+        wanted: "≤ +8 %",
+        measure: |bench| more_time(bench, "stencil", 16, 600_000),
+    },
+    Target {
+        name: "details-collective",
+        what: "time for details, all-to-all 512 × 5,000, all cores",
+        wanted: "≤ +8 %",
+        measure: |bench| more_time(bench, "all-to-all", 512, 5000),
+    },
+    Target {
+        name: "details-size-4",
+        what: "size of details, stencil 4 × 5,000",
+        wanted: "≤ 1 MB",
+        measure: |bench| more_bytes(bench, 4, 5000, 1.0),
+    },
+    Target {
+        name: "details-size-1000",
+        what: "size of details, stencil 1,000 × 5,000",
+        wanted: "≤ 8 MB",
+        measure: |bench| more_bytes(bench, 1000, 5000, 8.0),
+    },
+    Target {
+        name: "show-1000",
+        what: "first screen, stencil 1,000 × 5,000",
+        wanted: "≤ 0.1 s",
+        measure: |bench| first_screen(bench, 1000, 5000, 0.1),
+    },
+    Target {
+        name: "show-65536",
+        what: "first screen, stencil 65,536 × 200",
+        wanted: "≤ 1 s",
+        measure: |bench| first_screen(bench, 65_536, 200, 1.0),
+    },
+    Target {
+        name: "details-size-65536",
+        what: "size of details, stencil 65,536 × 200",
+        wanted: "≤ 80 MB",
+        measure: |bench| more_bytes(bench, 65_536, 200, 80.0),
+    },
+    Target {
+        name: "details-65536",
+        what: "time for details, stencil 65,536 × 200, all cores",
+        wanted: "≤ +8 %",
+        measure: |bench| more_time(bench, "stencil", 65_536, 200),
+    },
+    Target {
+        name: "all-65536",
+        what: "everything on, with details, stencil 65,536 × 200",
+        wanted: "≤ 4 s, ≤ 0.7 GiB",
+        measure: |bench| scale(bench, "stencil", 65_536, 200, 4.0, 0.7),
+    },
+];
+
+/// Runs with and without details in turn, so that both meet the same machine.
+fn more_time(bench: &Bench, pattern: &str, ranks: u32, events: u64) -> Outcome {
+    let trace = bench.trace(pattern, ranks, events)?;
+    let [mut without, mut with] = [f64::INFINITY; 2];
+    for _ in 0..if ranks > 10_000 { 3 } else { 7 } {
+        without = without.min(bench.seconds(&trace, bench.cores, &["--details", "none"], 1)?);
+        with = with.min(bench.seconds(&trace, bench.cores, &["--details", "inside"], 1)?);
+    }
+    let more = 100.0 * (with / without - 1.0);
+    Ok((format!("{more:+.0} %, {with:.3} s instead of {without:.3} s"), more <= 8.0))
+}
+
+fn more_bytes(bench: &Bench, ranks: u32, events: u64, most_megabytes: f64) -> Outcome {
+    let trace = bench.trace("stencil", ranks, events)?;
+    let mut bytes = [0.0; 2];
+    for (bytes, details) in bytes.iter_mut().zip(["none", "inside"]) {
+        bench.seconds(&trace, bench.cores, &["--details", details], 1)?;
+        *bytes = bench.report_bytes()? as f64;
+    }
+    at_most((bytes[1] - bytes[0]) / 1e6, most_megabytes, "MB")
+}
+
+fn first_screen(bench: &Bench, ranks: u32, events: u64, most_seconds: f64) -> Outcome {
+    let trace = bench.trace("stencil", ranks, events)?;
+    bench.seconds(&trace, bench.cores, &[], 1)?;
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let arguments = ["replay-show".into(), bench.target().into_os_string()];
+        let (mut results, mut messages) = (Vec::new(), Vec::new());
+        let surroundings = Surroundings::default();
+        if show::cli::run(arguments, &surroundings, &mut results, &mut messages) != Status::Done {
+            return Err(String::from_utf8_lossy(&messages).into());
+        }
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    at_most(best, most_seconds, "s")
+}

@@ -21,7 +21,7 @@ use crate::clock_correction::Violations;
 use crate::clock_errors::Doubtful;
 use crate::details::Details;
 use crate::error::Error;
-use crate::exchange::Exchange;
+use crate::exchange::{Batch, Exchange, share};
 use crate::findings::Findings;
 use crate::ids::{PathId, ReportPath};
 use crate::imbalance::Totals;
@@ -92,14 +92,21 @@ pub fn write(
     };
     send(tools, &locations, &index, &mut remarks, writer.as_mut(), exchange)?;
     let remarks = remarks.of_all(exchange)?;
-    let Some(mut writer) = writer else { return Ok(None) };
     let run_times = std::mem::take(&mut accounts.run_times);
-    let summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
-    if let Some((place, details)) = details {
-        let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
-        add_details(&mut writer, place, &manifest, &details)?;
-    }
-    Ok(Some((summary, writer.complete()?)))
+    let written = match writer {
+        Some(mut writer) => {
+            let summary = summarize(tools, &locations, &computed, accounts, &run_times, &remarks, target);
+            if let Some((place, details)) = details {
+                let manifest = manifest(tools, paths, recorder, &details, &summary, &run_times);
+                add_details(&mut writer, place, &manifest, &details)?;
+            }
+            Some((summary, writer.complete()?))
+        }
+        None => None,
+    };
+    // The other processes put signals off only when the files are complete.
+    share(exchange, Batch::new())?;
+    Ok(written)
 }
 
 /// Adds the details: as members of the report, or as an archive beside it.

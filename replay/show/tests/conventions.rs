@@ -1,8 +1,11 @@
 //! Conventions that hold for all commands: exit status, output for scripts, closed pipes, the pager.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use cubex::{Attribute, Report};
+use details::manifest::{BESIDE, MANIFEST, digest};
 use serde_json::Value;
 use show::output::Surroundings;
 use show::status::Status;
@@ -110,11 +113,19 @@ fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
     assert!(printed.results.contains("because of work on rank 0"), "{}", printed.results);
 }
 
+/// Writes a report without details, but which refers to those beside it with this digest of their manifest.
+fn write_with_details_beside(path: &Path, digest: Option<String>) {
+    let mut report = example::report(&Names::default());
+    report.cube.attributes.extend(digest.map(|digest| Attribute::new(BESIDE, digest)));
+    report.write(path, &[]);
+}
+
 #[test]
 fn details_beside_a_report_are_as_good_as_those_in_it() {
     let (directory, inside) = example();
     let report = directory.path().join("beside.cubex");
-    example::report(&Names::default()).write(&report, &[]);
+    let manifest = Report::open(&inside).unwrap().member(MANIFEST).unwrap().unwrap();
+    write_with_details_beside(&report, Some(digest(&manifest)));
     // An archive with the members; that it is a report, too, does no harm.
     std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
     for command in COMMANDS {
@@ -122,6 +133,32 @@ fn details_beside_a_report_are_as_good_as_those_in_it() {
         let inside = run(80, &[command, &[inside.as_str()][..]].concat());
         assert_eq!((beside.results, beside.messages), (inside.results, inside.messages), "{command:?}");
     }
+}
+
+#[test]
+fn details_beside_another_report_are_never_shown() {
+    let (directory, inside) = example();
+    let report = directory.path().join("beside.cubex");
+    let path = report.to_str().unwrap();
+    std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
+    write_with_details_beside(&report, None);
+    let time = run(80, &["time", path]);
+    assert_eq!(time.status, Status::Failed);
+    assert!(time.messages.contains("no member replay.json"), "{}", time.messages);
+    assert_eq!(run(80, &["tree", path]).messages, "");
+    write_with_details_beside(&report, Some(digest(b"{}")));
+    let tree = run(80, &["tree", path]);
+    assert_eq!(tree.status, Status::Done);
+    assert!(tree.messages.contains("beside.details: details of another report"), "{}", tree.messages);
+    assert_eq!(run(80, &["time", path]).status, Status::Failed);
+    std::fs::remove_file(directory.path().join("beside.details")).unwrap();
+    let tree = run(80, &["tree", path]);
+    assert_eq!(tree.status, Status::Done);
+    assert!(
+        tree.messages.contains("beside.details") && tree.messages.contains("without details"),
+        "{}",
+        tree.messages
+    );
 }
 
 /// A reader that has gone away.

@@ -2,6 +2,7 @@
 
 mod consumers;
 mod contents;
+mod disk;
 mod hostile;
 mod judges;
 mod notebook;

@@ -1,7 +1,7 @@
 //! `export`: a report in the formats of other tools, a file or folder here for each.
 //!
 //! A format is a function that gets a `Source` and a writer, and returns remarks: what was left out, and how to get it.
-//! Output has its final name only when it is complete (`sink`). Texts from files are cleaned in `text`.
+//! Output has its final name only when it is complete (`commands/sink.rs`). Texts from files are cleaned in `text`.
 
 mod bmf;
 mod chrome;
@@ -21,7 +21,6 @@ mod parquet;
 mod perfetto;
 mod quantities;
 mod relations;
-mod sink;
 mod source;
 mod speedscope;
 mod text;
@@ -29,9 +28,9 @@ mod text;
 use std::io::Write;
 
 pub use options::{Args, Format};
-use sink::Folder;
 use source::Source;
 
+use crate::commands::sink::{self, Folder};
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::output::Output;

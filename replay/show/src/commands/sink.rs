@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempDir};
 
-use super::Remarks;
 use crate::error::{Error, Result};
 use crate::output::Output;
 
@@ -88,12 +87,12 @@ fn fill<T>(
 ///
 /// # Errors
 /// If `write` fails, or the file cannot be written.
-pub(super) fn file(
+pub(super) fn file<T: Default>(
     path: Option<&Path>,
     limit: u64,
     output: &mut Output<'_>,
-    write: impl FnOnce(&mut dyn Write) -> Result<Remarks>,
-) -> Result<Remarks> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
     let Some(path) = path else { return to_results(limit, output, write) };
     let name = path.display().to_string();
     let wrong = |error: io::Error| Error::new(format!("{name}: cannot be written ({error})"));
@@ -109,26 +108,26 @@ pub(super) fn file(
     let mode = Permissions::from_mode(0o666);
     let file =
         Builder::new().prefix(".replay-show-").permissions(mode).tempfile_in(&folder).map_err(wrong)?;
-    let (remarks, _) = fill(file.as_file(), limit, &name, |out| write(out))?;
+    let (done, _) = fill(file.as_file(), limit, &name, |out| write(out))?;
     file.as_file().sync_all().map_err(wrong)?;
     file.persist(path).map_err(|error| wrong(error.error))?;
     sync_folder(&folder).map_err(wrong)?;
-    Ok(remarks)
+    Ok(done)
 }
 
 /// Writes to standard output. A reader that has gone away is no error.
-fn to_results(
+fn to_results<T: Default>(
     limit: u64,
     output: &mut Output<'_>,
-    write: impl FnOnce(&mut dyn Write) -> Result<Remarks>,
-) -> Result<Remarks> {
-    let mut done = Ok(Remarks::new());
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let mut done = Ok(T::default());
     output.write(|results| {
         let mut out = BufWriter::with_capacity(1 << 16, Counted::new(results, limit));
-        done = write(&mut out).and_then(|remarks| Ok(out.flush().map(|()| remarks)?));
+        done = write(&mut out).and_then(|done| Ok(out.flush().map(|()| done)?));
         let (counted, _) = out.into_parts();
         match counted.failure {
-            Some(Failure::Io(ErrorKind::BrokenPipe, _)) => done = Ok(Remarks::new()),
+            Some(Failure::Io(ErrorKind::BrokenPipe, _)) => done = Ok(T::default()),
             failure => {
                 if let Err(error) = &done {
                     done = Err(explained(failure, "standard output", error.clone()));
@@ -242,14 +241,11 @@ mod tests {
     use super::*;
     use crate::output::{OutputArgs, Surroundings};
 
-    fn make(path: &Path, limit: u64, bytes: &[u8]) -> Result<Remarks> {
+    fn make(path: &Path, limit: u64, bytes: &[u8]) -> Result<()> {
         let (mut results, mut messages) = (Vec::new(), Vec::new());
         let mut output =
             Output::new(&OutputArgs::default(), &Surroundings::default(), &mut results, &mut messages);
-        file(Some(path), limit, &mut output, |out| {
-            out.write_all(bytes)?;
-            Ok(Remarks::new())
-        })
+        file(Some(path), limit, &mut output, |out| Ok(out.write_all(bytes)?))
     }
 
     #[test]

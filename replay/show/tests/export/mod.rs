@@ -4,7 +4,7 @@ mod consumers;
 mod contents;
 mod disk;
 mod hostile;
-mod judges;
+pub(crate) mod judges;
 mod notebook;
 mod report;
 

@@ -94,7 +94,7 @@ fn text(arguments: &[&str]) -> Option<String> {
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let (mut results, mut messages) = (Vec::new(), Vec::new());
     let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
-    let surroundings = Surroundings { terminal: None, variables };
+    let surroundings = Surroundings { variables, ..Surroundings::default() };
     let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
     let messages = String::from_utf8_lossy(&messages);
     assert!(status == Status::Done || messages.contains("no member"), "{messages}");

@@ -6,6 +6,8 @@ use cubex::{Cube, Members, Report};
 use details::Table;
 use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 
+use tracing::debug;
+
 use crate::error::{Error, Result};
 use crate::output::Output;
 
@@ -35,6 +37,8 @@ impl Opened {
         let path = report_at(path)?;
         let report = Report::open(&path)?;
         let mut opened = Opened { path, report, manifest: None, beside: None };
+        let (metrics, cnodes) = (opened.cube().metrics.len(), opened.cube().cnodes.len());
+        debug!(path = %opened.path.display(), metrics, cnodes, locations = opened.cube().locations.len(), "report opened");
         if let Err(error) = opened.open_details() {
             output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
         }
@@ -86,6 +90,7 @@ impl Opened {
         let table = details::parse(&bytes);
         let table =
             table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
+        debug!(name, rows = table.rows(), "table read");
         Ok(Some(table))
     }
 

@@ -1,4 +1,4 @@
-//! Conventions that hold for all commands: exit status, output for scripts, closed pipes, the pager.
+//! Conventions that hold for all commands: exit status, output for scripts, closed pipes, diagnostics.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::screens::COMMANDS;
 use crate::support::example::{self, Names};
 use crate::support::run;
 
-fn example() -> (tempfile::TempDir, String) {
+/// A report with everything, and its path.
+pub(crate) fn example() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.cubex");
     example::write(&path, &Names::default(), |_| {});
@@ -197,25 +198,28 @@ fn program_ends_with_the_status_and_writes_to_both_streams() {
 }
 
 #[test]
-fn long_texts_on_a_terminal_go_through_the_pager() {
-    let (directory, path) = example();
-    let pager = directory.path().join("pager");
-    let seen = directory.path().join("seen");
-    std::fs::write(&pager, format!("#!/bin/sh\ncat > '{}'\n", seen.display())).unwrap();
-    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let variables = [("REPLAY_PAGER", pager.to_str().unwrap()), ("LANG", "C.UTF-8")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let on = |height| Surroundings {
-        terminal: Some((80, height)),
-        variables: std::collections::HashMap::clone(&variables),
+fn diagnostics_are_printed_where_they_are_asked_for_and_wrong_filters_are_refused() {
+    let (_directory, path) = example();
+    let show = |filter: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-show"));
+        let printed = command.args(["waits", &path]).env("REPLAY_LOG", filter).output().unwrap();
+        (printed.status.code(), printed.stdout, String::from_utf8(printed.stderr).unwrap())
     };
-    let short = crate::support::run_in(&on(100), &["tree", &path]);
-    assert!(!short.results.is_empty() && !seen.exists());
-    let without = crate::support::run_in(&on(3), &["tree", &path, "--no-pager"]);
-    assert!(without.results == short.results && !seen.exists());
-    let long = crate::support::run_in(&on(3), &["tree", &path]);
-    assert_eq!(long.results, "");
-    assert_eq!(std::fs::read_to_string(seen).unwrap(), short.results);
+    let usual = show("");
+    assert_eq!((usual.0, usual.2.as_str()), (Some(0), ""));
+    for filter in ["debug", "show=debug"] {
+        let (status, results, messages) = show(filter);
+        assert_eq!((status, results), (usual.0, usual.1.clone()));
+        for event in
+            ["report opened", "table read name=\"instances\"", "command{name=\"waits\"}: show::cli: close"]
+        {
+            assert!(messages.contains(event), "{filter}: {event} in {messages}");
+        }
+    }
+    assert_eq!(show("replay=debug"), usual);
+    let (status, results, messages) = show("shows=debug");
+    assert_eq!((status, results), (Some(2), Vec::new()));
+    assert!(messages.starts_with("replay-show: REPLAY_LOG is \"shows=debug\", expected "), "{messages}");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn to_folder(
     write: impl FnOnce(&mut Folder) -> Result<Remarks>,
 ) -> Result<()> {
     let path = args.out().ok_or_else(|| Error::new("name a directory with -o"))?;
-    let mut folder = Folder::create(path, extensions, args.limit())?;
+    let mut folder = Folder::create(path, extensions, args.limit(), output.written())?;
     let remarks = write(&mut folder)?;
     folder.finish()?;
     remarks.into_iter().for_each(|remark| output.warn(remark));

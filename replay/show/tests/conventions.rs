@@ -10,6 +10,7 @@ use serde_json::Value;
 use show::output::Surroundings;
 use show::status::Status;
 
+use crate::export::judges::judge;
 use crate::screens::COMMANDS;
 use crate::support::example::{self, Names};
 use crate::support::run;
@@ -37,6 +38,44 @@ fn every_command_prints_json_with_its_schema_and_csv_with_equally_many_fields() 
         let csv = run(80, &[command, &[&path, "--csv"]].concat()).results;
         assert_eq!(csv.lines().count(), fields.len(), "{command:?}");
     }
+}
+
+#[test]
+fn json_of_every_command_follows_its_schema() {
+    let (directory, path) = example();
+    let log = directory.path().join("log.jsonl");
+    let log = log.to_str().unwrap();
+    assert_eq!(run(80, &["history", "add", log, &path]).status, Status::Done);
+    let mut commands: Vec<Vec<&str>> =
+        COMMANDS.iter().map(|command| [command, &[path.as_str()][..]].concat()).collect();
+    let of_two = ["diff", &path, &path];
+    for more in [&[][..], &["--by", "location"], &["--scaling", "strong"], &["--fail-if", "waiting > +5%"]] {
+        commands.push([&of_two, more].concat());
+    }
+    commands.push(vec!["check", &path, "--fail-if", "waiting > 1%"]);
+    commands.push(vec!["history", "show", log]);
+    commands.push(vec!["explain", "mpi_latesender"]);
+    commands.push(vec!["explain", "--list"]);
+    // Of a report without details less is known.
+    let foreign = directory.path().join("foreign.cubex");
+    example::report(&Names::default()).write(&foreign, &[]);
+    let foreign = foreign.to_str().unwrap();
+    commands.push(vec![foreign]);
+    for command in ["tree", "ranks"] {
+        commands.push(vec![command, foreign]);
+    }
+    commands.push(vec!["diff", foreign, foreign]);
+    commands.push(vec!["check", foreign, "--fail-if", "coverage < 50%", "--missing", "pass"]);
+    let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/replay-show.json")];
+    for (number, command) in commands.iter().enumerate() {
+        let file = directory.path().join(format!("{number}.json"));
+        let printed = run(80, &[command, &["--json"][..]].concat());
+        assert_ne!(printed.status, Status::Failed, "{command:?}: {}", printed.messages);
+        std::fs::write(&file, printed.results).unwrap();
+        files.push(file);
+    }
+    let files: Vec<&Path> = files.iter().map(|file| file.as_path()).collect();
+    judge("data", "jsonschema", "schema.py", &files);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 #![no_main]
 
 use cubex::{
-    Cnode, Cube, Expression, Location, LocationGroup, Metric, MetricId, MetricKind, Region, Report, SystemTreeNode,
-    Writer,
+    Cnode, Cube, Expression, Location, LocationGroup, Metric, MetricId, MetricKind, Region, Report,
+    SystemTreeNode, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 use replay_fuzz::{Input, check_message, peak, scratch};
@@ -76,13 +76,18 @@ fn write(path: &std::path::Path, derived: &[(MetricKind, String, String)]) -> bo
         let group = cube.add_location_group(group);
         cube.add_location(Location { group, ..Location::default() });
     }
-    let time = cube.add_metric(Metric { unique_name: "time".into(), unit: "sec".into(), ..Metric::default() });
+    let time =
+        cube.add_metric(Metric { unique_name: "time".into(), unit: "sec".into(), ..Metric::default() });
     for (number, (kind, value, init)) in derived.iter().enumerate() {
         cube.add_metric(Metric {
             unique_name: format!("derived{number}"),
             unit: "sec".into(),
             kind: *kind,
-            expression: Some(Expression { value: value.clone(), init: init.clone(), ..Expression::default() }),
+            expression: Some(Expression {
+                value: value.clone(),
+                init: init.clone(),
+                ..Expression::default()
+            }),
             ..Metric::default()
         });
     }

@@ -36,7 +36,10 @@ fn table(bytes: &[u8]) {
     assert!(memory < (1 << 16) + factor * bytes.len(), "{memory} bytes for {}", bytes.len());
     match table {
         Ok(table) => {
-            assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "a value per row");
+            assert!(
+                table.columns.iter().all(|column| column.values.len() == table.rows()),
+                "a value per row"
+            );
             let written = details::write(&table).expect("what was read can be written");
             let again = details::parse(&written).expect("what was written can be read");
             // As text, since doubles may be NaN.

@@ -8,7 +8,7 @@ CARGO_FLAGS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 # What make fuzz runs, and for how long each.
-TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates
+TARGETS ?= anchor definitions local_definitions events cubex command_line recording gates details cubepl
 SECONDS ?= 60
 
 export MPICC

@@ -25,11 +25,11 @@ fn analyze_in(directory: &std::path::Path) -> Summary {
     crate::support::analyze(directory, &report, Semantics::Corrected).unwrap().summary.unwrap()
 }
 
-/// Text of the summary without the name of the report.
+/// Text of the summary without the two lines that name the report.
 fn text(summary: &Summary) -> String {
     let text = summary.to_string();
     text.lines()
-        .filter(|line| !line.starts_with("Report: "))
+        .filter(|line| !line.starts_with("Report: ") && !line.starts_with("Look at it: "))
         .fold(String::new(), |text, line| text + line + "\n")
 }
 

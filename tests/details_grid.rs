@@ -8,11 +8,13 @@ use cubex::Report;
 use details::manifest::{Class, MANIFEST, Manifest, member};
 use details::{Table, Values};
 use generate::{Job, PATTERNS};
-use replay::Semantics;
+use replay::exchange::Solo;
+use replay::progress::Progress;
+use replay::{Options, Semantics};
 
 use crate::support::parse::Case;
 use crate::support::{
-    analyze, archives, fresh, golden, in_memory, name, project, random, random_tasks, report, write,
+    analyze, archives, fresh, golden, in_memory, name, options, project, random, random_tasks, report, write,
 };
 
 /// Ticks by level, class and group, and in each bin.
@@ -102,8 +104,13 @@ fn problems(experiment: &Path, what: &str, has_right_clocks: bool) -> Vec<String
     let directory = fresh();
     let path = directory.path().join("report.cubex");
     analyze(experiment, &path, Semantics::Corrected).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let read = Report::open(&path).unwrap();
-    let (manifest, table) = (manifest(&read), report::Table::read(&path));
+    problems_of(&path, what, has_right_clocks)
+}
+
+/// The same of a report.
+fn problems_of(path: &Path, what: &str, has_right_clocks: bool) -> Vec<String> {
+    let read = Report::open(path).unwrap();
+    let (manifest, table) = (manifest(&read), report::Table::read(path));
     let grid = grid(&self::table(&read, "grid"), &manifest);
     let mut problems = Vec::new();
     let ticks_per_second = manifest.ticks_per_second as f64;
@@ -172,6 +179,19 @@ fn ticks_of_real_archives_are_those_of_the_report() {
     let problems: Vec<String> =
         archives().iter().flat_map(|archive| problems(archive, &name(archive), true)).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn ticks_of_real_archives_with_corrected_clocks_are_those_of_the_report() {
+    let directory = fresh();
+    let path = directory.path().join("report.cubex");
+    let mut found = Vec::new();
+    for archive in archives() {
+        let options = Options { clock_correction: true, ..options(&archive, &path, Semantics::Corrected) };
+        replay::analyze(&options, &mut Solo, &mut Progress::silent()).unwrap();
+        found.extend(problems_of(&path, &name(&archive), true));
+    }
+    assert!(found.is_empty(), "{} problems:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]

@@ -11,10 +11,10 @@ use show::output::Surroundings;
 use show::status::Status;
 
 use crate::interop::python;
-use crate::support::{analyze, archive, fresh, project, run};
+use crate::support::{analyze, archive, archives, fresh, project, run};
 
 /// What `replay-show` prints for scripts.
-fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     let (mut results, mut messages) = (Vec::new(), Vec::new());
     let arguments = ["replay-show", "--json"].iter().chain(arguments).map(OsString::from);
     let status = show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages);
@@ -43,58 +43,88 @@ fn assert_close(ours: f64, theirs: f64, what: &str) {
     assert!((ours - theirs).abs() <= 1e-12 * theirs.abs().max(1.0), "{what}: {ours}, pycubexr has {theirs}");
 }
 
-#[test]
-fn tree_and_ranks_print_the_values_that_pycubexr_reads() {
-    let Some(python) = python() else { return };
-    let directory = fresh();
-    for name in ["imbalance_chain.4", "comms.7", "hybrid.2x3", "io.4", "rma.4", "master_worker.6"] {
-        let report = directory.path().join("r.cubex");
-        analyze(&archive(name), &report, Semantics::Corrected).unwrap();
-        let values = values(&python, &report);
-        let path = report.to_str().unwrap();
-        let metrics = ["time", "mpi", "mpi_latesender", "mpi_barrier_wait", "delay", "visits", "bytes_sent"];
-        let list = metrics.join(",");
-        let tree = json(&["tree", path, "-m", &list]);
-        let nodes = tree["nodes"].as_array().unwrap();
-        for metric in metrics {
-            let mut sums = vec![0.0; nodes.len()];
-            let mut locations = BTreeMap::new();
-            for ((_, path, location), value) in values.iter().filter(|((name, _, _), _)| name == metric) {
-                sums[*path] += value;
-                *locations.entry(*location).or_insert(0.0) += value;
+/// Checks that `tree` and `ranks` print of these metrics, which are sums, what pycubexr reads.
+pub(crate) fn compare(python: &Path, report: &Path, metrics: &[&str]) {
+    let values = values(python, report);
+    let path = report.to_str().unwrap();
+    let tree = json(&["tree", path, "-m", &metrics.join(","), "--min", "0"]);
+    let nodes = tree["nodes"].as_array().unwrap();
+    let number = |node: &Value, key: &str| node[key].as_u64().map(|number| number as usize);
+    let cnodes: BTreeMap<usize, usize> =
+        nodes.iter().map(|node| (number(node, "node").unwrap(), number(node, "cnode").unwrap())).collect();
+    for metric in metrics {
+        let mut exclusive = vec![0.0; nodes.len()];
+        let mut locations = BTreeMap::new();
+        for ((_, path, location), value) in values.iter().filter(|((name, _, _), _)| name == metric) {
+            exclusive[*path] += value;
+            *locations.entry(*location).or_insert(0.0) += value;
+        }
+        // Nodes come before those below them.
+        let mut inclusive = exclusive.clone();
+        for node in nodes.iter().rev() {
+            if let Some(parent) = number(node, "parent") {
+                inclusive[cnodes[&parent]] += inclusive[number(node, "cnode").unwrap()];
             }
-            for (at, node) in nodes.iter().enumerate() {
-                let what = format!("{name}: {metric} at {}", node["path"]);
-                assert_close(node[format!("{metric}.exclusive")].as_f64().unwrap(), sums[at], &what);
-                let below = nodes.iter().filter(|it| {
-                    let (of, it) = (node["path"].as_str().unwrap(), it["path"].as_str().unwrap());
-                    it == of || it.starts_with(&format!("{of}/"))
-                });
-                let inclusive: f64 = below.map(|it| sums[it["cnode"].as_u64().unwrap() as usize]).sum();
-                // Recursive calls have several call paths of one name below each other: names cannot tell them apart.
-                assert_close(node[metric].as_f64().unwrap(), inclusive, &what);
-            }
-            let ranks = json(&["ranks", path, "-m", metric]);
-            for row in ranks["rows"].as_array().unwrap() {
-                let location = row["number"].as_u64().unwrap() as usize;
-                let what = format!("{name}: {metric} of {}", row["name"]);
-                assert_close(
-                    row[metric].as_f64().unwrap(),
-                    locations.get(&location).copied().unwrap_or(0.0),
-                    &what,
-                );
-            }
+        }
+        for node in nodes {
+            let what = format!("{path}: {metric} at {}", node["path"]);
+            let cnode = number(node, "cnode").unwrap();
+            assert_close(node[format!("{metric}.exclusive")].as_f64().unwrap(), exclusive[cnode], &what);
+            assert_close(node[*metric].as_f64().unwrap(), inclusive[cnode], &what);
+        }
+        let ranks = json(&["ranks", path, "-m", metric]);
+        let rows = ranks["rows"].as_array().unwrap();
+        assert!(rows.len() >= locations.len(), "{path}: {metric}");
+        for row in rows {
+            let location = row["number"].as_u64().unwrap() as usize;
+            let expected = locations.get(&location).copied().unwrap_or(0.0);
+            assert_close(
+                row[*metric].as_f64().unwrap(),
+                expected,
+                &format!("{path}: {metric} of {}", row["name"]),
+            );
         }
     }
 }
 
+#[test]
+fn tree_and_ranks_print_the_values_that_pycubexr_reads() {
+    let Some(python) = python() else { return };
+    let directory = fresh();
+    for experiment in archives() {
+        let report = directory.path().join("r.cubex");
+        analyze(&experiment, &report, Semantics::Corrected).unwrap();
+        let metrics: Vec<String> = cubex::Report::open(&report)
+            .unwrap()
+            .cube()
+            .metrics
+            .iter()
+            .map(|it| it.unique_name.clone())
+            .collect();
+        let metrics: Vec<&str> = metrics.iter().map(String::as_str).collect();
+        compare(&python, &report, &metrics);
+    }
+}
+
+#[test]
+fn last_line_of_the_analysis_is_a_command_for_the_report() {
+    let directory = fresh();
+    let report = directory.path().join("it's a $(report).cubex");
+    let finished = run::analyze([&archive("barrier.4"), Path::new("-o"), &report]);
+    finished.expect(0);
+    let command = finished.stdout.lines().last().unwrap().strip_prefix("Look at it: replay-show ").unwrap();
+    let mut shell = Command::new("sh");
+    let words = run::run(shell.args(["-c", &format!("printf '%s\\n' {command}")]));
+    assert_eq!(words.stdout.trim_end_matches('\n'), report.to_str().unwrap());
+}
+
 /// What `replay-show` prints for people, on a screen of 96 columns; `None` if it needs details that the report does not have.
-fn text(arguments: &[&str]) -> Option<String> {
+pub(crate) fn text(arguments: &[&str]) -> Option<String> {
     let variables = [("LANG", "C.UTF-8"), ("COLUMNS", "96")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let (mut results, mut messages) = (Vec::new(), Vec::new());
     let arguments = ["replay-show"].iter().chain(arguments).map(OsString::from);
-    let surroundings = Surroundings { terminal: None, variables };
+    let surroundings = Surroundings { variables, ..Surroundings::default() };
     let status = show::cli::run(arguments, &surroundings, &mut results, &mut messages);
     let messages = String::from_utf8_lossy(&messages);
     assert!(status == Status::Done || messages.contains("no member"), "{messages}");

@@ -94,7 +94,7 @@ need_judges() {
         mkdir -p target
         python3 -m venv $judges >&2 || return 0
     fi
-    for package in otf2 pycubexr mpi4py; do
+    for package in otf2 pycubexr mpi4py jsonschema; do
         $judges/bin/python -c "import $package" 2>/dev/null && continue
         $judges/bin/pip install -q --disable-pip-version-check "$package" >&2 ||
             say "PyPI's $package cannot be installed: tests with it will be skipped"
@@ -123,7 +123,7 @@ need_judges_of_exports() {
             say "PyPI's $packages cannot be installed: tests of exports with them will be skipped"
         fi
     done <<'END'
-data pandas polars pyarrow duckdb jsonschema perfetto
+data pandas polars pyarrow duckdb jsonschema perfetto xmlschema
 hatchet hatchet==1.4.1
 llnl-hatchet llnl-hatchet
 extrap extrap

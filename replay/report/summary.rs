@@ -255,6 +255,12 @@ fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
+/// A word that a shell reads as this text.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "./_-+,:=@%".contains(c);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { run, mpi, waiting, not_recorded, .. } = *self;
@@ -324,6 +330,7 @@ impl fmt::Display for Summary {
             writeln!(f, "  {:9} {:>9} x {name}: {}", class, self.findings.count(finding), finding.meaning())?;
             writeln!(f, "  {:9} {:>9}   {}", "", "", printable(example))?;
         }
-        write!(f, "Report: {}", printable(&self.report.display().to_string()))
+        let report = printable(&self.report.display().to_string());
+        write!(f, "Report: {report}\nLook at it: replay-show {}", shell_word(&report))
     }
 }

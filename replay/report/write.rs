@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cubex::{Complete, Writer};
-use details::manifest::{MANIFEST, Manifest, member};
+use cubex::{Attribute, Complete, Writer};
+use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
 use model::Paradigm;
 
 use super::accounts::{Accounts, RunTimes};
@@ -109,14 +109,16 @@ pub fn write(
     Ok(written)
 }
 
-/// Adds the details: as members of the report, or as an archive beside it.
+/// Adds the details: as members of the report, or as an archive beside it, to which the report refers.
 fn add_details(
     writer: &mut Writer,
     place: DetailsPlace,
     manifest: &Manifest,
     details: &Details,
 ) -> Result<(), Error> {
-    let mut members = vec![(MANIFEST.to_owned(), manifest.to_bytes())];
+    let manifest = manifest.to_bytes();
+    let digest = digest(&manifest);
+    let mut members = vec![(MANIFEST.to_owned(), manifest)];
     for (table, _) in &details.tables {
         let name = member(&table.name);
         let bytes = details::write(table).map_err(|error| Error::new(format!("{name}: {error}")))?;
@@ -128,7 +130,10 @@ fn add_details(
                 writer.add_member(name, bytes)?;
             }
         }
-        DetailsPlace::Beside => writer.add_companion_archive(DETAILS, &members)?,
+        DetailsPlace::Beside => {
+            writer.add_attribute(Attribute::new(BESIDE, digest));
+            writer.add_companion_archive(DETAILS, &members)?;
+        }
         DetailsPlace::Nowhere => {}
     }
     Ok(())

@@ -98,6 +98,24 @@ fn disk_without_room_for_the_statistics_leaves_both_old_files() {
     assert_eq!(names(disk.path()), ["r.cubex", "r.stat"]);
 }
 
+/// The report and the statistics can be written, but not the details beside them.
+#[test]
+fn disk_without_room_for_the_details_leaves_all_old_files() {
+    // The directory, three old files, and two new ones.
+    let Some(disk) = Disk::new("a disk with few inodes", "nr_inodes=6") else { return };
+    let report = disk.path().join("r.cubex");
+    let details = report.with_extension("details");
+    let of = |name: &str| {
+        let arguments = [&archive(name), Path::new("-o"), &report, Path::new("--details=beside")];
+        analyze(arguments)
+    };
+    of("barrier.4").expect(0);
+    let old = (written(&report), fs::read(&details).unwrap());
+    expect_refusal(&of("comms.7"), &details, &["free some space"]);
+    assert!((written(&report), fs::read(&details).unwrap()) == old);
+    assert_eq!(names(disk.path()), ["r.cubex", "r.details", "r.stat"]);
+}
+
 #[test]
 fn full_disk_is_told_once_by_three_processes() {
     let Some(launcher) = mpirun("a full disk under mpirun") else { return };

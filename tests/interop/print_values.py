@@ -1,4 +1,4 @@
-"""print_values.py FILE.cubex: every exclusive value that is not zero, with metric, call path and location, in decimals."""
+"""print_values.py FILE.cubex: every exclusive value that is not zero, but for minima and maxima, with metric, call path and location, in decimals."""
 import sys
 import warnings
 
@@ -10,6 +10,8 @@ warnings.filterwarnings('ignore')
 with CubexParser(sys.argv[1]) as cube:
     locations = sorted(location.id for location in cube.get_locations())
     for metric in cube.all_metrics():
+        if metric.data_type in ("MINDOUBLE", "MAXDOUBLE"):  # no numbers in pycubexr
+            continue
         try:
             values = cube.get_metric_values(metric)
         except (MissingMetricError, AssertionError):  # no row at all

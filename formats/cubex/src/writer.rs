@@ -14,7 +14,7 @@ use crate::data::{MARK, WireNumber};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::temporary::{Stored, Temporary, put_in_place};
-use crate::{CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
+use crate::{Attribute, CnodeId, Cube, DataType, MetricId, MetricKind, anchor, check, index};
 
 /// A report under construction.
 ///
@@ -113,6 +113,11 @@ impl Writer {
         let bytes = archive(members).map_err(write_failed)?;
         self.add_companion(extension, bytes);
         Ok(())
+    }
+
+    /// Adds an attribute to the report, which is [described](Writer::create) without it.
+    pub fn add_attribute(&mut self, attribute: Attribute) {
+        self.cube.attributes.push(attribute);
     }
 
     /// Adds a file with the report's name but another extension, published together with the report.

@@ -3,6 +3,7 @@
 //! New keys may come; none changes its meaning within a schema. Times of tables are ticks since the begin of the trace.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
@@ -11,6 +12,14 @@ pub const MANIFEST: &str = "replay.json";
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "replay-details/1";
+
+/// The attribute of a report whose details are in an archive beside it: the [`digest`] of their manifest.
+pub const BESIDE: &str = "Replay::Details";
+
+/// What tells the manifest of a report from all others: SHA-256 in hexadecimal digits. Archives may add newlines to members.
+pub fn digest(manifest: &[u8]) -> String {
+    Sha256::digest(manifest.trim_ascii_end()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// The member of a table.
 pub fn member(table: &str) -> String {
@@ -332,10 +341,16 @@ mod tests {
             schema: SCHEMA.into(),
             ticks_per_second: 1_000_000_000,
             levels: vec![Level { span: 16, groups: 3, bins: 64, bin_ticks: 7 }],
-            summary: Summary { run: 1.5, costs: None, ..Summary::default() },
+            summary: Summary { run: 0.1 + 0.2, costs: None, ..Summary::default() },
             ..Manifest::default()
         };
         assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));
+    }
+
+    #[test]
+    fn digest_depends_on_the_text_and_not_on_newlines_behind_it() {
+        assert_eq!(digest(b"abc\n\n"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_ne!(digest(b"abd"), digest(b"abc"));
     }
 
     #[test]

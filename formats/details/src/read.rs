@@ -21,6 +21,16 @@ pub fn parse(bytes: &[u8]) -> Result<Table> {
     let header: Header =
         serde_json::from_slice(header).map_err(|error| Error::new(format!("header: {error}")).at(12))?;
     let start = 12 + length as u64;
+    // Blocks that share bytes would make small files into large tables.
+    let places = header.columns.iter().flat_map(|column| &column.blocks);
+    let sum = places.fold(0_u64, |sum, &(_, size, _)| sum.saturating_add(size));
+    if sum > blocks.len() as u64 {
+        return Err(Error::new(format!(
+            "blocks of {sum} bytes together, of which {} are there",
+            blocks.len()
+        ))
+        .at(12));
+    }
     let columns = header.columns.into_iter().map(|column| read_column(column, header.rows, blocks, start));
     let table = Table { name: header.name, columns: columns.collect::<Result<_>>()? };
     table.check().map_err(|error| error.at(12))?;

@@ -74,10 +74,14 @@ fn tables_that_promise_more_than_they_have_are_refused() {
             b"RPTABLE1\xff\xff\xff\xff{}".to_vec(),
             "byte 8: a header of 4294967295 bytes, of which 2 are there",
         ),
-        (forged(&column(9, "u8", "raw", "[[0,9,9]]"), &[1; 8]), "column a: 9 bytes from byte 0 on, of 8"),
+        (
+            forged(&column(9, "u8", "raw", "[[0,9,9]]"), &[1; 8]),
+            "blocks of 9 bytes together, of which 8 are there",
+        ),
+        (forged(&column(8, "u8", "raw", "[[1,8,8]]"), &[1; 8]), "column a: 8 bytes from byte 1 on, of 8"),
         (forged(&column(9, "u8", "raw", "[[0,8,9]]"), &[1; 8]), "block: 8 bytes for 9 rows, expected 9"),
         (forged(&column(9, "u8", "raw", "[]"), &[]), "9 rows are in no block"),
-        (forged(&column(1, "u8", "raw", "[[0,1,1],[0,1,1]]"), &[1]), "a block of 1 rows, expected 0"),
+        (forged(&column(1, "u8", "raw", "[[0,1,1],[0,1,1]]"), &[1, 1]), "a block of 1 rows, expected 0"),
         (forged(&column(u64::MAX, "u8", "raw", "[[0,1,1]]"), &[1]), "a block of 1 rows, expected 65536"),
         (forged(&column(1, "u8", "zlib", "[[0,1,1]]"), &[1]), "cannot be decompressed"),
         (forged(&column(1, "f64", "delta+zlib", "[[0,1,1]]"), &[1]), "only integers have differences"),
@@ -88,6 +92,16 @@ fn tables_that_promise_more_than_they_have_are_refused() {
         let error = parse(&bytes).unwrap_err().to_string();
         assert!(error.contains(message), "{error}, expected {message}");
     }
+}
+
+#[test]
+fn blocks_that_share_bytes_are_refused() {
+    let column = |name: &str| {
+        format!(r#"{{"name":"{name}","type":"u8","unit":null,"codec":"raw","blocks":[[0,4,4]]}}"#)
+    };
+    let header = format!(r#"{{"name":"t","rows":4,"columns":[{},{}]}}"#, column("a"), column("b"));
+    let error = parse(&forged(&header, &[1; 4])).unwrap_err().to_string();
+    assert!(error.ends_with("blocks of 8 bytes together, of which 4 are there"), "{error}");
 }
 
 fn values(rows: usize) -> impl Strategy<Value = Values> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use tracing::debug_span;
 
 use crate::commands;
 use crate::error::Result;
@@ -89,11 +90,15 @@ pub fn run(
     results: &mut dyn Write,
     messages: &mut dyn Write,
 ) -> Status {
-    let cli = Cli::command().try_get_matches_from(arguments);
-    let cli = match cli.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
+        let name = matches.subcommand_name().unwrap_or("overview").to_owned();
+        Ok((name, Cli::from_arg_matches(&matches)?))
+    });
+    let (name, cli) = match parsed {
+        Ok(parsed) => parsed,
         Err(answer) => return tell(&answer, surroundings, results, messages),
     };
+    let _span = debug_span!("command", name).entered();
     let mut output = Output::new(&cli.output, surroundings, results, messages);
     let done = match (&cli.command, &cli.file) {
         (Some(command), _) => command.run(&mut output),

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use cubex::{Cube, Members, Report};
 use details::Table;
-use details::manifest::{MANIFEST, Manifest, member};
+use details::manifest::{BESIDE, MANIFEST, Manifest, digest, member};
+
+use tracing::debug;
 
 use crate::error::{Error, Result};
 use crate::output::Output;
@@ -35,20 +37,29 @@ impl Opened {
         let path = report_at(path)?;
         let report = Report::open(&path)?;
         let mut opened = Opened { path, report, manifest: None, beside: None };
+        let (metrics, cnodes) = (opened.cube().metrics.len(), opened.cube().cnodes.len());
+        debug!(path = %opened.path.display(), metrics, cnodes, locations = opened.cube().locations.len(), "report opened");
         if let Err(error) = opened.open_details() {
             output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
         }
         Ok(opened)
     }
 
-    /// Reads the manifest, in the report or beside it.
+    /// Reads the manifest, in the report or beside it. An archive that only happens to lie there is of another report.
     fn open_details(&mut self) -> Result<()> {
-        let is_inside = self.report.members().any(|name| name == MANIFEST);
-        let beside = self.path.with_extension("details");
-        if !is_inside && beside.is_file() {
-            self.beside = Some(Members::open(&beside)?);
-        }
-        if let Some(bytes) = self.member(MANIFEST)? {
+        let attributes = &self.cube().attributes;
+        let beside = attributes.iter().find(|it| it.key == BESIDE).map(|it| it.value.clone());
+        let manifest = match beside {
+            Some(expected) => {
+                let path = self.path.with_extension("details");
+                let members = Members::open(&path)?;
+                let manifest = members.read(MANIFEST)?.filter(|manifest| digest(manifest) == expected);
+                self.beside = Some(members);
+                Some(manifest.ok_or_else(|| Error::new("details of another report").in_file(&path))?)
+            }
+            None => self.report.member(MANIFEST)?,
+        };
+        if let Some(bytes) = manifest {
             let manifest = Manifest::parse(&bytes);
             let wrong = |error| Error::new(format!("member {error}")).in_file(&self.path);
             self.manifest = Some(manifest.map_err(wrong)?);
@@ -79,6 +90,7 @@ impl Opened {
         let table = details::parse(&bytes);
         let table =
             table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
+        debug!(name, rows = table.rows(), "table read");
         Ok(Some(table))
     }
 

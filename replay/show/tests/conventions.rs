@@ -1,17 +1,22 @@
-//! Conventions that hold for all commands: exit status, output for scripts, closed pipes, the pager.
+//! Conventions that hold for all commands: exit status, output for scripts, closed pipes, diagnostics.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use cubex::{Attribute, Report};
+use details::manifest::{BESIDE, MANIFEST, digest};
 use serde_json::Value;
 use show::output::Surroundings;
 use show::status::Status;
 
+use crate::export::judges::judge;
 use crate::screens::COMMANDS;
 use crate::support::example::{self, Names};
 use crate::support::run;
 
-fn example() -> (tempfile::TempDir, String) {
+/// A report with everything, and its path.
+pub(crate) fn example() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("r.cubex");
     example::write(&path, &Names::default(), |_| {});
@@ -33,6 +38,44 @@ fn every_command_prints_json_with_its_schema_and_csv_with_equally_many_fields() 
         let csv = run(80, &[command, &[&path, "--csv"]].concat()).results;
         assert_eq!(csv.lines().count(), fields.len(), "{command:?}");
     }
+}
+
+#[test]
+fn json_of_every_command_follows_its_schema() {
+    let (directory, path) = example();
+    let log = directory.path().join("log.jsonl");
+    let log = log.to_str().unwrap();
+    assert_eq!(run(80, &["history", "add", log, &path]).status, Status::Done);
+    let mut commands: Vec<Vec<&str>> =
+        COMMANDS.iter().map(|command| [command, &[path.as_str()][..]].concat()).collect();
+    let of_two = ["diff", &path, &path];
+    for more in [&[][..], &["--by", "location"], &["--scaling", "strong"], &["--fail-if", "waiting > +5%"]] {
+        commands.push([&of_two, more].concat());
+    }
+    commands.push(vec!["check", &path, "--fail-if", "waiting > 1%"]);
+    commands.push(vec!["history", "show", log]);
+    commands.push(vec!["explain", "mpi_latesender"]);
+    commands.push(vec!["explain", "--list"]);
+    // Of a report without details less is known.
+    let foreign = directory.path().join("foreign.cubex");
+    example::report(&Names::default()).write(&foreign, &[]);
+    let foreign = foreign.to_str().unwrap();
+    commands.push(vec![foreign]);
+    for command in ["tree", "ranks"] {
+        commands.push(vec![command, foreign]);
+    }
+    commands.push(vec!["diff", foreign, foreign]);
+    commands.push(vec!["check", foreign, "--fail-if", "coverage < 50%", "--missing", "pass"]);
+    let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/replay-show.json")];
+    for (number, command) in commands.iter().enumerate() {
+        let file = directory.path().join(format!("{number}.json"));
+        let printed = run(80, &[command, &["--json"][..]].concat());
+        assert_ne!(printed.status, Status::Failed, "{command:?}: {}", printed.messages);
+        std::fs::write(&file, printed.results).unwrap();
+        files.push(file);
+    }
+    let files: Vec<&Path> = files.iter().map(|file| file.as_path()).collect();
+    judge("data", "jsonschema", "schema.py", &files);
 }
 
 #[test]
@@ -110,11 +153,19 @@ fn report_without_details_says_which_table_is_missing_and_how_to_get_it() {
     assert!(printed.results.contains("because of work on rank 0"), "{}", printed.results);
 }
 
+/// Writes a report without details, but which refers to those beside it with this digest of their manifest.
+fn write_with_details_beside(path: &Path, digest: Option<String>) {
+    let mut report = example::report(&Names::default());
+    report.cube.attributes.extend(digest.map(|digest| Attribute::new(BESIDE, digest)));
+    report.write(path, &[]);
+}
+
 #[test]
 fn details_beside_a_report_are_as_good_as_those_in_it() {
     let (directory, inside) = example();
     let report = directory.path().join("beside.cubex");
-    example::report(&Names::default()).write(&report, &[]);
+    let manifest = Report::open(&inside).unwrap().member(MANIFEST).unwrap().unwrap();
+    write_with_details_beside(&report, Some(digest(&manifest)));
     // An archive with the members; that it is a report, too, does no harm.
     std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
     for command in COMMANDS {
@@ -122,6 +173,32 @@ fn details_beside_a_report_are_as_good_as_those_in_it() {
         let inside = run(80, &[command, &[inside.as_str()][..]].concat());
         assert_eq!((beside.results, beside.messages), (inside.results, inside.messages), "{command:?}");
     }
+}
+
+#[test]
+fn details_beside_another_report_are_never_shown() {
+    let (directory, inside) = example();
+    let report = directory.path().join("beside.cubex");
+    let path = report.to_str().unwrap();
+    std::fs::copy(&inside, directory.path().join("beside.details")).unwrap();
+    write_with_details_beside(&report, None);
+    let time = run(80, &["time", path]);
+    assert_eq!(time.status, Status::Failed);
+    assert!(time.messages.contains("no member replay.json"), "{}", time.messages);
+    assert_eq!(run(80, &["tree", path]).messages, "");
+    write_with_details_beside(&report, Some(digest(b"{}")));
+    let tree = run(80, &["tree", path]);
+    assert_eq!(tree.status, Status::Done);
+    assert!(tree.messages.contains("beside.details: details of another report"), "{}", tree.messages);
+    assert_eq!(run(80, &["time", path]).status, Status::Failed);
+    std::fs::remove_file(directory.path().join("beside.details")).unwrap();
+    let tree = run(80, &["tree", path]);
+    assert_eq!(tree.status, Status::Done);
+    assert!(
+        tree.messages.contains("beside.details") && tree.messages.contains("without details"),
+        "{}",
+        tree.messages
+    );
 }
 
 /// A reader that has gone away.
@@ -160,25 +237,28 @@ fn program_ends_with_the_status_and_writes_to_both_streams() {
 }
 
 #[test]
-fn long_texts_on_a_terminal_go_through_the_pager() {
-    let (directory, path) = example();
-    let pager = directory.path().join("pager");
-    let seen = directory.path().join("seen");
-    std::fs::write(&pager, format!("#!/bin/sh\ncat > '{}'\n", seen.display())).unwrap();
-    std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let variables = [("REPLAY_PAGER", pager.to_str().unwrap()), ("LANG", "C.UTF-8")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let on = |height| Surroundings {
-        terminal: Some((80, height)),
-        variables: std::collections::HashMap::clone(&variables),
+fn diagnostics_are_printed_where_they_are_asked_for_and_wrong_filters_are_refused() {
+    let (_directory, path) = example();
+    let show = |filter: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay-show"));
+        let printed = command.args(["waits", &path]).env("REPLAY_LOG", filter).output().unwrap();
+        (printed.status.code(), printed.stdout, String::from_utf8(printed.stderr).unwrap())
     };
-    let short = crate::support::run_in(&on(100), &["tree", &path]);
-    assert!(!short.results.is_empty() && !seen.exists());
-    let without = crate::support::run_in(&on(3), &["tree", &path, "--no-pager"]);
-    assert!(without.results == short.results && !seen.exists());
-    let long = crate::support::run_in(&on(3), &["tree", &path]);
-    assert_eq!(long.results, "");
-    assert_eq!(std::fs::read_to_string(seen).unwrap(), short.results);
+    let usual = show("");
+    assert_eq!((usual.0, usual.2.as_str()), (Some(0), ""));
+    for filter in ["debug", "show=debug"] {
+        let (status, results, messages) = show(filter);
+        assert_eq!((status, results), (usual.0, usual.1.clone()));
+        for event in
+            ["report opened", "table read name=\"instances\"", "command{name=\"waits\"}: show::cli: close"]
+        {
+            assert!(messages.contains(event), "{filter}: {event} in {messages}");
+        }
+    }
+    assert_eq!(show("replay=debug"), usual);
+    let (status, results, messages) = show("shows=debug");
+    assert_eq!((status, results), (Some(2), Vec::new()));
+    assert!(messages.starts_with("replay-show: REPLAY_LOG is \"shows=debug\", expected "), "{messages}");
 }
 
 #[test]

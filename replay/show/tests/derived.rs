@@ -107,7 +107,14 @@ fn what_is_not_understood_is_not_available_and_never_zero() {
         "\"text\"",
         "metric::time() =~ /(/",
     ];
-    for expression in expressions.map(str::to_owned).into_iter().chain(["(".repeat(1000), "-".repeat(1000)]) {
+    // Half a gigabyte in the lists of a program.
+    let lists: String = (0..64).map(|list| format!("${{a{list}}}[${{i}}] = ${{t}}; ")).collect();
+    let text = "x".repeat(8192);
+    let large = format!(
+        "{{ ${{t}} = \"{text}\"; while (${{i}} < 1000) {{ {lists} ${{i}} = ${{i}} + 1; }}; return 1; }}"
+    );
+    let made = ["(".repeat(1000), "-".repeat(1000), large];
+    for expression in expressions.map(str::to_owned).into_iter().chain(made) {
         let (_directory, path) = report(&[("derived", PrederivedExclusive, &expression, "")]);
         let printed = run(80, &["tree", path.to_str().unwrap(), "-m", "derived", "--min", "0"]);
         assert_eq!(printed.status, Status::Done, "{expression}: {}", printed.messages);

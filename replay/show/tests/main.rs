@@ -8,4 +8,5 @@ mod export;
 mod hostile;
 mod screens;
 mod support;
+mod terminal;
 mod tree;

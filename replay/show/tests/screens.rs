@@ -114,7 +114,7 @@ fn colour_follows_the_environment() {
     example::write(&path, &Names::default(), |_| {});
     let of = |variables: &[(&str, &str)]| {
         let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-        let surroundings = Surroundings { terminal: None, variables: variables.collect() };
+        let surroundings = Surroundings { variables: variables.collect(), ..Surroundings::default() };
         run_in(&surroundings, &[path.to_str().unwrap()]).results.contains('\x1b')
     };
     assert!(!of(&[]));

@@ -1,9 +1,10 @@
 //! What `diff` and `check` do with gates: options, verdicts in the document, files for CI systems, and the exit status.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::sink;
 use crate::compare::reading::Culprit;
 use crate::error::{Error, Result};
 use crate::gates::evaluate::{Outcome, Subject, Verdict, evaluate};
@@ -123,7 +124,8 @@ pub(super) fn judge(
         (&args.openmetrics, openmetrics::text),
     ] {
         if let Some(file) = file {
-            write(file, &text(&report))?;
+            let text = text(&report);
+            sink::file(Some(file), u64::MAX, output, |out| Ok(out.write_all(text.as_bytes())?))?;
         }
     }
     Ok(if verdicts.iter().any(|verdict| report.is_error(verdict)) {
@@ -133,11 +135,6 @@ pub(super) fn judge(
     } else {
         Status::Done
     })
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text)
-        .map_err(|error| Error::new(format!("cannot write the verdicts: {error}")).in_file(path))
 }
 
 /// The verdicts: a line each, then numbers of those that failed.

@@ -12,6 +12,7 @@ pub mod history;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;
+mod sink;
 pub mod time;
 pub mod tree;
 pub mod waits;

@@ -52,6 +52,16 @@ impl Value {
         }
     }
 
+    /// Memory besides the value itself, in words of 8 bytes.
+    fn words(&self) -> u64 {
+        let words = match self {
+            Value::Number(_) => 0,
+            Value::Text(text) => text.len() / 8,
+            Value::Row(row) => row.len(),
+        };
+        words as u64
+    }
+
     fn text(&self) -> Result<String> {
         match self {
             Value::Number(number) => Ok(number.to_string()),
@@ -91,11 +101,25 @@ pub(super) struct Machine<'m> {
     pub(super) voids: Vec<String>,
     /// Variables that were declared as shared.
     pub(super) shared: Vec<String>,
-    /// Steps that may still be taken, so that every program ends.
-    pub(super) steps: u64,
+    /// Steps that may still be taken, so that every program ends, and takes no more memory than they allow.
+    pub(super) steps: &'m mut u64,
 }
 
-impl Machine<'_> {
+/// Steps that an element of a list costs when it is made.
+const ELEMENT: u64 = 16;
+
+impl<'m> Machine<'m> {
+    pub(super) fn new(
+        cube: &'m Cube,
+        cnode: Option<CnodeId>,
+        globals: &'m Variables,
+        operands: &'m mut dyn Operands,
+        steps: &'m mut u64,
+    ) -> Machine<'m> {
+        let (locals, voids, shared) = (Variables::default(), Vec::new(), Vec::new());
+        Machine { cube, cnode, globals, locals, operands, voids, shared, steps }
+    }
+
     /// Runs a program; returns its result, 0 if it has none.
     pub(super) fn run(&mut self, statements: &[Statement]) -> Result<Value> {
         Ok(self.block(statements)?.unwrap_or(Value::Number(0.0)))
@@ -140,8 +164,18 @@ impl Machine<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        self.steps = self.steps.checked_sub(1).ok_or(NotUnderstood)?;
+        self.spend(1)
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<()> {
+        *self.steps = self.steps.checked_sub(steps).ok_or(NotUnderstood)?;
         Ok(())
+    }
+
+    /// A copy of a value costs as many steps as it has words.
+    fn copied(&mut self, value: Value) -> Result<Value> {
+        self.spend(value.words())?;
+        Ok(value)
     }
 
     /// The most elements of a variable: one for each thing that the report has, and some.
@@ -154,10 +188,11 @@ impl Machine<'_> {
         if position >= self.limit() || name.contains("::") {
             return Err(NotUnderstood);
         }
+        let length = self.locals.get(name).map_or(0, Vec::len);
+        let longer = (position + 1).saturating_sub(length);
+        self.spend(ELEMENT * longer as u64)?;
         let list = self.locals.entry(name.to_owned()).or_default();
-        if list.len() <= position {
-            list.resize(position + 1, Value::Number(0.0));
-        }
+        list.resize(length + longer, Value::Number(0.0));
         list[position] = value;
         Ok(())
     }
@@ -181,12 +216,16 @@ impl Machine<'_> {
     fn evaluate(&mut self, expression: &Expression) -> Result<Value> {
         match expression {
             Expression::Number(number) => Ok(Value::Number(*number)),
-            Expression::Text(text) => Ok(Value::Text(text.clone())),
+            Expression::Text(text) => self.copied(Value::Text(text.clone())),
             Expression::Variable(name, position) => {
                 let position = self.position(position.as_deref())?;
-                self.variable(name, position)
+                let value = self.variable(name, position)?;
+                self.copied(value)
             }
-            Expression::Metric(name, flavour) => self.operands.values(name, *flavour),
+            Expression::Metric(name, flavour) => {
+                let value = self.operands.values(name, *flavour)?;
+                self.copied(value)
+            }
             Expression::Sum(terms) => {
                 self.chain(terms, |sum, term, is_less| if is_less { sum - term } else { sum + term })
             }

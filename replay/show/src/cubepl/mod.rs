@@ -28,8 +28,11 @@ pub(crate) struct Programs {
     names: FxHashMap<String, MetricId>,
 }
 
-/// Statements that a program may run at a call path.
+/// Steps that a program may take at a call path: statements, and words of memory that it copies.
 const STEPS: u64 = 1 << 20;
+
+/// Steps more for each location, or, in initialisations, each thing of the report.
+const STEPS_OF_ONE: u64 = 1000;
 
 /// The most metrics that need one another in a chain.
 const CHAIN: usize = 8;
@@ -45,7 +48,7 @@ impl Programs {
         let derived: Vec<_> = derived.collect();
         // An initialisation takes some steps for each thing in the report.
         let things = cube.cnodes.len() + cube.regions.len() + cube.locations.len();
-        let mut steps = STEPS + 1000 * things as u64;
+        let mut steps = STEPS + STEPS_OF_ONE * things as u64;
         let mut is_initialised = true;
         for (_, metric) in &derived {
             let Some(expression) = metric.expression.as_ref().filter(|it| !it.init.trim().is_empty()) else {
@@ -72,20 +75,10 @@ impl Programs {
 
     fn initialise(&mut self, cube: &Cube, text: &str, steps: &mut u64) -> Result<(), NotUnderstood> {
         let program = parse::program(text)?;
-        let mut machine = Machine {
-            cube,
-            cnode: None,
-            globals: &self.globals,
-            locals: Variables::default(),
-            operands: &mut NoOperands,
-            voids: Vec::new(),
-            shared: Vec::new(),
-            steps: *steps,
-        };
-        let run = machine.run(&program);
-        *steps = machine.steps;
+        let mut operands = NoOperands;
+        let mut machine = Machine::new(cube, None, &self.globals, &mut operands, steps);
+        machine.run(&program)?;
         let Machine { mut locals, voids, shared, .. } = machine;
-        run?;
         for name in shared {
             if let Some(list) = locals.remove(&name) {
                 self.globals.insert(name, list);
@@ -154,7 +147,8 @@ impl Programs {
     ) -> Result<Vec<f64>, NotUnderstood> {
         let program = self.programs.get(&metric).ok_or(NotUnderstood)?;
         let mut rows = Rows { names: &self.names, of: operands, known: FxHashMap::default(), column: None };
-        match self.run(cube, program, cnode, &mut rows) {
+        let mut steps = STEPS + STEPS_OF_ONE * cube.locations.len() as u64;
+        match self.run(cube, program, cnode, &mut rows, &mut steps) {
             Ok(Value::Number(number)) => Ok(vec![number]),
             Ok(Value::Row(row)) => Ok(row),
             Ok(Value::Text(_)) => Err(NotUnderstood),
@@ -167,9 +161,10 @@ impl Programs {
                     .max()
                     .filter(|&length| length > 1)
                     .ok_or(NotUnderstood)?;
+                let mut steps = STEPS + STEPS_OF_ONE * length as u64;
                 let columns = (0..length).map(|column| {
                     rows.column = Some(column);
-                    match self.run(cube, program, cnode, &mut rows)? {
+                    match self.run(cube, program, cnode, &mut rows, &mut steps)? {
                         Value::Number(number) => Ok(number),
                         _ => Err(NotUnderstood),
                     }
@@ -198,18 +193,9 @@ impl Programs {
         program: &[Statement],
         cnode: Option<CnodeId>,
         operands: &mut dyn Operands,
+        steps: &mut u64,
     ) -> Result<Value, NotUnderstood> {
-        let mut machine = Machine {
-            cube,
-            cnode,
-            globals: &self.globals,
-            locals: Variables::default(),
-            operands,
-            voids: Vec::new(),
-            shared: Vec::new(),
-            steps: STEPS,
-        };
-        machine.run(program)
+        Machine::new(cube, cnode, &self.globals, operands, steps).run(program)
     }
 }
 

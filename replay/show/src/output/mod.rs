@@ -9,6 +9,7 @@ mod line;
 pub mod names;
 pub mod numbers;
 mod pager;
+mod progress;
 mod screen;
 mod table;
 mod text;
@@ -20,10 +21,12 @@ use clap::Args;
 
 pub use document::{Cell, Column, Document, Part, Shown, Table};
 pub use line::{Line, Span, Style};
+pub use progress::Written;
 pub use screen::{Colour, Screen, Surroundings};
 pub use text::render;
 
 use crate::error::{Error, Result};
+use progress::Progress;
 
 /// How results are printed. These options hold for all commands.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
@@ -81,6 +84,9 @@ pub struct Output<'o> {
     screen: Screen,
     format: Format,
     is_paged: bool,
+    written: Written,
+    /// Shown until there is something to print.
+    progress: Option<Progress>,
 }
 
 impl std::fmt::Debug for Output<'_> {
@@ -106,6 +112,8 @@ impl<'o> Output<'o> {
             OutputArgs { tsv: true, .. } => Format::Tsv,
             _ => Format::Text,
         };
+        let written = Written::default();
+        let progress = surroundings.has_terminal_for_messages.then(|| Progress::on_stderr(written.clone()));
         Output {
             results,
             messages,
@@ -113,6 +121,8 @@ impl<'o> Output<'o> {
             screen: Screen::new(surroundings, args.color, args.ascii),
             format,
             is_paged: !args.no_pager,
+            written,
+            progress,
         }
     }
 
@@ -131,11 +141,17 @@ impl<'o> Output<'o> {
         self.format != Format::Text
     }
 
+    /// Counts bytes of files that a command writes, for the progress.
+    pub fn written(&self) -> Written {
+        self.written.clone()
+    }
+
     /// Prints a document.
     ///
     /// # Errors
     /// If it cannot be written. A reader that has gone away is no error.
     pub fn print(&mut self, document: &Document) -> Result<()> {
+        self.progress = None;
         let text = match self.format {
             Format::Text => render(document, &self.screen),
             Format::Json => data::json(document),
@@ -156,6 +172,7 @@ impl<'o> Output<'o> {
     /// # Errors
     /// If they cannot be written. A reader that has gone away is no error.
     pub fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.progress = None;
         let results = &mut *self.results;
         match write(results).and_then(|()| self.results.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(cannot_write(&error)),
@@ -165,6 +182,7 @@ impl<'o> Output<'o> {
 
     /// Prints a message to the user: `replay-show: MESSAGE`.
     pub fn warn(&mut self, message: impl Display) {
+        self.progress = None;
         let message = names::printable(&message.to_string());
         // There is no other place to report that this fails.
         let _ = writeln!(self.messages, "replay-show: {message}");

@@ -1,6 +1,7 @@
 //! The screen: how wide it is, and whether it has colour and more than ASCII.
 
 use std::collections::HashMap;
+use std::io::IsTerminal;
 
 use clap::ValueEnum;
 
@@ -17,6 +18,8 @@ const LEAST_WIDTH: usize = 20;
 pub struct Surroundings {
     /// Columns and lines of the terminal that standard output is; `None` if it is none.
     pub terminal: Option<(usize, usize)>,
+    /// Whether standard error is a terminal.
+    pub has_terminal_for_messages: bool,
     /// Variables of the environment.
     pub variables: HashMap<String, String>,
 }
@@ -43,7 +46,11 @@ impl Surroundings {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         });
-        Surroundings { terminal, variables: variables.filter(|(name, _)| is_needed(name)).collect() }
+        Surroundings {
+            terminal,
+            has_terminal_for_messages: std::io::stderr().is_terminal(),
+            variables: variables.filter(|(name, _)| is_needed(name)).collect(),
+        }
     }
 
     /// A variable that is set and not empty.
@@ -127,7 +134,7 @@ mod tests {
 
     fn surroundings(terminal: Option<(usize, usize)>, variables: &[(&str, &str)]) -> Surroundings {
         let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-        Surroundings { terminal, variables: variables.collect() }
+        Surroundings { terminal, variables: variables.collect(), ..Surroundings::default() }
     }
 
     fn is_coloured(terminal: bool, variables: &[(&str, &str)]) -> bool {

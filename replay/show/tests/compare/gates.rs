@@ -1,8 +1,11 @@
 //! Gates: both outcomes and status 2 of every form, files, and outputs for CI systems.
 
+use std::path::Path;
+
 use show::status::Status;
 
 use super::{Chain, Reports};
+use crate::export::judges::judge;
 use crate::support::run;
 
 /// The status of `diff` of four against eight ranks, with one gate and options.
@@ -224,4 +227,27 @@ fn verdicts_are_written_for_ci_systems() {
     insta::assert_snapshot!("openmetrics", plain(&reports.text("metrics.txt")));
     let annotations: Vec<&str> = printed.results.lines().filter(|line| line.starts_with("::")).collect();
     insta::assert_snapshot!("github", plain(&annotations.join("\n")));
+}
+
+/// Checks files by the schema of JUnit XML, `junit.xsd`.
+pub(super) fn check_junit(files: &[&Path]) {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/junit.xsd");
+    judge("data", "xmlschema", "junit.py", &[&[schema.as_path()], files].concat());
+}
+
+#[test]
+fn junit_of_every_outcome_follows_its_schema() {
+    let reports = Reports::new();
+    let a = reports.add("a", &Chain::default());
+    let b = reports.add("b", &Chain::of_eight());
+    let (one, two) = (reports.path("one.xml"), reports.path("two.xml"));
+    let gates = ["run > +5%", "waiting > 95%", "missing > 1s"].map(|gate| ["--fail-if", gate]).concat();
+    let arguments = [&["diff", &a, &b], &gates[..], &["--junit", one.to_str().unwrap()]].concat();
+    assert_eq!(run(80, &arguments).status, Status::Failed);
+    let arguments = ["check", &a, "--fail-if", "missing > 1s", "--missing", "pass", "--junit"];
+    assert_eq!(run(80, &[&arguments[..], &[two.to_str().unwrap()]].concat()).status, Status::Done);
+    let outcomes = ["<failure ", "<system-out>", "<error ", "<skipped "];
+    let text = reports.text("one.xml") + &reports.text("two.xml");
+    assert!(outcomes.iter().all(|outcome| text.contains(outcome)), "{text}");
+    check_junit(&[&one, &two]);
 }

@@ -1,9 +1,12 @@
 //! Names that try to be more than names, in every output of a comparison.
 
+use std::path::Path;
+
 use cubex::CnodeId;
 use show::status::Status;
 
 use super::Reports;
+use super::gates::check_junit;
 use crate::support::{Maker, run};
 
 const NAMES: [&str; 19] = [
@@ -89,6 +92,7 @@ fn hostile_names_stay_text_in_every_output() {
             assert!(text.len() < 64 * 1024 && !text.contains(|letter: char| is_control(letter)), "{written}");
         }
     }
+    check_junit(&[Path::new(&junit)]);
     assert_eq!(
         run(80, &["history", "add", &log, &b, "--label", "a=\u{202e}\n::error::"]).status,
         Status::Done

@@ -13,10 +13,15 @@ fn hostile() -> Exported {
 fn pandas_polars_duckdb_and_pyarrow_read_parquet() {
     let exported = plain();
     let out = exported.export("parquet", &[]);
-    judge("data", "pandas, polars, duckdb, pyarrow", "parquet.py", &[&out, "plain".as_ref()]);
+    judge("data", "pandas, polars, duckdb, pyarrow", "parquet.py", &[&out, "main/MPI_Recv".as_ref()]);
     let exported = hostile();
     let out = exported.export("parquet", &[]);
-    judge("data", "pandas, polars, duckdb, pyarrow", "parquet.py", &[&out, "hostile".as_ref()]);
+    judge(
+        "data",
+        "pandas, polars, duckdb, pyarrow",
+        "parquet.py",
+        &[&out, "\u{202e}".as_ref(), "</script>".as_ref()],
+    );
 }
 
 #[test]
@@ -66,6 +71,13 @@ fn extrap_models_runs() {
     let path = exported.path().join("runs.jsonl");
     std::fs::write(&path, lines).unwrap();
     judge("extrap", "extrap", "extrap_models.py", &[&path]);
+}
+
+#[test]
+fn programs_that_know_cubex_files_read_those_with_details() {
+    let exported = plain();
+    judge("hatchet", "hatchet, pycubexr", "hatchet_cubex.py", &[&exported.report]);
+    judge("extrap", "extrap", "extrap_cubex.py", &[&exported.report]);
 }
 
 #[test]

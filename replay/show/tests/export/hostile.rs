@@ -1,9 +1,12 @@
 //! Names that do harm where they are not taken as text: they come out as text in every format, and files stay valid.
 
 use serde_json::Value;
+use show::status::Status;
 
+use super::judges::judge;
 use super::report::{HOSTILE, Names};
 use super::{DIRECTORIES, Exported, FILES};
+use crate::support::run;
 
 /// All names: the hostile ones, an empty one, and a very long one.
 fn all() -> Vec<String> {
@@ -44,6 +47,41 @@ fn every_format_takes_every_name() {
             assert!(!text.contains("\n=") && !text.contains(",="), "no formula: {text}");
         }
     }
+}
+
+#[test]
+fn names_that_are_no_utf_8_become_text() {
+    let exported = Exported::new(&Names::all("b\u{e9}b\u{e9}"));
+    let mut bytes = std::fs::read(&exported.report).unwrap();
+    // The description of the report, as a program in a locale of Latin-1 would write it.
+    let begin = bytes.windows(5).position(|it| it == b"<?xml").unwrap();
+    let mut changed = 0;
+    while let Some(at) = bytes[begin..].windows(2).position(|it| it == "\u{e9}".as_bytes()) {
+        bytes[begin + at..][..2].copy_from_slice(b"\xe9 ");
+        changed += 1;
+    }
+    assert!(changed > 6, "{changed}");
+    std::fs::write(&exported.report, bytes).unwrap();
+    let report = exported.report.to_str().unwrap();
+    for command in [&["tree", report][..], &["ranks", report], &["tree", "--csv", report], &["waits", report]]
+    {
+        let printed = run(80, command);
+        assert_eq!((printed.status, printed.messages.as_str()), (Status::Done, ""), "{command:?}");
+    }
+    assert!(run(80, &["tree", report]).results.contains("b\u{fffd} b"));
+    for format in FILES.into_iter().filter(|format| *format != "perfetto") {
+        exported.text(format, &[]);
+    }
+    let is_text = |folder: &str| {
+        let files = std::fs::read_dir(exported.export(folder, &[])).unwrap();
+        files.into_iter().for_each(|file| drop(std::fs::read_to_string(file.unwrap().path()).unwrap()));
+    };
+    is_text("csv");
+    is_text("paraver");
+    assert!(exported.text("folded", &[]).contains("b\u{fffd} b"));
+    judge("data", "perfetto", "perfetto_trace.py", &[&exported.export("perfetto", &[])]);
+    let tables = exported.export("parquet", &[]);
+    judge("data", "pandas, polars, duckdb, pyarrow", "parquet.py", &[&tables, "b\u{fffd} b".as_ref()]);
 }
 
 impl Exported {

@@ -1,4 +1,4 @@
-//! Programs of others that judge exports, each in an environment of its own: `make judges` installs them below
+//! Programs of others that judge exports and verdicts, each in an environment of its own: `make judges` installs them below
 //! `target/judges-exports`; `REPLAY_EXPORT_JUDGES` names another directory.
 
 use std::path::{Path, PathBuf};

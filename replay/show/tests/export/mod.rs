@@ -2,8 +2,9 @@
 
 mod consumers;
 mod contents;
+mod disk;
 mod hostile;
-mod judges;
+pub(crate) mod judges;
 mod notebook;
 mod report;
 

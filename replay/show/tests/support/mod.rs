@@ -23,7 +23,7 @@ pub(crate) struct Printed {
 pub(crate) fn run(columns: usize, arguments: &[&str]) -> Printed {
     let variables = [("LANG", "C.UTF-8".to_owned()), ("COLUMNS", columns.to_string())];
     let variables = variables.map(|(name, value)| (name.to_owned(), value)).into();
-    run_in(&Surroundings { terminal: None, variables }, arguments)
+    run_in(&Surroundings { variables, ..Surroundings::default() }, arguments)
 }
 
 /// Runs the program in some surroundings.

@@ -57,8 +57,9 @@ pub(super) fn add(
         let number = |value: Option<f64>| {
             value.map_or(Cell::Obstacle("n/a"), |value| Cell::Number(value, it.unit.clone()))
         };
+        let indent = if is_for_scripts { 0 } else { 1 + 2 * it.depth };
         let mut row = vec![
-            Cell::Name(format!("{}{}", " ".repeat(1 + 2 * it.depth), it.title)),
+            Cell::Name(format!("{}{}", " ".repeat(indent), it.title)),
             number(it.medians[0]),
             number(it.medians[1]),
         ];

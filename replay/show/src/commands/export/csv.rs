@@ -2,9 +2,9 @@
 
 use super::Remarks;
 use super::relations::{Cell, Column, Rows, Take, give};
-use super::sink::Folder;
 use super::source::Source;
 use super::text::csv_field;
+use crate::commands::sink::Folder;
 use crate::error::Result;
 
 /// Writes all tables.

@@ -1,7 +1,7 @@
 //! `export`: a report in the formats of other tools, a file or folder here for each.
 //!
 //! A format is a function that gets a `Source` and a writer, and returns remarks: what was left out, and how to get it.
-//! Output has its final name only when it is complete (`sink`). Texts from files are cleaned in `text`.
+//! Output has its final name only when it is complete (`commands/sink.rs`). Texts from files are cleaned in `text`.
 
 mod bmf;
 mod chrome;
@@ -21,7 +21,6 @@ mod parquet;
 mod perfetto;
 mod quantities;
 mod relations;
-mod sink;
 mod source;
 mod speedscope;
 mod text;
@@ -29,9 +28,9 @@ mod text;
 use std::io::Write;
 
 pub use options::{Args, Format};
-use sink::Folder;
 use source::Source;
 
+use crate::commands::sink::{self, Folder};
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::output::Output;
@@ -126,7 +125,7 @@ fn to_folder(
     write: impl FnOnce(&mut Folder) -> Result<Remarks>,
 ) -> Result<()> {
     let path = args.out().ok_or_else(|| Error::new("name a directory with -o"))?;
-    let mut folder = Folder::create(path, extensions, args.limit())?;
+    let mut folder = Folder::create(path, extensions, args.limit(), output.written())?;
     let remarks = write(&mut folder)?;
     folder.finish()?;
     remarks.into_iter().for_each(|remark| output.warn(remark));

@@ -17,8 +17,8 @@ use rustc_hash::FxHashMap;
 
 use super::Remarks;
 use super::relations::{Cell, Column, Kind, Rows, Take, give};
-use super::sink::Folder;
 use super::source::Source;
+use crate::commands::sink::Folder;
 use crate::error::{Error, Result};
 
 /// Rows of a group: what is in memory at a time.

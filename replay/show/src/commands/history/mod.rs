@@ -73,13 +73,18 @@ fn add(args: &AddArgs, output: &mut Output<'_>) -> Result<Status> {
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(&args.log).map_err(cannot)?;
     // An editor or a merge may have left the last line open.
     let mut last = [b'\n'];
-    if file.metadata().map_err(cannot)?.len() > 0 {
+    let length = file.metadata().map_err(cannot)?.len();
+    if length > 0 {
         file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last)).map_err(cannot)?;
     }
     let text = if last == [b'\n'] { text } else { format!("\n{text}") };
     // At once, so that lines of two jobs do not mix.
-    file.write_all(text.as_bytes()).map_err(cannot)?;
-    Ok(Status::Done)
+    let written = file.write_all(text.as_bytes()).map_err(cannot);
+    if written.is_err() {
+        // Half a line would make the log unreadable; if it cannot be removed, the message is the same.
+        let _ = file.set_len(length);
+    }
+    written.map(|()| Status::Done)
 }
 
 /// The lines of a log.

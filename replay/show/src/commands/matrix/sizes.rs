@@ -88,8 +88,8 @@ pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
             Cell::Number(of(row.late_sender), Unit::Seconds),
             Cell::Number(of(row.late_receiver), Unit::Seconds),
             Cell::Integer(row.timed),
-            Cell::Number(of(row.fastest), Unit::Seconds),
-            Cell::Number(of(row.transfer), Unit::Seconds),
+            if row.timed > 0 { Cell::Number(of(row.fastest), Unit::Seconds) } else { Cell::Nothing },
+            if row.timed > 0 { Cell::Number(of(row.transfer), Unit::Seconds) } else { Cell::Nothing },
         ]);
     }
     document.table(data);

@@ -18,6 +18,7 @@ pub fn text(report: &Report<'_>) -> String {
     xml += &format!(
         "  <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"0\">\n"
     );
+    xml += &properties(report);
     for verdict in report.verdicts {
         let name = escaped(&verdict.gate.text);
         xml += &format!("    <testcase classname=\"replay-show\" name=\"{name}\" time=\"0\">\n");
@@ -32,20 +33,28 @@ pub fn text(report: &Report<'_>) -> String {
         } else {
             xml += &format!("      <system-out>{lines}</system-out>\n");
         }
-        let values = ["a", "b"].into_iter().zip(verdict.values);
-        let values: Vec<_> = values.filter_map(|(side, value)| Some((side, value?))).collect();
-        if !values.is_empty() {
-            xml += "      <properties>\n";
-            for (side, value) in values {
-                xml += &format!("        <property name=\"{side}\" value=\"{value}\"/>\n");
-            }
-            let unit = escaped(verdict.unit.name());
-            xml += &format!("        <property name=\"unit\" value=\"{unit}\"/>\n      </properties>\n");
-        }
         xml += "    </testcase>\n";
     }
     xml += "  </testsuite>\n</testsuites>\n";
     xml
+}
+
+/// The values of all gates. Schemas allow properties of a suite only, so each has the gate in its name.
+fn properties(report: &Report<'_>) -> String {
+    let mut xml = String::new();
+    for verdict in report.verdicts {
+        let gate = escaped(&verdict.gate.text);
+        let values = ["a", "b"].into_iter().zip(verdict.values);
+        let mut values: Vec<_> =
+            values.filter_map(|(side, value)| Some((side, value?.to_string()))).collect();
+        if !values.is_empty() {
+            values.push(("unit", escaped(verdict.unit.name())));
+        }
+        for (key, value) in values {
+            xml += &format!("      <property name=\"{gate}: {key}\" value=\"{value}\"/>\n");
+        }
+    }
+    if xml.is_empty() { xml } else { format!("    <properties>\n{xml}    </properties>\n") }
 }
 
 /// A text for XML 1.0, in attributes and between tags.

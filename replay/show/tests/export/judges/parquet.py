@@ -7,7 +7,7 @@ import pandas
 import polars
 import pyarrow.parquet
 
-folder, names = Path(sys.argv[1]), sys.argv[2]
+folder, texts = Path(sys.argv[1]), sys.argv[2:]
 files = sorted(folder.glob("*.parquet"))
 assert {"severities", "metrics", "cnodes", "timeline", "instances", "calls", "summary"} <= {it.stem for it in files}
 for file in files:
@@ -34,7 +34,4 @@ main = time.filter(polars.col("cnode") == 0)
 assert abs(main["inclusive"].sum() - time["value"].sum()) < 1e-9
 instance = polars.read_parquet(folder / "instances.parquet").to_dicts()[0]
 assert instance["ticks"] == 300 and instance["seconds"] == 1.5e-7 and instance["members"] is None, instance
-if names == "plain":
-    assert instance["path"] == "main/MPI_Recv"
-else:
-    assert "\u202e" in instance["path"] and "</script>" in instance["path"], "names are as they are"
+assert all(text in instance["path"] for text in texts), "names are as they are"

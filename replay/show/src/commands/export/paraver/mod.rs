@@ -16,8 +16,8 @@ use std::io::Write;
 
 use super::Remarks;
 use super::events::{Events, from_tables, stretches};
-use super::sink::Folder;
 use super::source::Source;
+use crate::commands::sink::Folder;
 use crate::error::Result;
 
 /// Types of events that are ours: the wait state, the location that is waited for, and whether the critical path is here.

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempDir};
 
-use super::Remarks;
 use crate::error::{Error, Result};
-use crate::output::Output;
+use crate::output::{Output, Written};
 
 /// A writer that counts bytes up to a limit, and remembers why it failed.
 struct Counted<W> {
     inner: W,
     left: u64,
+    written: Written,
     failure: Option<Failure>,
 }
 
@@ -27,8 +27,8 @@ enum Failure {
 }
 
 impl<W: Write> Counted<W> {
-    fn new(inner: W, limit: u64) -> Counted<W> {
-        Counted { inner, left: limit, failure: None }
+    fn new(inner: W, limit: u64, written: Written) -> Counted<W> {
+        Counted { inner, left: limit, written, failure: None }
     }
 
     fn note(&mut self, error: io::Error) -> io::Error {
@@ -45,6 +45,7 @@ impl<W: Write> Write for Counted<W> {
         }
         let written = self.inner.write(bytes).map_err(|error| self.note(error))?;
         self.left -= written as u64;
+        self.written.add(written);
         Ok(written)
     }
 
@@ -72,9 +73,10 @@ fn fill<T>(
     inner: impl Write + Send,
     limit: u64,
     path: &str,
+    written: Written,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T>,
 ) -> Result<(T, u64)> {
-    let mut out = BufWriter::with_capacity(1 << 16, Counted::new(inner, limit));
+    let mut out = BufWriter::with_capacity(1 << 16, Counted::new(inner, limit, written));
     let done = write(&mut out).and_then(|done| Ok(out.flush().map(|()| done)?));
     // What is left in the buffer after a failure must not be written.
     let (counted, _) = out.into_parts();
@@ -88,19 +90,19 @@ fn fill<T>(
 ///
 /// # Errors
 /// If `write` fails, or the file cannot be written.
-pub(super) fn file(
+pub(super) fn file<T: Default>(
     path: Option<&Path>,
     limit: u64,
     output: &mut Output<'_>,
-    write: impl FnOnce(&mut dyn Write) -> Result<Remarks>,
-) -> Result<Remarks> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
     let Some(path) = path else { return to_results(limit, output, write) };
     let name = path.display().to_string();
     let wrong = |error: io::Error| Error::new(format!("{name}: cannot be written ({error})"));
     // A device or a pipe cannot be replaced.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         let device = File::options().write(true).open(path).map_err(wrong)?;
-        return Ok(fill(device, limit, &name, |out| write(out))?.0);
+        return Ok(fill(device, limit, &name, output.written(), |out| write(out))?.0);
     }
     if path.is_dir() {
         return Err(Error::new(format!("{name}: is a directory, expected the name of a file")));
@@ -109,26 +111,26 @@ pub(super) fn file(
     let mode = Permissions::from_mode(0o666);
     let file =
         Builder::new().prefix(".replay-show-").permissions(mode).tempfile_in(&folder).map_err(wrong)?;
-    let (remarks, _) = fill(file.as_file(), limit, &name, |out| write(out))?;
+    let (done, _) = fill(file.as_file(), limit, &name, output.written(), |out| write(out))?;
     file.as_file().sync_all().map_err(wrong)?;
     file.persist(path).map_err(|error| wrong(error.error))?;
     sync_folder(&folder).map_err(wrong)?;
-    Ok(remarks)
+    Ok(done)
 }
 
 /// Writes to standard output. A reader that has gone away is no error.
-fn to_results(
+fn to_results<T: Default>(
     limit: u64,
     output: &mut Output<'_>,
-    write: impl FnOnce(&mut dyn Write) -> Result<Remarks>,
-) -> Result<Remarks> {
-    let mut done = Ok(Remarks::new());
+    write: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let mut done = Ok(T::default());
     output.write(|results| {
-        let mut out = BufWriter::with_capacity(1 << 16, Counted::new(results, limit));
-        done = write(&mut out).and_then(|remarks| Ok(out.flush().map(|()| remarks)?));
+        let mut out = BufWriter::with_capacity(1 << 16, Counted::new(results, limit, Written::default()));
+        done = write(&mut out).and_then(|done| Ok(out.flush().map(|()| done)?));
         let (counted, _) = out.into_parts();
         match counted.failure {
-            Some(Failure::Io(ErrorKind::BrokenPipe, _)) => done = Ok(Remarks::new()),
+            Some(Failure::Io(ErrorKind::BrokenPipe, _)) => done = Ok(T::default()),
             failure => {
                 if let Err(error) = &done {
                     done = Err(explained(failure, "standard output", error.clone()));
@@ -159,6 +161,7 @@ pub(super) struct Folder {
     path: PathBuf,
     temporary: TempDir,
     left: u64,
+    written: Written,
 }
 
 impl Folder {
@@ -166,7 +169,7 @@ impl Folder {
     ///
     /// # Errors
     /// If it cannot be made, or `path` is something else than an export that may be replaced.
-    pub(super) fn create(path: &Path, extensions: &[&str], limit: u64) -> Result<Folder> {
+    pub(super) fn create(path: &Path, extensions: &[&str], limit: u64, written: Written) -> Result<Folder> {
         let name = path.display();
         let wrong = |error: io::Error| Error::new(format!("{name}: cannot be written ({error})"));
         if fs::symlink_metadata(path).is_ok() {
@@ -185,7 +188,7 @@ impl Folder {
         }
         let mode = Permissions::from_mode(0o777);
         let temporary = Builder::new().prefix(".replay-show-").permissions(mode).tempdir_in(folder(path));
-        Ok(Folder { path: path.to_owned(), temporary: temporary.map_err(wrong)?, left: limit })
+        Ok(Folder { path: path.to_owned(), temporary: temporary.map_err(wrong)?, left: limit, written })
     }
 
     /// Makes one of its files.
@@ -203,7 +206,7 @@ impl Folder {
             Error::new(format!("{shown}: cannot be written ({error}); what was there before is unchanged"))
         };
         let file = File::create(&path).map_err(wrong)?;
-        let (done, left) = fill(&file, self.left, &shown, write)?;
+        let (done, left) = fill(&file, self.left, &shown, self.written.clone(), write)?;
         self.left = left;
         file.sync_all().map_err(wrong)?;
         Ok(done)
@@ -242,14 +245,11 @@ mod tests {
     use super::*;
     use crate::output::{OutputArgs, Surroundings};
 
-    fn make(path: &Path, limit: u64, bytes: &[u8]) -> Result<Remarks> {
+    fn make(path: &Path, limit: u64, bytes: &[u8]) -> Result<()> {
         let (mut results, mut messages) = (Vec::new(), Vec::new());
         let mut output =
             Output::new(&OutputArgs::default(), &Surroundings::default(), &mut results, &mut messages);
-        file(Some(path), limit, &mut output, |out| {
-            out.write_all(bytes)?;
-            Ok(Remarks::new())
-        })
+        file(Some(path), limit, &mut output, |out| Ok(out.write_all(bytes)?))
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out");
         let make = |names: &[&str], limit| {
-            let mut folder = Folder::create(&path, &["csv"], limit)?;
+            let mut folder = Folder::create(&path, &["csv"], limit, Written::default())?;
             for name in names {
                 folder.file(&format!("{name}.csv"), |out| Ok(out.write_all(b"12345")?))?;
             }

@@ -12,7 +12,7 @@ use replay::{DetailsPlace, Options, Semantics};
 use skip::{Need, skip};
 
 use crate::interop::python;
-use crate::show::text;
+use crate::show::printed;
 use crate::support::parse::Case;
 use crate::support::{analyze, archive, archives, fresh, golden, name, options, project, run, write};
 
@@ -58,14 +58,14 @@ fn details_of_an_earlier_analysis_are_not_those_of_a_report_without() {
     let report = directory.path().join("r.cubex");
     let waits = |place| {
         analyze_with(&archive("imbalance_chain.4"), &report, place);
-        text(&["waits", report.to_str().unwrap()])
+        printed(&["waits", report.to_str().unwrap()])
     };
-    let inside = waits(DetailsPlace::Inside);
-    assert!(inside.is_some());
-    assert_eq!(waits(DetailsPlace::Beside), inside);
-    assert_eq!(waits(DetailsPlace::Nowhere), None, "those beside it are of another analysis");
+    let inside = waits(DetailsPlace::Inside).unwrap();
+    assert_eq!(waits(DetailsPlace::Beside).unwrap(), inside);
+    let message = waits(DetailsPlace::Nowhere).unwrap_err();
+    assert!(message.contains("no member"), "those beside it are of another analysis: {message}");
     assert!(report.with_extension("details").exists());
-    assert_eq!(waits(DetailsPlace::Inside), inside);
+    assert_eq!(waits(DetailsPlace::Inside).unwrap(), inside);
 }
 
 #[test]

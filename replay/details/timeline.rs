@@ -121,6 +121,8 @@ pub struct Timeline<const N: usize = MOST_CLASSES> {
     /// The classes that may have a sum: a bit for each.
     touched: u32,
     runs: Vec<Run>,
+    /// How many runs to make room for with the first one.
+    room: usize,
 }
 
 /// Runs that most locations of a large trace have room for without growing: of what is walked, and of waits.
@@ -132,12 +134,13 @@ impl<const N: usize> Timeline<N> {
     pub fn new(bins: Bins) -> Timeline<N> {
         let (begin, end) = bins.limits(0);
         const { assert!(N <= 32) };
-        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::new() }
+        let room = RUNS_OF_WAITS;
+        Timeline { bins, bin: 0, begin, end, sums: [0; N], touched: 0, runs: Vec::new(), room }
     }
 
-    /// Makes an empty timeline with room for the runs of a location of a large trace.
-    pub fn with_room(bins: Bins) -> Timeline<N> {
-        Timeline { runs: Vec::with_capacity(RUNS), ..Timeline::new(bins) }
+    /// Makes an empty timeline for what is walked, which has more runs than waits have.
+    pub fn of_walk(bins: Bins) -> Timeline<N> {
+        Timeline { room: RUNS, ..Timeline::new(bins) }
     }
 
     /// Adds ticks of a class that were spent from a time on. Negative ones, of a clock that goes backwards, lie at that time.
@@ -166,9 +169,17 @@ impl<const N: usize> Timeline<N> {
     #[inline(never)]
     fn spend_across(&mut self, class: ClassId, begin: Ticks, ticks: Ticks) {
         match self.across(class, begin, ticks) {
-            Some(run) => self.runs.push(run),
+            Some(run) => self.push(run),
             None => self.add(class, ticks),
         }
+    }
+
+    #[inline]
+    fn push(&mut self, run: Run) {
+        if self.runs.capacity() == 0 {
+            self.runs.reserve(self.room);
+        }
+        self.runs.push(run);
     }
 
     /// Moves the ticks of a wait that begins at a time from one class to another.
@@ -178,10 +189,8 @@ impl<const N: usize> Timeline<N> {
     pub fn wait(&mut self, class: WaitClass, begin: Ticks, ticks: Ticks) {
         match self.across(class.own, begin, ticks) {
             Some(run) => {
-                if self.runs.capacity() == 0 {
-                    self.runs.reserve(RUNS_OF_WAITS);
-                }
-                self.runs.extend([run, Run { class: class.from, ..run.negative() }]);
+                self.push(run);
+                self.push(Run { class: class.from, ..run.negative() });
             }
             None => {
                 self.add(class.own, ticks);
@@ -238,7 +247,7 @@ impl<const N: usize> Timeline<N> {
         for class in classes {
             let ticks = std::mem::take(&mut self.sums[usize::from(class)]);
             if ticks != 0 {
-                self.runs.push(Run::single(self.bin, class, ticks));
+                self.push(Run::single(self.bin, class, ticks));
             }
         }
     }

@@ -32,7 +32,7 @@ pub(super) struct ThreadTimeline {
 
 impl ThreadTimeline {
     pub(super) fn new(bins: Bins) -> ThreadTimeline {
-        ThreadTimeline { rows: Vec::new(), of_classes: Timeline::with_room(bins), regions: Vec::new(), bins }
+        ThreadTimeline { rows: Vec::new(), of_classes: Timeline::of_walk(bins), regions: Vec::new(), bins }
     }
 
     /// Whether the class of a row is known.

@@ -49,7 +49,7 @@ fuzz_target!(|input: &[u8]| {
     sample.restore(&changed);
 });
 
-/// Options of a run; the only place that lists them all.
+/// Options of a run.
 fn options(
     experiment: &Path,
     report: &Path,
@@ -58,17 +58,14 @@ fn options(
     threads: usize,
 ) -> Options {
     Options {
-        io: otf2::Io::Map,
-        experiment: experiment.into(),
         report: Some(report.into()),
         semantics,
         threads,
-        causes: true,
-        memory: None,
         // With several threads half of the runs use the step-by-step solver.
         together: if clock_correction { 0 } else { replay::solvers::TOGETHER },
         clock_correction,
         force: true,
+        ..Options::new(experiment)
     }
 }
 

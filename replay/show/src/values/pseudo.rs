@@ -14,7 +14,7 @@ pub const DELAY: &str = "delay";
 /// The pseudo-metric of a name, if there is one and the report has a part of it.
 pub(super) fn find(cube: &Cube, name: &str) -> Option<Quantity> {
     let (title, parts) = match name {
-        WAITING => ("Waiting", outermost(cube, is_waiting)),
+        WAITING => ("Waiting", waiting(cube)),
         // Replay's reports store it; those of Scalasca have its parts only.
         DELAY => ("Delay costs", outermost(cube, is_delay)),
         _ => return None,
@@ -27,6 +27,11 @@ pub(super) fn find(cube: &Cube, name: &str) -> Option<Quantity> {
         metric: None,
         source: Source::Stored(parts),
     })
+}
+
+/// The metrics that are time waiting for others; none contains another.
+pub(crate) fn waiting(cube: &Cube) -> Vec<MetricId> {
+    outermost(cube, is_waiting)
 }
 
 /// Whether a metric is time waiting for others. Users can do little about waiting in start-up and shutdown.

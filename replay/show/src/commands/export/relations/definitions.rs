@@ -28,7 +28,9 @@ fn some(text: &str) -> Cell<'_> {
 
 fn metrics(source: &Source<'_>, take: &mut dyn Take) -> Result<()> {
     let names = ["name", "title", "unit", "kind", "description"].map(|name| column(name, Text));
-    let columns = [[column("metric", Int32), column("parent", Int32)].as_slice(), &names].concat();
+    let ids = ["metric", "parent"].map(|name| column(name, Int32));
+    let columns = [&ids[..], &names, &[column("waiting", Int32)]].concat();
+    let waiting = crate::values::waiting(source.cube());
     let rows = |row: &mut super::TakeRow<'_>| {
         for (at, metric) in source.cube().metrics.iter().enumerate() {
             let quantity = source.values.of_metric(cubex::MetricId(at));
@@ -44,6 +46,7 @@ fn metrics(source: &Source<'_>, take: &mut dyn Take) -> Result<()> {
                 text(quantity.unit.name()),
                 text(kind),
                 some(&metric.description),
+                number(usize::from(waiting.contains(&cubex::MetricId(at)))),
             ])?;
         }
         Ok(())

@@ -104,12 +104,13 @@ fn failures_have_status_2_and_say_what_to_do() {
     let nothing = directory.path().join("nothing.cubex");
     let text = directory.path().join("text.cubex");
     std::fs::write(&text, "no report").unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&[nothing.to_str().unwrap()], "cannot open"),
         (&[text.to_str().unwrap()], "text.cubex"),
         (&["tree", &path, "-m", "nonsense"], "replay-show tree --metrics"),
         (&["tree", &path, "--path", "a//b"], "expected names joined by /"),
         (&["ranks", &path, "--by", "topology"], "--by process"),
+        (&["ranks", &path, "--path", "nosuch"], "matches no call path"),
         (&["time", &path, "-m", "nonsense"], "compute"),
         (&["waits", &path, "-i", "9"], "the report has 3"),
         (&["matrix", &path, "--comm", "nonsense"], "0 (MPI_COMM_WORLD)"),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::commands::tree;
-use crate::error::{Result, or_obstacle};
+use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
 use crate::paths;
@@ -61,10 +61,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         false => args.metric.clone(),
     };
     let quantities = tree::quantities(&values, &names)?;
-    let selected = match &args.path {
-        Some(glob) => Some(paths::with_those_below(&values, paths::Glob::parse(glob)?.select(&values))),
-        None => None,
-    };
+    let selected = args.path.as_deref().map(|glob| selected(&values, glob)).transpose()?;
     let groups = groups::groups(cube, &args.by)?;
     let mut columns = Vec::new();
     for quantity in quantities {
@@ -84,6 +81,20 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     distribution::add(&columns, &mut document);
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// The call paths that match, with those below.
+///
+/// # Errors
+/// If there are none.
+fn selected(values: &Values<'_>, glob: &str) -> Result<Vec<bool>> {
+    let matching = paths::Glob::parse(glob)?.select(values);
+    if !matching.contains(&true) {
+        return Err(Error::new(format!(
+            "path {glob:?} matches no call path of this report: replay-show tree lists those that it has"
+        )));
+    }
+    Ok(paths::with_those_below(values, matching))
 }
 
 /// A metric with a value for each group, or what is printed in their place.

@@ -171,17 +171,18 @@ fn add_culprits(compared: &Compared<'_, '_>, new: Option<&[Culprit]>, document: 
         document.text(Line::styled(why, Style::Dim).indented(0));
         return;
     };
+    let joined = |culprit: &Culprit| paths::joined(culprit.path.iter().map(String::as_str).collect());
     let list = |culprits: &[Culprit]| -> serde_json::Value {
-        let one = |it: &Culprit| serde_json::json!({"id": it.id, "text": it.text.replace('\u{a0}', " "), "path": it.path, "seconds": it.seconds});
+        let one = |it: &Culprit| serde_json::json!({"id": it.id, "text": it.text.replace('\u{a0}', " "), "path": joined(it), "seconds": it.seconds});
         culprits.iter().map(one).collect()
     };
     document.fact("actions", serde_json::json!({"new": list(new), "gone": list(&gone)}));
     for (word, style, culprits) in [("new", Style::Bad, new), ("gone", Style::Good, &gone)] {
         for culprit in culprits {
-            let path = paths::joined(culprit.path.iter().map(String::as_str).collect());
             let line =
                 Line::styled(format!("culprit {word}: "), style).and(culprit.text.clone(), Style::Plain);
-            document.text(line.and(format!(" ({path}, {})", culprit.id), Style::Dim).indented(1));
+            let place = format!(" ({}, {})", joined(culprit), culprit.id);
+            document.text(line.and(place, Style::Dim).indented(1));
         }
     }
 }

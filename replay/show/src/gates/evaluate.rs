@@ -439,10 +439,7 @@ fn sentence(gate: &Gate, a: Option<f64>, b: f64, unit: &Unit, outcome: Outcome) 
     let mut text = match a.filter(|_| gate.is_of_change()) {
         Some(a) => {
             let change = match gate.limit {
-                Limit::Points(_) => {
-                    let size = numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1);
-                    size.replace('%', "pp")
-                }
+                Limit::Points(_) => numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1),
                 _ => numbers::change(if a == b { 0.0 } else { (b - a) / a.abs() }),
             };
             format!("{} → {} ({change})", number(a), number(b))

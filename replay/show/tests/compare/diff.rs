@@ -153,6 +153,17 @@ fn values_have_the_measure_that_is_asked_for() {
 }
 
 #[test]
+fn differences_of_shares_are_percentage_points() {
+    let (_reports, a, b) = two(&Chain::default(), &Chain::of_eight());
+    let printed = run(160, &["diff", &a, &b, "--unit", "share"]);
+    let calls = printed.results.split("largest changes by call path").nth(1).unwrap();
+    let changes: Vec<&str> = calls.lines().skip(1).take(3).collect();
+    // 0.028 s of 0.2281 s are 12.3 %, and 0.042 s of 0.1681 s are 25.0 %.
+    assert!(changes[0].contains("−12.7\u{a0}pp  comp"), "{calls}");
+    assert!(changes.iter().all(|line| line.contains("\u{a0}pp ") && !line.contains('%')), "{calls}");
+}
+
+#[test]
 fn what_one_side_did_not_measure_is_named_and_never_0() {
     let (_reports, a, b) =
         two(&Chain::default(), &Chain { has_delay: false, culprits: None, ..Chain::default() });

@@ -131,8 +131,7 @@ fn remark(compared: &Compared<'_, '_>, it: &Compare, state: Option<State>) -> St
     }
     if let ([Some(a), Some(b)], true) = (it.shares, it.name == WAITING && compared.measure != Measure::Share)
     {
-        let points =
-            numbers::signed(100.0 * (b - a), &crate::values::Unit::Other("%".into()), 1).replace('%', "pp");
+        let points = numbers::signed(100.0 * (b - a), &crate::values::Unit::Other("%".into()), 1);
         words.push(format!("{} → {} of the run ({points})", numbers::share(a), numbers::share(b)));
     }
     if it.change.is_none() {

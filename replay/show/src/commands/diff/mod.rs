@@ -5,6 +5,7 @@ mod locations;
 mod quantities;
 mod scaling;
 mod sides;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use clap::ValueEnum;
 
 use super::gates;
 use crate::compare::changes::{Compared, Floor};
+use crate::compare::coverage;
 use crate::compare::mapping::Mapping;
 use crate::compare::measure::Measure;
 use crate::compare::reading::Culprit;
@@ -143,6 +145,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     add_culprits(&compared, culprits.as_deref(), &mut document);
     add_trust(&compared, args, &mut document);
     warn_of_matching(&compared, output);
+    trust::warn(&compared, output);
     let subject = Subject { a: Some((&a, &matching)), b: &b, floor: &floor, gates: gates.len() };
     let title = format!("diff {} {}", a.first().label, b.first().label);
     gates::judge(&args.gates, &gates, &subject, culprits.as_deref(), &title, document, output)
@@ -154,7 +157,8 @@ fn add_facts(compared: &Compared<'_, '_>, document: &mut Document) {
         let files: Vec<&str> = side.runs.iter().map(|run| run.label.as_str()).collect();
         let shape = &side.first().shape;
         let side = serde_json::json!({
-            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program
+            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program,
+            "coverage": coverage::least(side)
         });
         document.fact(key, side);
     }

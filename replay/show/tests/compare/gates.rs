@@ -84,6 +84,20 @@ fn waiting_that_was_not_analysed_cannot_be_judged() {
 }
 
 #[test]
+fn check_says_what_its_numbers_are() {
+    let reports = Reports::new();
+    let bare = reports.add("bare", &Chain { culprits: None, ..Chain::default() });
+    let full = reports.add("full", &Chain::default());
+    let form = "metrics of gates: mean per location";
+    let check = |report: &str, gate: &str| run(100, &["check", report, "--fail-if", gate]).results;
+    assert!(check(&full, "waiting > 1%").contains(form));
+    assert!(!check(&full, "findings.wrong > 0").contains(form));
+    let remark = "without details: by metrics alone";
+    assert!(check(&bare, "waiting > 1%").contains(remark));
+    assert!(!check(&full, "waiting > 1%").contains(remark));
+}
+
+#[test]
 fn gates_of_one_side_fail_and_pass() {
     for (fails, passes) in [
         ("waiting > 20%", "waiting > 80%"),

@@ -121,7 +121,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let floor = Floor(args.floor.as_deref().map(parse::amount).transpose()?);
     let (a, b) = sides::files(args)?;
     let opened = sides::open(&a, &b, output)?;
-    let [a, b] = sides::read(args, &opened)?;
+    let [a, b] = sides::read(args, &opened, output)?;
     let rules = Rules {
         map,
         is_strict: args.strict,

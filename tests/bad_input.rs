@@ -354,7 +354,7 @@ fn location_without_events_and_file_is_no_loss_of_data() {
     for options in [&["--threads", "1"], &["--threads", "3"]] {
         let done = analyze([Path::new("--strict"), experiment].into_iter().chain(options.map(Path::new)));
         assert!(done.expect(0).stdout.contains("Findings: none"), "{}", done.stdout);
-        assert!(done.stdout.contains("summed over 1 threads"), "{}", done.stdout);
+        assert!(done.stdout.contains("summed over 1 thread:"), "{}", done.stdout);
     }
     // Events that the definitions announce are lost with their file.
     fs::remove_file(experiment.join("traces/0.evt")).unwrap();

@@ -264,7 +264,12 @@ fn shell_word(text: &str) -> String {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { run, mpi, waiting, not_recorded, .. } = *self;
-        write!(f, "Between MPI_Init and MPI_Finalize, summed over {} threads: {run:.6} s", self.locations)?;
+        let plural = if self.locations == 1 { "" } else { "s" };
+        write!(
+            f,
+            "Between MPI_Init and MPI_Finalize, summed over {} thread{plural}: {run:.6} s",
+            self.locations
+        )?;
         if not_recorded > 0.0 {
             let share = percent(not_recorded, run + not_recorded);
             write!(f, " recorded; {not_recorded:.6} s ({share:.1} %) were not, and nothing is said of them")?;

@@ -1,5 +1,7 @@
 //! Locations: which have processor time, and their names.
 
+use crate::error::{Result, or_obstacle};
+use crate::values::Values;
 use cubex::{Cube, Location, LocationGroup, LocationGroupKind, LocationId, LocationKind};
 
 /// The process of a location.
@@ -19,6 +21,23 @@ pub fn threads(cube: &Cube) -> Vec<bool> {
         location.kind == LocationKind::Thread && group == Some(LocationGroupKind::Process)
     };
     cube.locations.iter().map(is_thread).collect()
+}
+
+/// Locations of which anything was recorded: time, or visits of a call path. Those without have lost their events, or had
+/// none: 0 would be wrong. All of them in a report without these metrics.
+///
+/// # Errors
+/// If values cannot be read.
+pub fn recorded(values: &Values<'_>) -> Result<Vec<bool>> {
+    let count = values.cube().locations.len();
+    let mut is_recorded: Option<Vec<bool>> = None;
+    for name in ["time", "visits"] {
+        let Some(quantity) = values.find(name) else { continue };
+        let Ok(row) = or_obstacle(values.by_location(&quantity, &|_| true))? else { continue };
+        let is_recorded = is_recorded.get_or_insert_with(|| vec![false; count]);
+        is_recorded.iter_mut().zip(row).for_each(|(is_recorded, value)| *is_recorded |= value != 0.0);
+    }
+    Ok(is_recorded.unwrap_or_else(|| vec![true; count]))
 }
 
 /// The number of locations of each process.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use show::output::Surroundings;
 use show::status::Status;
 
+use crate::compare::Chain;
 use crate::export::judges::judge;
 use crate::screens::COMMANDS;
 use crate::support::example::{self, Names};
@@ -66,6 +67,13 @@ fn json_of_every_command_follows_its_schema() {
     }
     commands.push(vec!["diff", foreign, foreign]);
     commands.push(vec!["check", foreign, "--fail-if", "coverage < 50%", "--missing", "pass"]);
+    // Both sides have culprits, and not the same ones.
+    let (here, there) = (directory.path().join("here.cubex"), directory.path().join("there.cubex"));
+    Chain::default().write(&here);
+    Chain { culprits: Some(vec!["MPI_Barrier"]), ..Chain::default() }.write(&there);
+    for by in ["path", "region"] {
+        commands.push(vec!["diff", here.to_str().unwrap(), there.to_str().unwrap(), "--by", by]);
+    }
     let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/replay-show.json")];
     for (number, command) in commands.iter().enumerate() {
         let file = directory.path().join(format!("{number}.json"));
@@ -104,12 +112,13 @@ fn failures_have_status_2_and_say_what_to_do() {
     let nothing = directory.path().join("nothing.cubex");
     let text = directory.path().join("text.cubex");
     std::fs::write(&text, "no report").unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&[nothing.to_str().unwrap()], "cannot open"),
         (&[text.to_str().unwrap()], "text.cubex"),
         (&["tree", &path, "-m", "nonsense"], "replay-show tree --metrics"),
         (&["tree", &path, "--path", "a//b"], "expected names joined by /"),
         (&["ranks", &path, "--by", "topology"], "--by process"),
+        (&["ranks", &path, "--path", "nosuch"], "matches no call path"),
         (&["time", &path, "-m", "nonsense"], "compute"),
         (&["waits", &path, "-i", "9"], "the report has 3"),
         (&["matrix", &path, "--comm", "nonsense"], "0 (MPI_COMM_WORLD)"),

@@ -6,6 +6,7 @@ mod damage;
 mod derived;
 mod export;
 mod hostile;
+mod ranks;
 mod screens;
 mod support;
 mod terminal;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::gates;
 use crate::compare::changes::Floor;
-use crate::compare::reading::Reading;
+use crate::compare::reading::{Base, Reading};
 use crate::compare::side::Side;
 use crate::error::{Error, Result};
 use crate::gates::evaluate::Subject;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let run = side.first();
     let mut document = Document::new("check");
     document.fact("file", run.label.clone());
-    document.text(Line::from(format!("{}: {}", run.label, run.shape)));
+    document.text(Line::from(format!("{}: {}{}", run.label, run.shape, run.base.map_or("", Base::remark))));
     let title = format!("check {}", run.label);
     gates::judge(&args.gates, &gates, &subject, None, &title, document, output)
 }

@@ -9,7 +9,7 @@ use crate::compare::reading::Culprit;
 use crate::error::{Error, Result};
 use crate::gates::evaluate::{Outcome, Subject, Verdict, evaluate};
 use crate::gates::reports::{Report, github, junit, markdown, openmetrics};
-use crate::gates::{self, Gate, parse};
+use crate::gates::{self, Gate, Name, parse};
 use crate::output::{Cell, Column, Document, Format, Line, Output, Style, Table, render};
 use crate::status::Status;
 
@@ -152,6 +152,11 @@ fn add_verdicts(report: &Report<'_>, document: &mut Document) {
         Column::data("unit"),
         Column::data("calls"),
     ];
+    let has_form = |verdict: &Verdict| matches!(verdict.gate.name, Name::Run | Name::Metric(_));
+    if report.verdicts.iter().any(has_form) {
+        let form = "metrics of gates: mean per location, unless a gate names another form";
+        document.text(Line::styled(form, Style::Dim).indented(1));
+    }
     for verdict in report.verdicts {
         let style = match verdict.outcome {
             _ if report.fails(verdict) => Style::Bad,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::coverage;
 use super::matching::{Matching, Pair};
 use super::measure::Measure;
 use super::samples::{Change, State};
@@ -64,10 +65,11 @@ impl Compared<'_, '_> {
     }
 
     /// Changes of some metrics at all call paths where one side has a value, the largest difference first. Metrics that one
-    /// side does not have are left out.
+    /// side does not have are left out, and waiting where one side has analysed too little.
     pub fn by_call(&self, metrics: &[&str]) -> Vec<CallChange> {
         let mut changes = Vec::new();
-        for metric in metrics {
+        let is_covered = self.sides.into_iter().all(coverage::is_enough);
+        for metric in metrics.iter().filter(|metric| is_covered || !coverage::needs_coverage(metric)) {
             let units = self.sides.map(|side| side.unit(metric));
             let [Some(unit), Some(other)] = units else { continue };
             if unit != other {

@@ -5,6 +5,7 @@
 
 pub mod calls;
 pub mod changes;
+pub mod coverage;
 pub mod mapping;
 pub mod matching;
 pub mod measure;

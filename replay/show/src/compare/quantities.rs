@@ -1,6 +1,7 @@
 //! Quantities of a comparison: the run, and what its time went to.
 
 use super::changes::Compared;
+use super::coverage::{self, needs_coverage};
 use super::measure::Measure;
 use super::reading::Reading;
 use super::samples::{Change, median};
@@ -61,7 +62,7 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
         let sum = |run: &Reading<'_>| {
             let mut own = run.classes.iter().filter(|class| class.role == role).peekable();
             match role {
-                "wait" => run.waiting,
+                "wait" => run.waiting.filter(|_| run.coverage != Some(0.0)),
                 // The report has no such time; that it was not measured is said of its metrics.
                 _ if own.peek().is_none() => Some(0.0),
                 _ => Some(own.map(|class| class.seconds).sum()),
@@ -85,8 +86,9 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
                 let seconds = |run: &Reading<'_>| {
                     let class = run.classes.iter().find(|class| class.name == name);
                     // A wait state that was not computed is not one that did not occur.
-                    let is_unknown =
-                        role == "wait" && name.starts_with("mpi_") && !run.metrics.contains_key(&name);
+                    let is_unknown = role == "wait"
+                        && name.starts_with("mpi_")
+                        && (!run.metrics.contains_key(&name) || run.coverage == Some(0.0));
                     class.map(|class| class.seconds).or(if is_unknown { None } else { Some(0.0) })
                 };
                 one(compared, &name, &title, 2, &|run| (seconds(run), most(run, &name)))
@@ -124,8 +126,10 @@ fn one(compared: &Compared<'_, '_>, name: &str, title: &str, depth: usize, sourc
         })
     });
     let shares = compared.sides.map(|side| side.sample(|run| Some(source(run).0? / run.total)));
+    // What was not measured may be the difference.
+    let is_known = !needs_coverage(name) || compared.sides.into_iter().all(coverage::is_enough);
     let change = match &samples {
-        [Some(a), Some(b)] => Some(compared.change(a, b, &Unit::Seconds, 1)),
+        [Some(a), Some(b)] if is_known => Some(compared.change(a, b, &Unit::Seconds, 1)),
         _ => None,
     };
     Compare {

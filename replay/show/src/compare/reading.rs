@@ -2,6 +2,7 @@
 
 use cubex::CnodeId;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::calls::{self, Call};
 use crate::error::{Error, Result, or_obstacle};
@@ -9,6 +10,34 @@ use crate::opened::Opened;
 use crate::overview::{self, ClassTime};
 use crate::values::{Combine, DELAY, Quantity, Unit, Values, WAITING};
 use crate::{paths, places};
+
+/// Where the numbers of a run come from: the two delimit the run by slightly different events, so their times differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Base {
+    /// From the manifest of the details.
+    Details,
+    /// From the metrics alone, of a report without details.
+    Metrics,
+}
+
+impl Base {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Base::Details => "details",
+            Base::Metrics => "metrics alone",
+        }
+    }
+
+    /// What is said of a run on this base; empty if it is the usual one.
+    pub fn remark(self) -> &'static str {
+        match self {
+            Base::Details => "",
+            Base::Metrics => ", without details: by metrics alone",
+        }
+    }
+}
 
 /// What runs of one side must have in common.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -72,6 +101,8 @@ pub struct Reading<'r> {
     pub label: String,
     /// Ranks, threads and program.
     pub shape: Shape,
+    /// Where the numbers come from; `None` of a line of a history that does not say.
+    pub base: Option<Base>,
     /// Number of CPU locations.
     pub locations: f64,
     /// The run's time, summed over locations.
@@ -126,6 +157,7 @@ impl<'r> Reading<'r> {
                 threads: overview::threads(opened),
                 program: overview::program(opened),
             },
+            base: Some(if opened.manifest.is_some() { Base::Details } else { Base::Metrics }),
             locations: times.threads as f64,
             total: times.total,
             length: times.length,
@@ -169,6 +201,7 @@ impl<'r> Reading<'r> {
         Reading {
             label,
             shape,
+            base: None,
             locations,
             total: 0.0,
             length: 0.0,

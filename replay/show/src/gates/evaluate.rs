@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Gate, Limit, Name, Stat};
 use crate::compare::changes::{CallChange, Compared, Floor};
+use crate::compare::coverage;
 use crate::compare::matching::Matching;
 use crate::compare::measure::Measure;
 use crate::compare::reading::{Culprit, Reading};
@@ -145,6 +146,11 @@ pub fn evaluate(gate: &Gate, subject: &Subject<'_, '_>) -> Result<Verdict> {
             (_, true, Some(State::Unclear)) => Outcome::Unclear,
             _ => Outcome::Failed,
         };
+    // What was not analysed can only add to a value of one side that is too large already.
+    let is_certain = outcome == Outcome::Failed && !gate.is_of_change() && gate.operator.is_above();
+    if let Some(why) = too_little_coverage(gate, subject).filter(|_| !is_certain) {
+        return Ok(no_values(gate, why));
+    }
     let message = sentence(gate, a, b, &numbers.unit, outcome);
     let calls = calls(gate, subject, selected.as_ref());
     Ok(Verdict { gate: gate.clone(), outcome, message, values: [a, Some(b)], unit: numbers.unit, calls })
@@ -183,6 +189,19 @@ fn wrong(gate: &Gate, message: &str) -> Error {
 fn no_values(gate: &Gate, message: String) -> Verdict {
     let (gate, outcome, unit) = (gate.clone(), Outcome::Missing, Unit::Count);
     Verdict { gate, outcome, message, values: [None, None], unit, calls: Vec::new() }
+}
+
+/// Why values of waiting are not known; `None` if they are, or the gate asks for others.
+fn too_little_coverage(gate: &Gate, subject: &Subject<'_, '_>) -> Option<String> {
+    let Name::Metric(name) = &gate.name else { return None };
+    if !coverage::needs_coverage(name) {
+        return None;
+    }
+    let a = subject.a.map(|(side, _)| side).filter(|_| gate.is_of_change());
+    let side = [a, Some(subject.b)].into_iter().flatten().find(|side| !coverage::is_enough(side))?;
+    let percent = numbers::percent(coverage::least(side)?);
+    let label = &side.first().label;
+    Some(format!("{label}: {name} is not known, as the analysis covers {percent} of the time in MPI"))
 }
 
 /// The call paths of a gate, with those below; an error if there are none.
@@ -439,10 +458,7 @@ fn sentence(gate: &Gate, a: Option<f64>, b: f64, unit: &Unit, outcome: Outcome) 
     let mut text = match a.filter(|_| gate.is_of_change()) {
         Some(a) => {
             let change = match gate.limit {
-                Limit::Points(_) => {
-                    let size = numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1);
-                    size.replace('%', "pp")
-                }
+                Limit::Points(_) => numbers::signed(100.0 * (b - a), &Unit::Other("%".into()), 1),
                 _ => numbers::change(if a == b { 0.0 } else { (b - a) / a.abs() }),
             };
             format!("{} → {} ({change})", number(a), number(b))

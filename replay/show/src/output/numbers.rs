@@ -65,9 +65,12 @@ pub fn of_unit(value: f64, unit: &Unit, decimals: usize) -> String {
     }
 }
 
-/// A change of a value, with its sign.
+/// A change of a value, with its sign; one of a percentage in percentage points.
 pub fn signed(value: f64, unit: &Unit, decimals: usize) -> String {
-    let size = of_unit(value.abs(), unit, decimals);
+    let mut size = of_unit(value.abs(), unit, decimals);
+    if matches!(unit, Unit::Other(name) if name == "%") {
+        size = size.replace('%', "pp");
+    }
     // A number that is rounded to 0 has no sign.
     match size.contains(|digit| matches!(digit, '1'..='9')) {
         true if value < 0.0 => format!("−{size}"),

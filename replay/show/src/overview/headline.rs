@@ -13,8 +13,8 @@ const IDLE: f64 = 0.20;
 const FILES: f64 = 0.10;
 const COMMUNICATION: f64 = 0.15;
 
-/// The least share of the MPI time that has to be analysed.
-const COVERAGE: f64 = 0.80;
+/// The least share of the MPI time that has to be analysed, so that waiting is known.
+pub const LEAST_COVERAGE: f64 = 0.80;
 
 /// Bytes of a message that is small: sending it takes as long as sending nothing.
 const SMALL: f64 = 1024.0;
@@ -40,7 +40,7 @@ pub fn headline(
         .collect();
     if !losses.is_empty() {
         sentences.push(format!("The trace is incomplete: {}.", losses.join(", ")));
-    } else if let Some(coverage) = coverage.filter(|&coverage| coverage < COVERAGE) {
+    } else if let Some(coverage) = coverage.filter(|&coverage| coverage < LEAST_COVERAGE) {
         let coverage = percent(coverage);
         sentences.push(format!("The analysis is incomplete: it covers {coverage} of the time in MPI."));
     }

@@ -11,7 +11,7 @@ mod run;
 pub use actions::{Action, actions, culprits};
 pub use classes::{ClassTime, classes};
 pub use findings::{Finding, coverage, findings};
-pub use headline::headline;
+pub use headline::{LEAST_COVERAGE, headline};
 pub use run::Run;
 
 use crate::error::Result;

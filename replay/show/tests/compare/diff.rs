@@ -153,6 +153,17 @@ fn values_have_the_measure_that_is_asked_for() {
 }
 
 #[test]
+fn differences_of_shares_are_percentage_points() {
+    let (_reports, a, b) = two(&Chain::default(), &Chain::of_eight());
+    let printed = run(160, &["diff", &a, &b, "--unit", "share"]);
+    let calls = printed.results.split("largest changes by call path").nth(1).unwrap();
+    let changes: Vec<&str> = calls.lines().skip(1).take(3).collect();
+    // 0.028 s of 0.2281 s are 12.3 %, and 0.042 s of 0.1681 s are 25.0 %.
+    assert!(changes[0].contains("−12.7\u{a0}pp  comp"), "{calls}");
+    assert!(changes.iter().all(|line| line.contains("\u{a0}pp ") && !line.contains('%')), "{calls}");
+}
+
+#[test]
 fn what_one_side_did_not_measure_is_named_and_never_0() {
     let (_reports, a, b) =
         two(&Chain::default(), &Chain { has_delay: false, culprits: None, ..Chain::default() });
@@ -165,6 +176,35 @@ fn what_one_side_did_not_measure_is_named_and_never_0() {
     assert!(printed.results.contains("no metric delay"), "{}", printed.results);
     let printed = run(160, &["diff", &a, &b, "--fail-if", "actions.new > 0", "--missing", "pass"]);
     assert_eq!(printed.status, Status::Done);
+}
+
+#[test]
+fn waiting_that_was_not_analysed_is_not_compared() {
+    let unknown = Chain { late: 0.0, barrier: 0.0, coverage: 0.0, ..Chain::default() };
+    let (_reports, a, b) = two(&Chain::default(), &unknown);
+    let printed = run(160, &["diff", &a, &b]);
+    let warning =
+        "the analysis covers 100\u{a0}% of the time in MPI in A, and 0\u{a0}% in B: waiting is not compared";
+    assert!(printed.messages.contains(warning), "{}", printed.messages);
+    assert!(printed.results.contains("too little was analysed"), "{}", printed.results);
+    assert!(!printed.results.contains("mpi_latesender"), "{}", printed.results);
+    let value = json(&["diff", &a, &b]);
+    let rows = value["quantities"].as_array().unwrap();
+    for name in ["waiting", "mpi_latesender", "mpi_barrier_wait"] {
+        let row = rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{value}"));
+        assert_eq!((&row["b"], &row["change"], &row["state"]), (&Value::Null, &Value::Null, &Value::Null));
+    }
+    assert_eq!((&value["a"]["coverage"], &value["b"]["coverage"]), (&1.0.into(), &0.0.into()));
+    assert_eq!(run(160, &["diff", &a, &a]).messages, "", "no warning where all was analysed");
+}
+
+#[test]
+fn data_that_one_side_lost_gives_a_warning() {
+    let (_reports, a, b) = two(&Chain::default(), &Chain { lost: 3, ..Chain::default() });
+    let warning = |one: &str, other: &str| run(100, &["diff", one, other]).messages;
+    assert!(warning(&a, &b).contains("data of B were lost (3 times), and none of A"), "{}", warning(&a, &b));
+    assert!(warning(&b, &a).contains("data of A were lost (3 times), and none of B"));
+    assert_eq!(warning(&b, &b), "");
 }
 
 #[test]

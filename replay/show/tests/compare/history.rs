@@ -65,6 +65,34 @@ fn reports_are_compared_with_the_last_lines() {
 }
 
 #[test]
+fn lines_with_and_without_details_are_never_compared() {
+    let reports = Reports::new();
+    let log = log(&reports, &[0.1; 10]);
+    let bare = reports.add("bare", &Chain { late: 0.12, culprits: None, ..Chain::default() });
+    for _ in 0..3 {
+        assert_eq!(run(100, &["history", "add", &log, &bare]).status, Status::Done);
+    }
+    let printed = run(160, &["history", "show", &log, "-m", "run"]);
+    assert!(!printed.results.contains("changed"), "{}", printed.results);
+    assert!(printed.results.contains("1 thread, without details: by metrics alone"), "{}", printed.results);
+    let value = json(&["history", "show", &log, "-m", "run"]);
+    let lines = value["trends"].as_array().unwrap().iter().map(|row| row["values"].as_array().unwrap().len());
+    assert_eq!(lines.collect::<Vec<_>>(), [10, 3]);
+    let printed = run(160, &["diff", &bare, "--against", &log]);
+    assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+    let left_out = "10 of 13 lines of patterns on 4 ranks of 1 thread are left out: they do not say that their numbers come \
+                    from metrics alone";
+    assert!(printed.messages.contains(left_out), "{}", printed.messages);
+    assert!(printed.results.contains("A: 3 runs"), "{}", printed.results);
+    // A line of before says nothing of it.
+    let old = std::fs::read_to_string(&log).unwrap().replace("\"base\":\"metrics\",", "");
+    std::fs::write(&log, old).unwrap();
+    let printed = run(160, &["diff", &bare, "--against", &log]);
+    assert_eq!(printed.status, Status::Failed, "{}", printed.results);
+    assert!(printed.messages.contains("13 of 13 lines"), "{}", printed.messages);
+}
+
+#[test]
 fn a_line_that_was_left_open_is_ended() {
     let reports = Reports::new();
     let log = log(&reports, &[0.1]);

@@ -28,9 +28,10 @@ pub(crate) struct Chain {
     pub(crate) culprits: Option<Vec<&'static str>>,
     /// Whether delay costs were computed.
     pub(crate) has_delay: bool,
-    /// Share of the MPI time that was analysed, and findings that are wrong.
+    /// Share of the MPI time that was analysed, and findings that are wrong, and of data loss.
     pub(crate) coverage: f64,
     pub(crate) wrong: u64,
+    pub(crate) lost: u64,
 }
 
 impl Default for Chain {
@@ -45,6 +46,7 @@ impl Default for Chain {
             has_delay: true,
             coverage: 1.0,
             wrong: 0,
+            lost: 0,
         }
     }
 }
@@ -123,7 +125,8 @@ impl Chain {
             ..Culprit::default()
         };
         let fate = |fate: &str, share: f64| Coverage { fate: fate.into(), seconds: share };
-        let finding = Finding { class: "wrong".into(), count: self.wrong, ..Finding::default() };
+        let finding = |class: &str, count: u64| Finding { class: class.into(), count, ..Finding::default() };
+        let findings = [finding("wrong", self.wrong), finding("data loss", self.lost)];
         let manifest = Manifest {
             schema: SCHEMA.into(),
             ranks: self.ranks,
@@ -139,7 +142,7 @@ impl Chain {
                 costs: Some(waiting),
                 culprits: self.culprits.iter().flatten().map(culprit).collect(),
                 coverage: vec![fate("analysed", self.coverage), fate("blocking probes", 1.0 - self.coverage)],
-                findings: if self.wrong > 0 { vec![finding] } else { Vec::new() },
+                findings: findings.into_iter().filter(|finding| finding.count > 0).collect(),
                 ..Summary::default()
             },
             ..Manifest::default()

@@ -100,6 +100,17 @@ fn chrome_has_complete_events_flows_and_counters() {
 }
 
 #[test]
+fn chrome_has_the_outer_one_first_of_calls_that_the_window_cuts_alike() {
+    let text = plain().text("chrome", &["--window", "0.0000001-0.0000002", "--ranks", "1"]);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let calls = value["traceEvents"].as_array().unwrap().iter();
+    let calls: Vec<_> = calls.filter(|it| it["ph"] == "X" && it["cat"] != "wait").collect();
+    let names: Vec<_> = calls.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["main", "MPI_Recv"]);
+    assert!(calls.iter().all(|it| it["ts"] == 0.1 && it["dur"] == 0.1), "{text}");
+}
+
+#[test]
 fn json_has_the_tables_with_names_and_seconds() {
     let value: Value = serde_json::from_str(&plain().text("json", &[])).unwrap();
     assert_eq!(value["schema"], "replay-show.export/1");

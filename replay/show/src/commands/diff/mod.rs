@@ -5,6 +5,7 @@ mod locations;
 mod quantities;
 mod scaling;
 mod sides;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use clap::ValueEnum;
 
 use super::gates;
 use crate::compare::changes::{Compared, Floor};
+use crate::compare::coverage;
 use crate::compare::mapping::Mapping;
 use crate::compare::measure::Measure;
 use crate::compare::reading::Culprit;
@@ -119,7 +121,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let floor = Floor(args.floor.as_deref().map(parse::amount).transpose()?);
     let (a, b) = sides::files(args)?;
     let opened = sides::open(&a, &b, output)?;
-    let [a, b] = sides::read(args, &opened)?;
+    let [a, b] = sides::read(args, &opened, output)?;
     let rules = Rules {
         map,
         is_strict: args.strict,
@@ -143,6 +145,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     add_culprits(&compared, culprits.as_deref(), &mut document);
     add_trust(&compared, args, &mut document);
     warn_of_matching(&compared, output);
+    trust::warn(&compared, output);
     let subject = Subject { a: Some((&a, &matching)), b: &b, floor: &floor, gates: gates.len() };
     let title = format!("diff {} {}", a.first().label, b.first().label);
     gates::judge(&args.gates, &gates, &subject, culprits.as_deref(), &title, document, output)
@@ -154,7 +157,8 @@ fn add_facts(compared: &Compared<'_, '_>, document: &mut Document) {
         let files: Vec<&str> = side.runs.iter().map(|run| run.label.as_str()).collect();
         let shape = &side.first().shape;
         let side = serde_json::json!({
-            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program
+            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program,
+            "coverage": coverage::least(side)
         });
         document.fact(key, side);
     }
@@ -171,17 +175,18 @@ fn add_culprits(compared: &Compared<'_, '_>, new: Option<&[Culprit]>, document: 
         document.text(Line::styled(why, Style::Dim).indented(0));
         return;
     };
+    let joined = |culprit: &Culprit| paths::joined(culprit.path.iter().map(String::as_str).collect());
     let list = |culprits: &[Culprit]| -> serde_json::Value {
-        let one = |it: &Culprit| serde_json::json!({"id": it.id, "text": it.text.replace('\u{a0}', " "), "path": it.path, "seconds": it.seconds});
+        let one = |it: &Culprit| serde_json::json!({"id": it.id, "text": it.text.replace('\u{a0}', " "), "path": joined(it), "seconds": it.seconds});
         culprits.iter().map(one).collect()
     };
     document.fact("actions", serde_json::json!({"new": list(new), "gone": list(&gone)}));
     for (word, style, culprits) in [("new", Style::Bad, new), ("gone", Style::Good, &gone)] {
         for culprit in culprits {
-            let path = paths::joined(culprit.path.iter().map(String::as_str).collect());
             let line =
                 Line::styled(format!("culprit {word}: "), style).and(culprit.text.clone(), Style::Plain);
-            document.text(line.and(format!(" ({path}, {})", culprit.id), Style::Dim).indented(1));
+            let place = format!(" ({}, {})", joined(culprit), culprit.id);
+            document.text(line.and(place, Style::Dim).indented(1));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::scaling::Scaling;
 use crate::compare::changes::Compared;
+use crate::compare::coverage;
 use crate::compare::measure::Measure;
 use crate::compare::quantities::{Compare, quantities};
 use crate::compare::samples::State;
@@ -129,14 +130,18 @@ fn remark(compared: &Compared<'_, '_>, it: &Compare, state: Option<State>) -> St
     if state == Some(State::Unclear) {
         words.push("unclear".to_owned());
     }
-    if let ([Some(a), Some(b)], true) = (it.shares, it.name == WAITING && compared.measure != Measure::Share)
-    {
-        let points =
-            numbers::signed(100.0 * (b - a), &crate::values::Unit::Other("%".into()), 1).replace('%', "pp");
+    let has_points = it.name == WAITING && it.change.is_some() && compared.measure != Measure::Share;
+    if let ([Some(a), Some(b)], true) = (it.shares, has_points) {
+        let points = numbers::signed(100.0 * (b - a), &crate::values::Unit::Other("%".into()), 1);
         words.push(format!("{} → {} of the run ({points})", numbers::share(a), numbers::share(b)));
     }
     if it.change.is_none() {
-        words.push("one side did not measure it".to_owned());
+        let is_covered = compared.sides.into_iter().all(coverage::is_enough);
+        let why = match is_covered || !coverage::needs_coverage(&it.name) {
+            true => "one side did not measure it",
+            false => "too little was analysed",
+        };
+        words.push(why.to_owned());
     }
     words.join(", ")
 }

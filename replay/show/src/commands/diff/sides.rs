@@ -64,7 +64,11 @@ pub(super) fn open(a: &[PathBuf], b: &[PathBuf], output: &mut Output<'_>) -> Res
 ///
 /// # Errors
 /// If runs of a side are not alike, or the history has none like B.
-pub(super) fn read<'r>(args: &Args, opened: &'r [Vec<Opened>; 2]) -> Result<[Side<'r>; 2]> {
+pub(super) fn read<'r>(
+    args: &Args,
+    opened: &'r [Vec<Opened>; 2],
+    output: &mut Output<'_>,
+) -> Result<[Side<'r>; 2]> {
     let read = |opened: &'r [Opened]| {
         let runs = opened.iter().map(|opened| Reading::read(opened, args.all)).collect::<Result<Vec<_>>>()?;
         Side::new(runs)
@@ -77,7 +81,7 @@ pub(super) fn read<'r>(args: &Args, opened: &'r [Vec<Opened>; 2]) -> Result<[Sid
             )
             .in_file(log));
         }
-        Some(log) => Side::new(history::last(log, &b.first().shape, args.last)?)?,
+        Some(log) => Side::new(history::last(log, b.first(), args.last, output)?)?,
         None => read(&opened[0])?,
     };
     Ok([a, b])

@@ -26,9 +26,8 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> Result<Remarks>
     for series in counters(source)? {
         counter(source, &series, &mut list)?;
     }
-    let mut open: Vec<Vec<(i64, usize)>> = vec![Vec::new(); events.places.len()];
-    for event in &events.events {
-        add(source, &events, event, &mut open, &mut list)?;
+    for (event, leave) in events.events.iter().zip(leaves(&events)) {
+        add(source, &events, event, leave, &mut list)?;
     }
     list.out.write_all(b"\n]}\n")?;
     Ok(remarks)
@@ -113,23 +112,41 @@ fn counter(source: &Source<'_>, series: &Series, list: &mut List<'_>) -> Result<
     Ok(())
 }
 
+/// For each event that enters a call, when the call ends; `None` for others. Calls are written where they begin: of two
+/// with the same times, viewers take the first for the outer one.
+fn leaves(events: &Events) -> Vec<Option<i64>> {
+    let mut leaves = vec![None; events.events.len()];
+    let mut open: Vec<Vec<usize>> = vec![Vec::new(); events.places.len()];
+    for (at, event) in events.events.iter().enumerate() {
+        match event.what {
+            What::Enter { .. } => open[event.location].push(at),
+            What::Leave => {
+                if let Some(enter) = open[event.location].pop() {
+                    leaves[enter] = Some(event.time);
+                }
+            }
+            _ => {}
+        }
+    }
+    leaves
+}
+
 fn add(
     source: &Source<'_>,
     events: &Events,
     event: &Event,
-    open: &mut [Vec<(i64, usize)>],
+    leave: Option<i64>,
     list: &mut List<'_>,
 ) -> Result<()> {
     let location = event.location;
     let pid = events.places[location].process + 1;
     let (calls, waits) = threads(location);
     match event.what {
-        What::Enter { function } => open[location].push((event.time, function)),
-        What::Leave => {
-            let Some((enter, function)) = open[location].pop() else { return Ok(()) };
+        What::Enter { function } => {
+            let Some(leave) = leave else { return Ok(()) };
             let function = &events.functions[function];
             let (title, category) = (json_string(&name(&function.name)), function.category);
-            let (begin, length) = (time(enter), time(event.time - enter));
+            let (begin, length) = (time(event.time), time(leave - event.time));
             list.push(&format!(
                 "{{\"ph\":\"X\",\"name\":{title},\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{calls},\
                  \"ts\":{begin},\"dur\":{length}}}"
@@ -158,7 +175,7 @@ fn add(
             let within = (event.time - 1).max(wait.begin);
             list.push(&flow("f", "cause", number, (pid, waits), within, ""))?;
         }
-        What::WaitEnd(..) => {}
+        What::Leave | What::WaitEnd(..) => {}
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::calls::Call;
-use crate::compare::reading::{Culprit, FindingCount, MetricSums, Reading, Shape};
+use crate::compare::reading::{Base, Culprit, FindingCount, MetricSums, Reading, Shape};
 use crate::error::{Error, Result};
 use crate::overview::ClassTime;
 use crate::values::Unit;
@@ -31,6 +31,9 @@ pub(super) struct HistoryLine {
     ranks: usize,
     threads: usize,
     program: String,
+    /// Where numbers come from; `None` if the line does not say.
+    #[serde(default)]
+    pub(super) base: Option<Base>,
     /// Number of CPU locations.
     locations: f64,
     /// Summed over locations.
@@ -103,6 +106,7 @@ impl HistoryLine {
             ranks: run.shape.ranks,
             threads: run.shape.threads,
             program: run.shape.program.clone(),
+            base: run.base,
             locations: run.locations,
             run: run.total,
             length: run.length,
@@ -197,6 +201,7 @@ impl HistoryLine {
             }
         }
         let mut run = Reading::of_history(label, shape, self.locations, calls);
+        run.base = self.base;
         (run.total, run.length, run.waiting, run.coverage) =
             (self.run, self.length, self.waiting, self.coverage);
         run.classes = self

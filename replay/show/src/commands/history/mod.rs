@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::compare::reading::{Reading, Shape};
+use crate::compare::reading::{Base, Reading};
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::output::Output;
@@ -107,17 +107,39 @@ fn read(log: &Path) -> Result<Vec<HistoryLine>> {
     lines.map(parse).collect()
 }
 
-/// The last lines of a log that are of this shape, as runs to compare with.
+/// The last lines of a log whose numbers can be compared with those of a run, as runs: of its shape, and on its base.
 ///
 /// # Errors
 /// If the log cannot be read, or has no such line.
-pub(super) fn last(log: &Path, shape: &Shape, count: usize) -> Result<Vec<Reading<'static>>> {
+pub(super) fn last(
+    log: &Path,
+    run: &Reading<'_>,
+    count: usize,
+    output: &mut Output<'_>,
+) -> Result<Vec<Reading<'static>>> {
+    let shape = &run.shape;
     let mut lines = read(log)?;
     lines.retain(|line| line.shape() == *shape);
+    let of_shape = lines.len();
+    lines.retain(|line| line.base == run.base);
+    let left_out = match of_shape - lines.len() {
+        0 => None,
+        count => Some(format!(
+            "{count} of {of_shape} lines of {shape} are left out: they do not say that their numbers come from {}, as those \
+             of {} do",
+            run.base.map_or("anywhere", Base::name),
+            run.label
+        )),
+    };
     if lines.is_empty() {
-        return Err(
-            Error::new(format!("no line of {shape}: 'replay-show history add' appends one")).in_file(log)
-        );
+        let why = left_out.map_or(String::new(), |text| format!("; {text}"));
+        return Err(Error::new(format!(
+            "no line of {shape} to compare with: 'replay-show history add' appends one{why}"
+        ))
+        .in_file(log));
+    }
+    if let Some(text) = left_out {
+        output.warn(format!("{}: {text}", log.display()));
     }
     let first = lines.len().saturating_sub(count.max(1));
     Ok(lines.drain(first..).map(|line| line.into_reading(log)).collect())

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::line::HistoryLine;
+use crate::compare::reading::Base;
 use crate::compare::samples::median;
 use crate::error::{Error, Result};
 use crate::output::{Cell, Column, Document, Line, Output, Screen, Style, Table, numbers};
@@ -43,10 +44,12 @@ pub(super) fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     if lines.is_empty() {
         return Err(Error::new("no lines: 'replay-show history add' appends them").in_file(&args.log));
     }
-    let mut shapes = Vec::new();
+    // Lines of one program on one base: others cannot be compared.
+    let mut kinds = Vec::new();
     for line in &lines {
-        if !shapes.contains(&line.shape()) {
-            shapes.push(line.shape());
+        let kind = (line.shape(), line.base);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
         }
     }
     let mut document = Document::new("history");
@@ -63,8 +66,10 @@ pub(super) fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     ];
     let mut table = Table::new("trends", columns);
     let mut changes = Vec::new();
-    for shape in shapes {
-        let own: Vec<&HistoryLine> = lines.iter().filter(|line| line.shape() == shape).collect();
+    for (shape, base) in kinds {
+        let is_own = |line: &&HistoryLine| line.shape() == shape && line.base == base;
+        let own: Vec<&HistoryLine> = lines.iter().filter(is_own).collect();
+        let shape = format!("{shape}{}", base.map_or(", no word of details", Base::remark));
         let own = &own[own.len().saturating_sub(args.last.max(1))..];
         let names = if args.metric.is_empty() { default_metrics(own) } else { args.metric.clone() };
         for name in names {
@@ -87,7 +92,7 @@ pub(super) fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
             }
             let point = |&(at, before, after): &(usize, f64, f64)| serde_json::json!({"labels": own[known[at].0].labels, "before": before, "after": after});
             table.rows.push(vec![
-                Cell::Name(shape.to_string()),
+                Cell::Name(shape.clone()),
                 Cell::Name(name),
                 Cell::Number(first, unit.clone()),
                 Cell::Number(last, unit),

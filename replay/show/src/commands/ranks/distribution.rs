@@ -42,7 +42,7 @@ pub(super) fn add(columns: &[ColumnOf], document: &mut Document) {
     );
     let mut table = Table::new("distribution", titles);
     let distributions: Vec<_> =
-        columns.iter().map(|column| column.sums.as_deref().ok().and_then(Distribution::of)).collect();
+        columns.iter().map(|column| Distribution::of(&known(column.sums.as_deref().ok()?))).collect();
     let mut add = |name: &str, value: &dyn Fn(&Distribution, &Unit) -> Cell| {
         let mut row = vec![Cell::Words(Line::styled(name, Style::Dim))];
         row.extend(columns.iter().zip(&distributions).map(|(column, distribution)| {
@@ -66,13 +66,18 @@ pub(super) fn add(columns: &[ColumnOf], document: &mut Document) {
     document.gap();
     document.table(table);
     if let Some(ColumnOf { quantity, sums: Ok(sums) }) = columns.first()
-        && sums.len() > 1
+        && known(sums).len() > 1
         && quantity.combine == Combine::Sum
     {
         document.gap();
         document.text(Line::styled(format!("{}: how many have how much", quantity.title), Style::Dim));
-        histogram(sums, &quantity.unit, document);
+        histogram(&known(sums), &quantity.unit, document);
     }
+}
+
+/// The values of groups of which something is known.
+fn known(sums: &[Option<f64>]) -> Vec<f64> {
+    sums.iter().copied().flatten().collect()
 }
 
 fn histogram(values: &[f64], unit: &Unit, document: &mut Document) {

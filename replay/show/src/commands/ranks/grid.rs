@@ -14,13 +14,14 @@ type Place = (usize, usize, f64);
 /// Draws the values of a metric over the two last dimensions, slice by slice.
 pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen, document: &mut Document) {
     let Some(ColumnOf { quantity, sums: Ok(sums) }) = column else { return };
-    let most = sums.iter().copied().fold(0.0, f64::max);
+    let most = sums.iter().flatten().copied().fold(0.0, f64::max);
     if !(most > 0.0 && most.is_finite()) {
         return;
     }
     let decimals = numbers::decimals(most);
     let most_text = numbers::of_unit(most, &quantity.unit, decimals);
-    let legend = format!("{}: 9 is {most_text}, 0 less than a tenth of it, blank: nobody", quantity.title);
+    let legend =
+        format!("{}: 9 is {most_text}, 0 less than a tenth of it, blank: nobody, or unknown", quantity.title);
     document.text(Line::styled(legend, Style::Dim));
     let mut slices: Vec<(&[u64], Vec<Place>)> = Vec::new();
     // One dimension, or a last one with a single place, is drawn as a line.
@@ -29,7 +30,7 @@ pub(super) fn draw(groups: &[Group], column: Option<&ColumnOf>, screen: &Screen,
     };
     let is_column = groups.iter().all(|group| last(group).unwrap_or(0) == 0);
     for (group, &value) in groups.iter().zip(sums) {
-        let Some(position) = &group.position else { continue };
+        let (Some(position), Some(value)) = (&group.position, value) else { continue };
         let (slice, place) = position.split_at(position.len().saturating_sub(2));
         let number = |at: usize| place.get(at).and_then(|&number| usize::try_from(number).ok()).unwrap_or(0);
         let (row, column) = if is_column { (0, number(0)) } else { (number(0), number(1)) };

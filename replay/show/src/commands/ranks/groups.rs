@@ -56,9 +56,15 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The value of the group.
-    pub(super) fn sum(&self, row: &[f64], combine: Combine) -> f64 {
-        self.locations.iter().fold(combine.neutral(), |sum, &at| combine.of(sum, row[at]))
+    /// The value of the group, of its locations that are known; `None` if none is.
+    pub(super) fn sum(&self, row: &[f64], is_known: &[bool], combine: Combine) -> Option<f64> {
+        let known = self.locations.iter().filter(|&&at| is_known[at]);
+        known.map(|&at| row[at]).reduce(|one, other| combine.of(one, other))
+    }
+
+    /// Whether nothing is known of any of its locations.
+    pub(super) fn is_unknown(&self, is_known: &[bool]) -> bool {
+        !self.locations.iter().any(|&at| is_known[at])
     }
 }
 

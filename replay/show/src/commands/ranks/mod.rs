@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::commands::tree;
-use crate::error::{Result, or_obstacle};
+use crate::error::{Error, Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
 use crate::paths;
+use crate::places;
 use crate::status::Status;
 use crate::values::{Quantity, Values};
 use groups::Group;
@@ -61,16 +62,15 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         false => args.metric.clone(),
     };
     let quantities = tree::quantities(&values, &names)?;
-    let selected = match &args.path {
-        Some(glob) => Some(paths::with_those_below(&values, paths::Glob::parse(glob)?.select(&values))),
-        None => None,
-    };
+    let selected = args.path.as_deref().map(|glob| selected(&values, glob)).transpose()?;
     let groups = groups::groups(cube, &args.by)?;
+    let is_known = places::recorded(&values)?;
     let mut columns = Vec::new();
     for quantity in quantities {
         let is_selected = |cnode: cubex::CnodeId| selected.as_ref().is_none_or(|selected| selected[cnode.0]);
         let rows = or_obstacle(values.by_location(&quantity, &is_selected))?;
-        let sums = rows.map(|row| groups.iter().map(|group| group.sum(&row, quantity.combine)).collect());
+        let sums =
+            rows.map(|row| groups.iter().map(|group| group.sum(&row, &is_known, quantity.combine)).collect());
         columns.push(ColumnOf { quantity, sums });
     }
     let mut document = Document::new("ranks");
@@ -81,15 +81,35 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
     add_table(&groups, &columns, top, &mut document);
+    let unknown = groups.iter().filter(|group| group.is_unknown(&is_known)).count();
+    if unknown > 0 {
+        let text = format!("{unknown} of {} without any event: unknown, and left out below", groups.len());
+        document.text(Line::styled(text, Style::Warning));
+    }
     distribution::add(&columns, &mut document);
     output.print(&document)?;
     Ok(Status::Done)
 }
 
+/// The call paths that match, with those below.
+///
+/// # Errors
+/// If there are none.
+fn selected(values: &Values<'_>, glob: &str) -> Result<Vec<bool>> {
+    let matching = paths::Glob::parse(glob)?.select(values);
+    if !matching.contains(&true) {
+        return Err(Error::new(format!(
+            "path {glob:?} matches no call path of this report: replay-show tree lists those that it has"
+        )));
+    }
+    Ok(paths::with_those_below(values, matching))
+}
+
 /// A metric with a value for each group, or what is printed in their place.
 struct ColumnOf {
     quantity: Quantity,
-    sums: std::result::Result<Vec<f64>, &'static str>,
+    /// `None` where nothing is known of a group.
+    sums: std::result::Result<Vec<Option<f64>>, &'static str>,
 }
 
 fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut Document) {
@@ -100,13 +120,18 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
     let mut table = Table::new("rows", titles);
     let mut order: Vec<usize> = (0..groups.len()).collect();
     if let Some(ColumnOf { sums: Ok(sums), .. }) = columns.first() {
-        order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]));
+        // Those that are unknown come last.
+        let size = |at: usize| sums[at].unwrap_or(f64::NEG_INFINITY);
+        order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
     }
     for &at in order.iter().take(top) {
         let group = &groups[at];
         let mut row = vec![Cell::Name(group.name.clone())];
         row.extend(columns.iter().map(|column| match &column.sums {
-            Ok(sums) => Cell::value(sums[at], column.quantity.combine, &column.quantity.unit),
+            Ok(sums) => match sums[at] {
+                Some(value) => Cell::value(value, column.quantity.combine, &column.quantity.unit),
+                None => Cell::Obstacle("unknown"),
+            },
             Err(why) => Cell::Obstacle(why),
         }));
         row.push(Cell::count(at));

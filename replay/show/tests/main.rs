@@ -5,6 +5,7 @@ mod conventions;
 mod damage;
 mod derived;
 mod export;
+mod first;
 mod hostile;
 mod ranks;
 mod screens;

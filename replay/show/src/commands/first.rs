@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use details::manifest::Doubt;
 use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
-use crate::overview::{Action, Overview};
+use crate::overview::{Action, Costs, Overview};
 use crate::paths;
 use crate::status::Status;
-use crate::values::{Unit, Values};
+use crate::values::{Unit, Values, is_waiting};
 
 /// Classes that are named; the rest is one.
 const CLASSES: usize = 8;
@@ -36,7 +37,7 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     for sentence in &overview.headline {
         document.text(Line::styled(sentence.clone(), Style::Strong).indented(2));
     }
-    add_actions(&values, &overview.actions, &mut document);
+    add_actions(&values, &overview, &mut document);
     document.gap();
     add_classes(&overview, &mut document);
     match crate::commands::time::waiting_line(&opened, output.screen(), OVER_TIME.min(output.screen().width))
@@ -68,7 +69,11 @@ fn title(overview: &Overview) -> Line {
         0 | 1 => ranks,
         threads => format!("{ranks} of {threads} threads"),
     });
-    parts.push(numbers::seconds(overview.run.length));
+    let length = numbers::seconds(overview.run.length);
+    parts.push(match overview.run.has_outside {
+        true => format!("{length} (also before MPI_Init and after MPI_Finalize)"),
+        false => length,
+    });
     if let Some(coverage) = overview.coverage {
         parts.push(format!("coverage {}", numbers::percent(coverage)));
     }
@@ -82,18 +87,17 @@ fn title(overview: &Overview) -> Line {
     parts.join(" · ").into()
 }
 
-fn add_actions(values: &Values<'_>, actions: &[Action], document: &mut Document) {
-    if actions.is_empty() {
-        return;
-    }
+fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document) {
+    let Some(costs) = overview.costs.as_ref().filter(|_| !overview.actions.is_empty()) else { return };
+    let wait = if costs.has_idle { "wait or are idle for" } else { "wait" };
     document.gap();
     document.text(Line::styled("Do first", Style::Strong));
-    for (at, action) in actions.iter().enumerate() {
+    for (at, action) in overview.actions.iter().enumerate() {
         let seconds = numbers::seconds(action.seconds);
-        let share = numbers::percent(action.share);
+        let share = numbers::percent(costs.share(action.seconds));
         let line = Line::from(format!("{}\u{a0}", at + 1)).and(action.text.clone(), Style::Plain);
-        document
-            .text(line.and(format!(": others wait {seconds}, {share} of all",), Style::Warning).indented(1));
+        let consequence = format!(": others {wait} {seconds}, {share} of all {}", costs.whole());
+        document.text(line.and(consequence, Style::Warning).indented(1));
         let path = paths::path(values.cube(), action.cnode);
         let place = place(values, action).map_or(String::new(), |place| format!(" ({place})"));
         let evidence = action.evidence.join("; ");
@@ -164,14 +168,16 @@ fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
     if let Some(clocks) = opened.manifest.as_ref().map(|manifest| &manifest.summary.clocks)
         && clocks.error > 0.0
     {
-        let doubtful: f64 = clocks.doubts.iter().map(|doubt| doubt.seconds).sum();
-        let share =
-            overview.run.waiting.filter(|&waiting| waiting > 0.0).map_or(0.0, |waiting| doubtful / waiting);
-        lines.push(format!(
-            "clocks are wrong by {} at least: {} of the waiting may be nothing else",
-            numbers::seconds(clocks.error),
-            numbers::percent(share)
-        ));
+        let error = numbers::seconds(clocks.error);
+        let doubtful = doubtful(&clocks.doubts);
+        let share = overview.run.waiting.filter(|&waiting| waiting > 0.0).map(|waiting| doubtful / waiting);
+        lines.push(match share {
+            Some(share) => format!(
+                "clocks are wrong by {error} at least: {} of the waiting may be nothing else",
+                numbers::percent(share.min(1.0))
+            ),
+            None => format!("clocks are wrong by {error} at least"),
+        });
     }
     if lines.is_empty() {
         return;
@@ -181,6 +187,20 @@ fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
     for line in lines {
         document.text(Line::from(line).indented(1));
     }
+}
+
+/// Doubtful waiting, in seconds: each wait once, although metrics contain those below them.
+fn doubtful(doubts: &[Doubt]) -> f64 {
+    let is_listed = |name: &str| doubts.iter().any(|doubt| doubt.metric == name);
+    let metrics = patterns::metrics();
+    let parent = |name: &str| metrics.iter().find(|metric| metric.id == name)?.parent;
+    let is_inside =
+        |doubt: &Doubt| std::iter::successors(parent(&doubt.metric), |above| parent(above)).any(is_listed);
+    doubts
+        .iter()
+        .filter(|doubt| is_waiting(&doubt.metric) && !is_inside(doubt))
+        .map(|doubt| doubt.seconds)
+        .sum()
 }
 
 /// Where there is more.
@@ -218,7 +238,8 @@ fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document
             "line": region.begin_line,
             "place": action.place,
             "seconds": action.seconds,
-            "share": action.share,
+            "share": overview.costs.as_ref().map(|costs| costs.share(action.seconds)),
+            "share_of": overview.costs.as_ref().map(Costs::whole),
             "evidence": action.evidence,
             "metric": action.pattern,
             "advice": action.advice,
@@ -232,4 +253,27 @@ fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document
         findings.collect::<Value>()
     });
     document.fact("findings", findings);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(metric: &str, seconds: f64) -> Doubt {
+        Doubt { metric: metric.into(), seconds, of: seconds }
+    }
+
+    #[test]
+    fn doubtful_waits_of_nested_metrics_count_once() {
+        let doubts = [
+            doubt("mpi_latesender", 3.0),
+            doubt("mpi_latesender_wo", 2.0),
+            doubt("mpi_lswo_different", 2.0),
+            doubt("mpi_wait_nxn", 1.0),
+        ];
+        assert_eq!(doubtful(&doubts), 4.0);
+        assert_eq!(doubtful(&doubts[1..]), 3.0);
+        // Start-up and shutdown are no waiting of the run.
+        assert_eq!(doubtful(&[doubt("mpi_finalize_wait", 5.0)]), 0.0);
+    }
 }

@@ -1,11 +1,10 @@
 //! What to do first: the places that others wait for.
 
 use cubex::{CnodeId, LocationId};
-use details::manifest::Culprit;
 use patterns::{PATTERNS, Pattern};
 use sha2::{Digest, Sha256};
 
-use super::Run;
+use super::{Costs, Run, culprits};
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::numbers;
@@ -15,7 +14,7 @@ use crate::{paths, places};
 /// The most actions.
 const MOST: usize = 3;
 
-/// The least share of delay costs, of a place that is named; and of the run, that all of them must have.
+/// The least share of a place that is named: of the waiting or the delay costs (see [`Costs`]), and of the run.
 const LEAST: f64 = 0.05;
 const LEAST_OF_RUN: f64 = 0.01;
 
@@ -37,8 +36,6 @@ pub struct Action {
     pub place: String,
     /// Waiting of others, in seconds.
     pub seconds: f64,
-    /// Its share of all waiting that has a cause.
-    pub share: f64,
     /// What shows it, in words.
     pub evidence: Vec<String>,
     /// The pattern of the waiting.
@@ -63,109 +60,101 @@ const KINDS: [(&str, &str, &str); 8] = [
 ///
 /// # Errors
 /// If values cannot be read.
-pub fn actions(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
+pub fn actions(
+    opened: &Opened,
+    values: &Values<'_>,
+    run: &Run,
+    costs: Option<&Costs>,
+) -> Result<Vec<Action>> {
+    let Some(costs) = costs else { return Ok(Vec::new()) };
     let mut actions = match culprits(opened, values) {
         Some(culprits) => culprits,
         None => of_delays(values, run)?,
     };
-    actions.retain(|action| action.share >= LEAST && run.share(action.seconds) >= LEAST_OF_RUN);
+    actions
+        .retain(|action| costs.share(action.seconds) >= LEAST && run.share(action.seconds) >= LEAST_OF_RUN);
     actions.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     actions.truncate(MOST);
     Ok(actions)
 }
 
-/// An action for each culprit of the manifest, those of one call path and kind joined; `None` without a manifest.
-pub fn culprits(opened: &Opened, values: &Values<'_>) -> Option<Vec<Action>> {
-    let summary = &opened.manifest.as_ref()?.summary;
-    let costs = summary.costs.unwrap_or(0.0);
-    let is_there = |culprit: &&Culprit| (culprit.cnode as usize) < values.cube().cnodes.len();
-    let culprits = summary.culprits.iter().filter(is_there);
-    Some(joined(culprits.map(|culprit| of_culprit(values, culprit, costs))))
-}
-
 /// The id of an action.
-fn id(values: &Values<'_>, kind: &str, cnode: CnodeId) -> String {
+pub(super) fn id(values: &Values<'_>, kind: Kind, cnode: CnodeId) -> String {
     let mut hash = Sha256::new();
     for name in paths::names(values.cube(), cnode) {
         hash.update(name.as_bytes());
         hash.update([0]);
     }
     let digits: String = hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{kind}-{digits}")
+    format!("{}-{digits}", kind.name())
 }
 
-/// The kind of an action, and what to do.
-fn verb(is_unexplained: bool, more_work: Option<f64>, place: &str, function: &str) -> (&'static str, String) {
-    match more_work.filter(|&more| more >= EXCESS) {
-        _ if is_unexplained => {
-            ("unexplained", format!("Look into {function} on {place}: time that the trace does not explain"))
+/// What to do about a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// It has more work than others.
+    Balance,
+    /// It ends too late.
+    Earlier,
+    /// A call of MPI that takes its time without being a wait state.
+    Unexplained,
+}
+
+impl Kind {
+    /// The kind of a place, with the excess of its work over the mean as a fraction of it.
+    pub(super) fn of(is_unexplained: bool, more_work: Option<f64>) -> Kind {
+        match more_work {
+            _ if is_unexplained => Kind::Unexplained,
+            Some(more) if more >= EXCESS => Kind::Balance,
+            _ => Kind::Earlier,
         }
-        Some(more) => (
-            "balance",
-            format!("Balance {function}: {place} has {} more work than the mean", numbers::percent(more)),
-        ),
-        None => ("earlier", format!("Let {function} end earlier on {place}")),
+    }
+
+    /// Its name in ids.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Balance => "balance",
+            Kind::Earlier => "earlier",
+            Kind::Unexplained => "unexplained",
+        }
+    }
+
+    /// What to do, with the excess of work if it is that of the whole place.
+    pub(super) fn sentence(self, function: &str, place: &str, more_work: Option<f64>) -> String {
+        match (self, more_work) {
+            (Kind::Balance, Some(more)) => {
+                let (have, more) = (has(place), numbers::percent(more));
+                format!("Balance {function}: {place} {have} {more} more work than the mean")
+            }
+            (Kind::Balance, None) => format!("Balance {function} on {place}"),
+            (Kind::Earlier, _) => format!("Let {function} end earlier on {place}"),
+            // Coverage has a word of its own for long ones: this is all such time, also where nothing is wrong.
+            (Kind::Unexplained, _) => {
+                format!("Look into {function} on {place}: time in MPI that is no wait state")
+            }
+        }
+    }
+
+    /// What helps: the advice of a pattern is about the work before a call of MPI, not about the call.
+    pub(super) fn advice(self, pattern: Option<&str>) -> Option<&'static str> {
+        let pattern = pattern.filter(|_| self != Kind::Unexplained)?;
+        pattern_of(pattern).map(|pattern| pattern.explanation.advice())
     }
 }
 
-fn of_culprit(values: &Values<'_>, culprit: &Culprit, costs: f64) -> Action {
-    let cnode = CnodeId(culprit.cnode as usize);
-    let function = paths::name(values.cube(), cnode);
-    let (kind, text) = verb(culprit.is_unexplained, culprit.more_work, &culprit.place, function);
-    let known = KINDS.iter().find(|(words, _, _)| *words == culprit.kind);
-    let mut evidence = Vec::new();
-    let victims = culprit.victims.as_ref().map_or(String::new(), |part| format!(" {}", part_text(part)));
-    evidence.push(format!("{}{victims}", culprit.kind));
-    if let Some(between) = &culprit.between {
-        evidence.push(part_text(between));
-    }
-    if culprit.is_critical {
-        evidence.push("on the critical path".into());
-    }
-    evidence.extend(culprit.samples.clone());
-    let pattern = known.map(|known| known.2);
-    Action {
-        id: id(values, kind, cnode),
-        kind,
-        text,
-        cnode,
-        place: culprit.place.clone(),
-        seconds: culprit.seconds,
-        share: if costs > 0.0 { culprit.seconds / costs } else { 0.0 },
-        evidence,
-        pattern,
-        advice: pattern.and_then(pattern_of).map(|pattern| pattern.explanation.advice()),
-    }
+/// The verb for a place.
+fn has(place: &str) -> &'static str {
+    let is_several = ["ranks ", "threads ", "processes "].iter().any(|words| place.starts_with(words));
+    if is_several { "have" } else { "has" }
 }
 
-/// A part of costs; with its share where there is much else.
-fn part_text(part: &details::manifest::Part) -> String {
-    if part.share < 0.95 {
-        format!("{} ({})", part.text, numbers::percent(part.share))
-    } else {
-        part.text.clone()
-    }
+/// The metric of the wait state of a kind of waiting in the words of culprits.
+pub(super) fn pattern_of_words(words: &str) -> Option<&'static str> {
+    KINDS.iter().find(|known| known.0 == words).map(|known| known.2)
 }
 
 fn pattern_of(metric: &str) -> Option<&'static Pattern> {
     PATTERNS.iter().find(|pattern| pattern.metric.id == metric)
-}
-
-/// Joins actions of one kind at one call path: the places come after one another.
-fn joined(actions: impl Iterator<Item = Action>) -> Vec<Action> {
-    let mut all: Vec<Action> = Vec::new();
-    for action in actions {
-        match all.iter_mut().find(|before| before.id == action.id) {
-            Some(before) => {
-                before.seconds += action.seconds;
-                before.share += action.share;
-                before.evidence.push(format!("likewise {}", action.place));
-                before.place = format!("{}, {}", before.place, action.place);
-            }
-            None => all.push(action),
-        }
-    }
-    all
 }
 
 /// Actions of a report without manifest: the call path and location with most delay costs, for each call path.
@@ -174,10 +163,8 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
     let Some(delay) = values.find(DELAY) else { return Ok(Vec::new()) };
     let Ok(mut rows) = or_obstacle(values.exclusive(&delay))? else { return Ok(Vec::new()) };
     let mut places: Vec<(CnodeId, f64, usize, f64)> = Vec::new();
-    let mut costs = 0.0;
     while let Some((cnode, row)) = rows.next()? {
         let sum: f64 = row.iter().sum();
-        costs += sum;
         let largest = row.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         if let Some((location, &value)) = largest.filter(|_| run.is_between[cnode.0]) {
             places.push((cnode, sum, location, value));
@@ -198,20 +185,21 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
         let name = places::name(cube, &sizes, LocationId(location));
         let place = if stands_out { name } else { format!("several ranks, most on {name}") };
         let more_work = if stands_out { excess(values, cnode, location)? } else { None };
-        let (kind, text) = verb(false, more_work, &place, function);
+        let region = &cube.regions[cube.cnodes[cnode.0].region.0];
+        let kind = Kind::of(region.paradigm == "mpi", more_work);
+        let text = kind.sentence(function, &place, more_work);
         let seconds = if stands_out { value } else { sum };
         let (words, pattern) = largest_kind(values, cnode)?.unzip();
         actions.push(Action {
             id: id(values, kind, cnode),
-            kind,
+            kind: kind.name(),
             text,
             cnode,
             place,
             seconds,
-            share: if costs > 0.0 { seconds / costs } else { 0.0 },
             evidence: words.map(str::to_owned).into_iter().collect(),
             pattern,
-            advice: pattern.and_then(pattern_of).map(|pattern| pattern.explanation.advice()),
+            advice: kind.advice(pattern),
         });
     }
     Ok(actions)
@@ -248,6 +236,23 @@ fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<(&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_ranks_have_and_one_has() {
+        let text = |place| Kind::Balance.sentence("work", place, Some(0.22)).replace('\u{a0}', " ");
+        assert_eq!(text("rank 3"), "Balance work: rank 3 has 22 % more work than the mean");
+        assert_eq!(text("ranks 1, 5–7"), "Balance work: ranks 1, 5–7 have 22 % more work than the mean");
+        assert_eq!(has("threads 0–1 of rank 0"), "have");
+        assert_eq!(has("rank 0 thread 2"), "has");
+    }
+
+    #[test]
+    fn time_in_mpi_is_no_work_and_gets_no_advice_about_it() {
+        let kind = Kind::of(true, Some(0.5));
+        assert_eq!(kind, Kind::Unexplained);
+        assert_eq!(kind.advice(Some("mpi_latesender")), None);
+        assert!(Kind::of(false, None).advice(Some("mpi_latesender")).is_some());
+    }
 
     #[test]
     fn kinds_are_those_of_patterns_and_metrics() {

@@ -1,8 +1,8 @@
 //! The headline: the first of some rules that holds, in words.
 
-use super::{Action, ClassTime, Finding, Run};
+use super::{Action, ClassTime, Costs, Finding, Run, communication, recorder};
 use crate::error::{Result, or_obstacle};
-use crate::output::numbers::{percent, share};
+use crate::output::numbers::{percent, seconds, share};
 use crate::values::Values;
 use crate::{paths, places};
 
@@ -16,55 +16,56 @@ const COMMUNICATION: f64 = 0.15;
 /// The least share of the MPI time that has to be analysed, so that waiting is known.
 pub const LEAST_COVERAGE: f64 = 0.80;
 
-/// Bytes of a message that is small: sending it takes as long as sending nothing.
-const SMALL: f64 = 1024.0;
+/// The least share of the waiting without a cause that is said.
+const WITHOUT_CAUSE: f64 = 0.05;
+
+/// What is known of a report besides its times.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// Share of the MPI time that was analysed.
+    pub coverage: Option<f64>,
+    /// Findings about the trace.
+    pub findings: &'a [Finding],
+    /// Delay costs of all places.
+    pub costs: Option<&'a Costs>,
+    /// What to do first.
+    pub actions: &'a [Action],
+    /// Where time went.
+    pub classes: &'a [ClassTime],
+}
 
 /// What is wrong: a sentence, or two if the trace is incomplete.
 ///
 /// # Errors
 /// If values cannot be read.
-pub fn headline(
-    values: &Values<'_>,
-    run: &Run,
-    coverage: Option<f64>,
-    findings: Option<&[Finding]>,
-    actions: &[Action],
-    classes: &[ClassTime],
-) -> Result<Vec<String>> {
+pub fn headline(values: &Values<'_>, run: &Run, known: &Known<'_>) -> Result<Vec<String>> {
     let mut sentences = Vec::new();
-    let losses: Vec<&str> = findings
-        .unwrap_or_default()
-        .iter()
-        .filter(|it| it.class == "data loss")
-        .map(|it| it.name.as_str())
-        .collect();
+    let losses = known.findings.iter().filter(|it| it.class == "data loss");
+    let losses: Vec<&str> = losses.map(|it| it.name.as_str()).collect();
     if !losses.is_empty() {
         sentences.push(format!("The trace is incomplete: {}.", losses.join(", ")));
-    } else if let Some(coverage) = coverage.filter(|&coverage| coverage < LEAST_COVERAGE) {
+    } else if let Some(coverage) = known.coverage.filter(|&coverage| coverage < LEAST_COVERAGE) {
         let coverage = percent(coverage);
         sentences.push(format!("The analysis is incomplete: it covers {coverage} of the time in MPI."));
     }
-    sentences.push(rule(values, run, actions, classes)?);
+    sentences.push(rule(values, run, known)?);
     Ok(sentences)
 }
 
 /// The first rule that holds.
-fn rule(values: &Values<'_>, run: &Run, actions: &[Action], classes: &[ClassTime]) -> Result<String> {
+fn rule(values: &Values<'_>, run: &Run, known: &Known<'_>) -> Result<String> {
     if run.total <= 0.0 {
         return Ok("The report has no time of a run.".into());
     }
-    let overhead = run.share(run.sum_of(values, "overhead")?);
-    if overhead > OVERHEAD {
-        return Ok(format!(
-            "The recorder took {} of the time: record less (filter), or give it more memory.",
-            share(overhead)
-        ));
+    let overhead = run.sum_of(values, "overhead")?;
+    if run.share(overhead) > OVERHEAD {
+        return recorder::sentence(values, run, overhead);
     }
     let waiting = run.share(run.waiting.unwrap_or(0.0));
     if waiting >= WAITING {
-        return waiting_sentence(values, run, waiting, actions);
+        return waiting_sentence(values, run, waiting, known);
     }
-    let idle = run.sum_of(values, "omp_idle_threads")? / run.with_idle;
+    let idle = run.share(run.sum_of(values, "omp_idle_threads")?);
     if idle >= IDLE {
         let place = largest(values, run, "omp_idle_threads")?
             .map_or(String::new(), |path| format!(", most in {path}"));
@@ -89,24 +90,37 @@ fn rule(values: &Values<'_>, run: &Run, actions: &[Action], classes: &[ClassTime
     }
     let communication = run.share(of_mpi.max(0.0));
     if communication >= COMMUNICATION {
-        let most = largest_class(values, run, classes)?;
-        return Ok(format!(
-            "Communication itself takes {} of the time, most of it {most}.",
-            share(communication)
-        ));
+        let most = communication::most(values, run, known.classes, of_mpi)?;
+        let most = most.map_or(String::new(), |most| format!(", most of it {most}"));
+        return Ok(format!("MPI takes {} of the time without known waiting{most}.", share(communication)));
     }
     balance_sentence(values, run, waiting + communication)
 }
 
-fn waiting_sentence(values: &Values<'_>, run: &Run, waiting: f64, actions: &[Action]) -> Result<String> {
+fn waiting_sentence(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'_>) -> Result<String> {
+    let mut sentence = waiting_because(values, run, waiting, known)?;
+    let without_cause = known.costs.and_then(Costs::without_cause);
+    if let Some(share) = without_cause.filter(|&share| share >= WITHOUT_CAUSE) {
+        sentence += &format!(" No cause is known for {} of the waiting.", percent(share));
+    }
+    Ok(sentence)
+}
+
+/// How much is waiting, and where it comes from.
+fn waiting_because(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'_>) -> Result<String> {
     let waiting = share(waiting);
-    if let Some(action) = actions.first() {
-        let function = paths::name(values.cube(), action.cnode);
-        let part = percent(action.share);
-        return Ok(format!(
-            "{waiting} of the time is waiting, {part} of it because of {function} on {}.",
-            action.place
-        ));
+    if let (Some(action), Some(costs)) = (known.actions.first(), known.costs) {
+        let place = format!("{} on {}", paths::name(values.cube(), action.cnode), action.place);
+        let part = percent(costs.share(action.seconds));
+        return Ok(match costs.waiting {
+            Some(_) => format!("{waiting} of the time is waiting, {part} of it because of {place}."),
+            None => {
+                let seconds = seconds(action.seconds);
+                format!(
+                    "{waiting} of the time is waiting. The largest delay costs are those of {place}: {seconds}, {part} of all."
+                )
+            }
+        });
     }
     // Without causes: the largest wait state, and where most of it is.
     let mut most: Option<(&str, &str, f64)> = None;
@@ -116,43 +130,22 @@ fn waiting_sentence(values: &Values<'_>, run: &Run, waiting: f64, actions: &[Act
             most = Some((pattern.title, pattern.metric.id, seconds));
         }
     }
-    let Some((title, metric, seconds)) = most else {
+    let Some((title, metric, seconds)) = most.filter(|most| most.2 > 0.0) else {
         return Ok(format!("{waiting} of the time is waiting."));
     };
-    let place = largest(values, run, metric)?.map_or(String::new(), |path| format!(" in {path}"));
-    Ok(format!(
-        "{waiting} of the time is waiting, most of it {title}{place} ({}).",
-        share(run.share(seconds))
-    ))
+    let place = largest(values, run, metric)?.map_or(String::new(), |path| format!(", most in {path}"));
+    let part = share(run.share(seconds));
+    Ok(format!("{waiting} of the time is waiting. The largest wait state is {title} ({part}){place}."))
 }
 
 /// The call path with most of a metric.
-fn largest(values: &Values<'_>, run: &Run, metric: &str) -> Result<Option<String>> {
+pub(super) fn largest(values: &Values<'_>, run: &Run, metric: &str) -> Result<Option<String>> {
     let cube = values.cube();
     let Some(quantity) = values.find(metric) else { return Ok(None) };
     let Ok(totals) = or_obstacle(values.totals(&quantity, &places::threads(cube)))? else { return Ok(None) };
     let between = totals.exclusive.iter().enumerate().filter(|(at, _)| run.is_between[*at]);
     let most = between.max_by(|a, b| a.1.total_cmp(b.1));
     Ok(most.filter(|(_, value)| **value > 0.0).map(|(at, _)| paths::path(cube, cubex::CnodeId(at))))
-}
-
-/// What communication consists of, in words.
-fn largest_class(values: &Values<'_>, run: &Run, classes: &[ClassTime]) -> Result<String> {
-    let of = |name: &str| classes.iter().find(|class| class.name == name).map_or(0.0, |class| class.seconds);
-    let (messages, others) = (of("messages"), of("mpi_other") + of("one_sided"));
-    let collectives = of("collectives") + of("synchronization");
-    if others > messages && others > collectives {
-        return Ok("in calls of MPI that are neither messages nor collectives".into());
-    }
-    if collectives >= messages {
-        return Ok("in collective operations".into());
-    }
-    let (bytes, sends) = (run.sum_of(values, "bytes_sent")?, run.sum_of(values, "comms_send")?);
-    Ok(match sends > 0.0 && bytes / sends < SMALL {
-        true => "in small messages",
-        false => "in messages",
-    }
-    .into())
 }
 
 fn balance_sentence(values: &Values<'_>, run: &Run, both: f64) -> Result<String> {

@@ -4,12 +4,18 @@
 
 mod actions;
 mod classes;
+mod communication;
+mod costs;
+mod culprits;
 mod findings;
 mod headline;
+mod recorder;
 mod run;
 
-pub use actions::{Action, actions, culprits};
+pub use actions::{Action, actions};
 pub use classes::{ClassTime, classes};
+pub use costs::Costs;
+pub use culprits::culprits;
 pub use findings::{Finding, coverage, findings};
 pub use headline::{LEAST_COVERAGE, headline};
 pub use run::Run;
@@ -35,6 +41,8 @@ pub struct Overview {
     pub findings: Option<Vec<Finding>>,
     /// What is wrong, in sentences.
     pub headline: Vec<String>,
+    /// Delay costs of all places; `None` if the report has no root causes.
+    pub costs: Option<Costs>,
     /// What to do first.
     pub actions: Vec<Action>,
     /// Where time went, the most first.
@@ -48,11 +56,19 @@ impl Overview {
     /// If its values cannot be read.
     pub fn new(opened: &Opened, values: &Values<'_>) -> Result<Overview> {
         let run = Run::new(opened, values)?;
-        let actions = actions(opened, values, &run)?;
+        let costs = Costs::new(opened, values, &run)?;
+        let actions = actions(opened, values, &run, costs.as_ref())?;
         let classes = classes(opened, values, &run)?;
         let coverage = coverage(opened);
         let findings = findings(opened);
-        let headline = headline(values, &run, coverage, findings.as_deref(), &actions, &classes)?;
+        let known = headline::Known {
+            coverage,
+            findings: findings.as_deref().unwrap_or_default(),
+            costs: costs.as_ref(),
+            actions: &actions,
+            classes: &classes,
+        };
+        let headline = headline(values, &run, &known)?;
         Ok(Overview {
             program: program(opened),
             ranks: ranks(opened),
@@ -61,6 +77,7 @@ impl Overview {
             coverage,
             findings,
             headline,
+            costs,
             actions,
             classes,
         })

@@ -27,6 +27,8 @@ pub struct Run {
     pub not_recorded: f64,
     /// Number of threads.
     pub threads: usize,
+    /// Whether the times contain what lies before `MPI_Init` and after `MPI_Finalize`: metrics have no times.
+    pub has_outside: bool,
     /// Whether a call path is no start-up or shutdown.
     pub is_between: Vec<bool>,
 }
@@ -53,6 +55,7 @@ impl Run {
                 waiting: Some(summary.waiting),
                 not_recorded: summary.not_recorded,
                 threads: usize::try_from(summary.locations).unwrap_or(threads),
+                has_outside: false,
                 is_between,
             };
             run.with_idle += run.sum_of(values, "omp_idle_threads")?;
@@ -66,6 +69,7 @@ impl Run {
             waiting: None,
             not_recorded: 0.0,
             threads,
+            has_outside: is_between.contains(&false),
             is_between,
         };
         let Some(time) = values.find("time") else { return Ok(run) };
@@ -112,8 +116,10 @@ impl Run {
         Ok(self.sum(values, &quantity)?.unwrap_or(0.0))
     }
 
-    /// A part of the time as a share, from 0 to 1.
+    /// A part of the time of all threads as a share, from 0 to 1. Time of idle threads, and time that was not
+    /// recorded, counts: it is a part of the classes, too, whose shares stand below.
     pub fn share(&self, seconds: f64) -> f64 {
-        if self.total > 0.0 { seconds / self.total } else { 0.0 }
+        let all = self.with_idle + self.not_recorded;
+        if all > 0.0 { seconds / all } else { 0.0 }
     }
 }

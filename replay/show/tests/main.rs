@@ -10,3 +10,4 @@ mod screens;
 mod support;
 mod terminal;
 mod tree;
+mod waits;

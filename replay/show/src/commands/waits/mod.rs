@@ -14,6 +14,7 @@ use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers}
 use crate::status::Status;
 use crate::tables::seconds;
 use crate::tables::waits::{Hop, Instance, chains, instances};
+use crate::tables::windows::Window;
 use crate::values::Unit;
 use crate::{paths, places};
 
@@ -111,7 +112,8 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
             Error::new(format!("no wait number {number}: the report has {}, numbered from 1", waits.len()))
         })?;
         let hops: Vec<&Hop> = hops.iter().filter(|hop| hop.instance + 1 == number).collect();
-        picture::draw(number, wait, &hops, &names, output.screen(), &mut document);
+        let window = window(wait, &opened, output);
+        picture::draw(number, wait, &hops, &window, &names, output.screen(), &mut document);
         document.table(wait_table(&[(number, wait)], &names).data_only());
         document.table(hop_table(&hops, &names).data_only());
         output.print(&document)?;
@@ -146,6 +148,20 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// The events around a wait; without any if the report has none of it, or they are damaged.
+fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
+    let read = |number| {
+        let (Some(windows), Some(calls)) = (opened.table("windows")?, opened.table("window_calls")?) else {
+            return Ok(Window::default());
+        };
+        Window::read(opened.cube(), number, &windows, &calls)
+    };
+    wait.window.map_or(Ok(Window::default()), read).unwrap_or_else(|error: Error| {
+        output.warn(format!("{error}; shown without the events around it"));
+        Window::default()
+    })
 }
 
 fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
@@ -222,20 +238,21 @@ fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, do
     document.text(title.and(place, Style::Plain));
     let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
     let mut cause = (wait.cause_location, wait.cause_cnode);
+    // Of the first cause only: the excess is that over the location of this wait.
+    let origin = wait.origin_cnode.map(|at| format!(" (most in excess: {})", names.function(Some(at))));
+    let mut origin = origin.unwrap_or_default();
     for hop in hops {
         let time = numbers::seconds(names.seconds(hop.ticks));
         let text = format!(
-            "waited for {} in {}, which itself waited {time} in {}",
+            "waited for {} in {}{origin}, which itself waited {time} in {}",
             names.location(cause.0),
             names.function(cause.1),
             names.function(hop.cnode),
         );
         document.text(Line::from(text).indented(3));
+        origin.clear();
         cause = (hop.cause_location, hop.cause_cnode);
     }
-    let origin = wait
-        .origin_cnode
-        .map_or(String::new(), |at| format!("; most in excess: {}", names.function(Some(at))));
     let text = format!("waited for {} in {}{origin}", names.location(cause.0), names.function(cause.1));
     document.text(Line::from(text).indented(3));
 }

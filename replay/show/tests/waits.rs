@@ -95,3 +95,29 @@ fn damaged_windows_leave_the_picture_without_them() {
     assert_eq!(picture.status, Status::Done);
     assert!(picture.messages.contains("without the events around it"), "{}", picture.messages);
 }
+
+#[test]
+fn damaged_tables_are_reported_with_the_file() {
+    let printed = waits(&[], |tables| set(tables, "instances", "cnode", Values::U32(vec![5, 99, 6])));
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("r.cubex: member replay.instances.table: column cnode"), "{printed:?}");
+}
+
+#[test]
+fn details_that_cannot_be_used_are_not_said_to_be_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    example::write(&path, &Names::default(), |members| members[0].1.truncate(100));
+    let printed = run(100, &["waits", path.to_str().unwrap()]);
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("cannot be used"), "{}", printed.messages);
+    assert!(!printed.messages.contains("--details none"), "{}", printed.messages);
+}
+
+#[test]
+fn missing_table_of_a_report_with_details_is_not_blamed_on_an_option() {
+    let printed = waits(&[], |tables| tables.retain(|table| table.name != "instances"));
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("no member replay.instances.table"), "{}", printed.messages);
+    assert!(!printed.messages.contains("--details none"), "{}", printed.messages);
+}

@@ -94,16 +94,15 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let waits = instances(manifest, cube, &table)?;
+    let waits = opened.in_details(instances(manifest, cube, &table))?;
     let names = Names { cube, manifest, sizes: places::sizes(cube) };
-    let hops = match opened.table("chains") {
-        Ok(Some(table)) => chains(cube, waits.len(), &table)?,
-        Ok(None) => Vec::new(),
-        Err(error) => {
-            output.warn(format!("{error}; shown without causes of causes"));
-            Vec::new()
-        }
+    let read = |table: Option<_>| {
+        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, waits.len(), &table)))
     };
+    let hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
+        output.warn(format!("{error}; shown without causes of causes"));
+        Vec::new()
+    });
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
     if let Some(number) = args.instance {
@@ -156,7 +155,7 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
         let (Some(windows), Some(calls)) = (opened.table("windows")?, opened.table("window_calls")?) else {
             return Ok(Window::default());
         };
-        Window::read(opened.cube(), number, &windows, &calls)
+        opened.in_details(Window::read(opened.cube(), number, &windows, &calls))
     };
     wait.window.map_or(Ok(Window::default()), read).unwrap_or_else(|error: Error| {
         output.warn(format!("{error}; shown without the events around it"));

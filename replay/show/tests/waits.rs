@@ -121,3 +121,19 @@ fn missing_table_of_a_report_with_details_is_not_blamed_on_an_option() {
     assert!(printed.messages.contains("no member replay.instances.table"), "{}", printed.messages);
     assert!(!printed.messages.contains("--details none"), "{}", printed.messages);
 }
+
+#[test]
+fn metrics_and_ranks_that_do_not_exist_are_refused_with_those_that_do() {
+    let metric = waits(&["-m", "foo"], |_| {});
+    assert_eq!((metric.status, metric.results.as_str()), (Status::Failed, ""));
+    assert!(metric.messages.contains("foo: the waits of this report are of mpi_barrier_wait, mpi_latesender"));
+    let rank = waits(&["--rank", "9"], |_| {});
+    assert_eq!((rank.status, rank.results.as_str()), (Status::Failed, ""));
+    assert!(rank.messages.contains("no rank 9: this report has ranks 0 to 3"), "{}", rank.messages);
+}
+
+#[test]
+fn rank_without_waits_is_no_error() {
+    let printed = waits(&["--rank", "2"], |_| {});
+    assert_eq!((printed.status, printed.results.as_str()), (Status::Done, "no such waits\n"));
+}

@@ -2,9 +2,10 @@
 
 mod picture;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use cubex::{CnodeId, Cube, LocationId};
+use cubex::{CnodeId, Cube, LocationGroup, LocationGroupKind, LocationId};
 use details::manifest::Manifest;
 use patterns::PATTERNS;
 
@@ -118,6 +119,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         output.print(&document)?;
         return Ok(Status::Done);
     }
+    check(args, &waits, &names)?;
     let is_wanted = |wait: &Instance| {
         let rank = wait.location.and_then(|at| cube.location_groups.get(cube.locations[at].group.0));
         args.metric.as_ref().is_none_or(|metric| names.metric(wait.metric) == metric)
@@ -147,6 +149,30 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// Refuses metrics and ranks that the report does not have. There may be no waits of one that it has.
+fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
+    let Names { cube, manifest, .. } = *names;
+    if let Some(wanted) = args.metric.as_ref()
+        && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
+    {
+        let existing: BTreeSet<&str> = waits.iter().map(|wait| names.metric(wait.metric)).collect();
+        let existing = Vec::from_iter(existing).join(", ");
+        return Err(Error::new(format!(
+            "no wait state {wanted}: the waits of this report are of {existing}"
+        )));
+    }
+    let is_process = |group: &&LocationGroup| group.kind == LocationGroupKind::Process;
+    let ranks: BTreeSet<u64> =
+        cube.location_groups.iter().filter(is_process).map(|group| group.rank).collect();
+    match args.rank.filter(|rank| !ranks.contains(rank)) {
+        Some(rank) => {
+            let (first, last) = (ranks.first().unwrap_or(&0), ranks.last().unwrap_or(&0));
+            Err(Error::new(format!("no rank {rank}: this report has ranks {first} to {last}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The events around a wait; without any if the report has none of it, or they are damaged.

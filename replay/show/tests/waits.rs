@@ -126,7 +126,9 @@ fn missing_table_of_a_report_with_details_is_not_blamed_on_an_option() {
 fn metrics_and_ranks_that_do_not_exist_are_refused_with_those_that_do() {
     let metric = waits(&["-m", "foo"], |_| {});
     assert_eq!((metric.status, metric.results.as_str()), (Status::Failed, ""));
-    assert!(metric.messages.contains("foo: the waits of this report are of mpi_barrier_wait, mpi_latesender"));
+    assert!(
+        metric.messages.contains("foo: the waits of this report are of mpi_barrier_wait, mpi_latesender")
+    );
     let rank = waits(&["--rank", "9"], |_| {});
     assert_eq!((rank.status, rank.results.as_str()), (Status::Failed, ""));
     assert!(rank.messages.contains("no rank 9: this report has ranks 0 to 3"), "{}", rank.messages);

@@ -25,6 +25,8 @@ pub struct Opened {
     pub manifest: Option<Manifest>,
     /// Details beside the report, if it has none itself.
     beside: Option<Members>,
+    /// Whether it refers to details that cannot be used.
+    has_wrong_details: bool,
 }
 
 impl Opened {
@@ -36,10 +38,11 @@ impl Opened {
     pub fn open(path: &Path, output: &mut Output<'_>) -> Result<Opened> {
         let path = report_at(path)?;
         let report = Report::open(&path)?;
-        let mut opened = Opened { path, report, manifest: None, beside: None };
+        let mut opened = Opened { path, report, manifest: None, beside: None, has_wrong_details: false };
         let (metrics, cnodes) = (opened.cube().metrics.len(), opened.cube().cnodes.len());
         debug!(path = %opened.path.display(), metrics, cnodes, locations = opened.cube().locations.len(), "report opened");
         if let Err(error) = opened.open_details() {
+            opened.has_wrong_details = true;
             output.warn(format!("{error}; shown without details (replay-analyze writes them anew)"));
         }
         Ok(opened)
@@ -61,7 +64,7 @@ impl Opened {
         };
         if let Some(bytes) = manifest {
             let manifest = Manifest::parse(&bytes);
-            let wrong = |error| Error::new(format!("member {error}")).in_file(&self.path);
+            let wrong = |error| Error::new(format!("member {error}")).in_file(&self.details_path());
             self.manifest = Some(manifest.map_err(wrong)?);
         }
         Ok(())
@@ -80,6 +83,22 @@ impl Opened {
         self.report.cube()
     }
 
+    /// The file that has the details: the report, or the archive beside it.
+    pub fn details_path(&self) -> PathBuf {
+        match self.beside {
+            Some(_) => self.path.with_extension("details"),
+            None => self.path.clone(),
+        }
+    }
+
+    /// Adds the file that has the details to an error about one of its tables.
+    ///
+    /// # Errors
+    /// Those of the result.
+    pub fn in_details<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.in_file(&self.details_path()))
+    }
+
     /// Reads a table of the details; `None` if the report has none of this name.
     ///
     /// # Errors
@@ -89,7 +108,7 @@ impl Opened {
         let Some(bytes) = self.member(&member)? else { return Ok(None) };
         let table = details::parse(&bytes);
         let table =
-            table.map_err(|error| Error::new(format!("member {member}: {error}")).in_file(&self.path))?;
+            self.in_details(table.map_err(|error| Error::new(format!("member {member}: {error}"))))?;
         debug!(name, rows = table.rows(), "table read");
         Ok(Some(table))
     }
@@ -101,14 +120,20 @@ impl Opened {
     pub fn required_table(&self, name: &str) -> Result<(&Manifest, Table)> {
         match (&self.manifest, self.table(name)?) {
             (Some(manifest), Some(table)) => Ok((manifest, table)),
-            (manifest, _) => {
-                let missing = if manifest.is_none() { MANIFEST.to_owned() } else { member(name) };
-                let path = self.path.display();
-                Err(Error::new(format!(
-                    "{path}: no member {missing}, which this command needs: \
-                     replay-analyze EXPERIMENT writes reports with details, but not with --details none"
-                )))
-            }
+            (None, _) if self.has_wrong_details => Err(Error::new(format!(
+                "{}: this command needs its details, which cannot be used: replay-analyze EXPERIMENT writes them anew",
+                self.path.display()
+            ))),
+            (None, _) => Err(Error::new(format!(
+                "{}: no member {MANIFEST}, which this command needs: \
+                 replay-analyze EXPERIMENT writes reports with details, but not with --details none",
+                self.path.display()
+            ))),
+            (Some(_), None) => Err(Error::new(format!(
+                "{}: no member {}, which this command needs: replay-analyze EXPERIMENT writes the report anew",
+                self.details_path().display(),
+                member(name)
+            ))),
         }
     }
 }

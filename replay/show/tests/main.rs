@@ -12,3 +12,4 @@ mod screens;
 mod support;
 mod terminal;
 mod tree;
+mod waits;

@@ -72,7 +72,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         if output.is_for_scripts() { COLUMNS } else { output.screen().width.saturating_sub(18).max(8) };
     let request =
         Request { classes: &classes, locations: cube.locations.len(), rows: args.rows, columns, from, to };
-    let window = window(manifest, &table, &request)?;
+    let window = opened.in_details(window(manifest, &table, &request))?;
     let mut document = Document::new("time");
     document.fact("file", opened.path.display().to_string());
     document.fact("class", args.class.clone());
@@ -181,7 +181,7 @@ pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> 
     let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
     let locations = opened.cube().locations.len();
     let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
-    let window = window(manifest, &table, &request)?;
+    let window = opened.in_details(window(manifest, &table, &request))?;
     let signs = if screen.is_unicode { "▁▂▃▄▅▆▇█" } else { "_.,:-=+#" };
     let signs: Vec<char> = signs.chars().collect();
     let sign = |share: f64| {

@@ -34,7 +34,7 @@ pub struct Instance {
     pub cause_enter: i64,
     /// See `cause_cnode`.
     pub cause_leave: i64,
-    /// The call path in which the cause did most in excess.
+    /// The call path in which `cause_location` spent most of its time in excess of `location`, since both last synchronised.
     pub origin_cnode: Option<usize>,
     /// Communicator, tag and bytes of the message, or members of the operation; negative if there are none.
     pub communicator: i64,
@@ -44,6 +44,8 @@ pub struct Instance {
     pub bytes: i64,
     /// See `communicator`.
     pub members: i64,
+    /// The window that it lies in.
+    pub window: Option<usize>,
 }
 
 /// A step back from a wait to what caused it.
@@ -87,6 +89,7 @@ pub fn instances(manifest: &Manifest, cube: &Cube, table: &Table) -> Result<Vec<
         (numbers("enter")?, numbers("leave")?, numbers("begin")?, numbers("ticks")?);
     let (cause_enter, cause_leave) = (numbers("cause_enter")?, numbers("cause_leave")?);
     let (all_ticks, communicator) = (numbers("all_ticks")?, numbers("communicator")?);
+    let windows = columns.positions("window", usize::MAX)?;
     let (tag, bytes, members) = (numbers("tag")?, numbers("bytes")?, numbers("members")?);
     let instance = |at: usize| Instance {
         metric: metrics[at],
@@ -106,6 +109,7 @@ pub fn instances(manifest: &Manifest, cube: &Cube, table: &Table) -> Result<Vec<
         tag: tag[at],
         bytes: bytes[at],
         members: members[at],
+        window: windows[at],
     };
     Ok((0..table.rows()).map(instance).collect())
 }

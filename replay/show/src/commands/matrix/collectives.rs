@@ -17,12 +17,12 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
     let wanted = communicator(manifest, comm)?;
     let is_wanted = |number: Option<u32>| wanted.is_none_or(|wanted| number == Some(wanted));
     let cube = opened.cube();
-    let mut rows = collectives(cube, &table)?;
+    let mut rows = opened.in_details(collectives(cube, &table))?;
     rows.retain(|row| is_wanted(row.communicator));
     rows.sort_by_key(|row| std::cmp::Reverse(row.waiting));
     document.table(collective_table(manifest, cube, &rows[..top.min(rows.len())]));
     if let Some(table) = opened.table("last")? {
-        let mut rows = last(cube, ranks(opened), &table)?;
+        let mut rows = opened.in_details(last(cube, ranks(opened), &table))?;
         rows.retain(|row| is_wanted(row.communicator));
         rows.sort_by_key(|row| std::cmp::Reverse(row.caused));
         document.gap();

@@ -23,7 +23,7 @@ pub(super) fn add(
 ) -> Result<()> {
     let (manifest, table) = opened.required_table("matrix")?;
     let wanted = communicator(manifest, args.comm.as_deref())?;
-    let mut pairs = pairs(ranks(opened), &table)?;
+    let mut pairs = opened.in_details(pairs(ranks(opened), &table))?;
     pairs.retain(|pair| wanted.is_none_or(|wanted| pair.communicator == Some(wanted)));
     pairs.sort_by_key(|pair| std::cmp::Reverse(value(pair, args.metric)));
     draw(&pairs, args.metric, ranks(opened), screen, document);

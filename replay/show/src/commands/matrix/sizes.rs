@@ -13,7 +13,7 @@ use crate::values::Unit;
 pub(super) fn add(opened: &Opened, document: &mut Document) -> Result<()> {
     let (manifest, table) = opened.required_table("sizes")?;
     let cube = opened.cube();
-    let rows = sizes(cube, &table)?;
+    let rows = opened.in_details(sizes(cube, &table))?;
     let mut sums: Vec<Size> = Vec::new();
     for row in &rows {
         let at = match sums.iter().position(|sum| sum.class == row.class) {

@@ -2,9 +2,10 @@
 
 mod picture;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use cubex::{CnodeId, Cube, LocationId};
+use cubex::{CnodeId, Cube, LocationGroup, LocationGroupKind, LocationId};
 use details::manifest::Manifest;
 use patterns::PATTERNS;
 
@@ -14,6 +15,7 @@ use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers}
 use crate::status::Status;
 use crate::tables::seconds;
 use crate::tables::waits::{Hop, Instance, chains, instances};
+use crate::tables::windows::Window;
 use crate::values::Unit;
 use crate::{paths, places};
 
@@ -93,16 +95,15 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let waits = instances(manifest, cube, &table)?;
+    let waits = opened.in_details(instances(manifest, cube, &table))?;
     let names = Names { cube, manifest, sizes: places::sizes(cube) };
-    let hops = match opened.table("chains") {
-        Ok(Some(table)) => chains(cube, waits.len(), &table)?,
-        Ok(None) => Vec::new(),
-        Err(error) => {
-            output.warn(format!("{error}; shown without causes of causes"));
-            Vec::new()
-        }
+    let read = |table: Option<_>| {
+        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, waits.len(), &table)))
     };
+    let hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
+        output.warn(format!("{error}; shown without causes of causes"));
+        Vec::new()
+    });
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
     if let Some(number) = args.instance {
@@ -111,12 +112,14 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
             Error::new(format!("no wait number {number}: the report has {}, numbered from 1", waits.len()))
         })?;
         let hops: Vec<&Hop> = hops.iter().filter(|hop| hop.instance + 1 == number).collect();
-        picture::draw(number, wait, &hops, &names, output.screen(), &mut document);
+        let window = window(wait, &opened, output);
+        picture::draw(number, wait, &hops, &window, &names, output.screen(), &mut document);
         document.table(wait_table(&[(number, wait)], &names).data_only());
         document.table(hop_table(&hops, &names).data_only());
         output.print(&document)?;
         return Ok(Status::Done);
     }
+    check(args, &waits, &names)?;
     let is_wanted = |wait: &Instance| {
         let rank = wait.location.and_then(|at| cube.location_groups.get(cube.locations[at].group.0));
         args.metric.as_ref().is_none_or(|metric| names.metric(wait.metric) == metric)
@@ -146,6 +149,44 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     }
     output.print(&document)?;
     Ok(Status::Done)
+}
+
+/// Refuses metrics and ranks that the report does not have. There may be no waits of one that it has.
+fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
+    let Names { cube, manifest, .. } = *names;
+    if let Some(wanted) = args.metric.as_ref()
+        && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
+    {
+        let existing: BTreeSet<&str> = waits.iter().map(|wait| names.metric(wait.metric)).collect();
+        let existing = Vec::from_iter(existing).join(", ");
+        return Err(Error::new(format!(
+            "no wait state {wanted}: the waits of this report are of {existing}"
+        )));
+    }
+    let is_process = |group: &&LocationGroup| group.kind == LocationGroupKind::Process;
+    let ranks: BTreeSet<u64> =
+        cube.location_groups.iter().filter(is_process).map(|group| group.rank).collect();
+    match args.rank.filter(|rank| !ranks.contains(rank)) {
+        Some(rank) => {
+            let (first, last) = (ranks.first().unwrap_or(&0), ranks.last().unwrap_or(&0));
+            Err(Error::new(format!("no rank {rank}: this report has ranks {first} to {last}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The events around a wait; without any if the report has none of it, or they are damaged.
+fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
+    let read = |number| {
+        let (Some(windows), Some(calls)) = (opened.table("windows")?, opened.table("window_calls")?) else {
+            return Ok(Window::default());
+        };
+        opened.in_details(Window::read(opened.cube(), number, &windows, &calls))
+    };
+    wait.window.map_or(Ok(Window::default()), read).unwrap_or_else(|error: Error| {
+        output.warn(format!("{error}; shown without the events around it"));
+        Window::default()
+    })
 }
 
 fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
@@ -222,20 +263,21 @@ fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, do
     document.text(title.and(place, Style::Plain));
     let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
     let mut cause = (wait.cause_location, wait.cause_cnode);
+    // Of the first cause only: the excess is that over the location of this wait.
+    let origin = wait.origin_cnode.map(|at| format!(" (most in excess: {})", names.function(Some(at))));
+    let mut origin = origin.unwrap_or_default();
     for hop in hops {
         let time = numbers::seconds(names.seconds(hop.ticks));
         let text = format!(
-            "waited for {} in {}, which itself waited {time} in {}",
+            "waited for {} in {}{origin}, which itself waited {time} in {}",
             names.location(cause.0),
             names.function(cause.1),
             names.function(hop.cnode),
         );
         document.text(Line::from(text).indented(3));
+        origin.clear();
         cause = (hop.cause_location, hop.cause_cnode);
     }
-    let origin = wait
-        .origin_cnode
-        .map_or(String::new(), |at| format!("; most in excess: {}", names.function(Some(at))));
     let text = format!("waited for {} in {}{origin}", names.location(cause.0), names.function(cause.1));
     document.text(Line::from(text).indented(3));
 }

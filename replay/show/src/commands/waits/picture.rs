@@ -3,6 +3,7 @@
 use super::Names;
 use crate::output::{Document, Line, Screen, Style, names as text, numbers};
 use crate::tables::waits::{Hop, Instance};
+use crate::tables::windows::Window;
 
 /// Columns of remarks that stand behind the picture.
 const REMARK: usize = 32;
@@ -12,8 +13,10 @@ struct Lane {
     location: Option<usize>,
     /// The call in which it waited, from when to when, in ticks; `None` if it did not.
     wait: Option<(String, i64, i64)>,
-    /// What it did then, until when, and by what call the next one above could go on.
-    work: Option<(String, i64, String)>,
+    /// What it did then; nothing if that is not known.
+    activity: String,
+    /// Until when, and by what call the next one above could go on.
+    work: Option<(i64, String)>,
     remark: String,
 }
 
@@ -22,6 +25,7 @@ pub(super) fn draw(
     number: usize,
     wait: &Instance,
     hops: &[&Hop],
+    window: &Window,
     names: &Names<'_>,
     screen: &Screen,
     document: &mut Document,
@@ -31,14 +35,23 @@ pub(super) fn draw(
     let begin = numbers::seconds(names.seconds(wait.begin));
     let place = format!("  {} in {} at {begin}", names.location(wait.location), names.path(wait.cnode));
     document.text(title.and(place, Style::Plain));
-    let lanes = lanes(wait, hops, names);
+    let mut lanes = lanes(wait, hops, names);
     let ends = lanes.iter().flat_map(|lane| {
         let wait = lane.wait.iter().flat_map(|wait| [wait.1, wait.2]);
-        wait.chain(lane.work.iter().map(|work| work.1))
+        wait.chain(lane.work.iter().map(|work| work.0))
     });
     let (from, to) = ends.fold((wait.begin, wait.begin.saturating_add(wait.ticks)), |(from, to), time| {
         (from.min(time), to.max(time))
     });
+    for (at, lane) in lanes.iter_mut().enumerate() {
+        lane.activity = activity(lane, from, window, names);
+        if at == 1
+            && lane.activity.is_empty()
+            && let Some(origin) = origin(wait, lane, names)
+        {
+            lane.activity = origin;
+        }
+    }
     let label = lanes.iter().map(|lane| text::width(&screen.shown(&names.location(lane.location)))).max();
     let label = label.unwrap_or(0).min(screen.width / 4);
     // Remarks stand behind the picture if there is room, else below.
@@ -59,6 +72,13 @@ pub(super) fn draw(
             }
         }
     }
+    if let (Some(_), Some(_), Some(origin)) = (wait.location, wait.cause_location, wait.origin_cnode) {
+        let [waits, cause] = [wait.location, wait.cause_location].map(|location| names.location(location));
+        let origin = names.function(Some(origin));
+        let text =
+            format!("since both last synchronised, {cause} spent most time in excess of {waits} in {origin}");
+        document.text(Line::styled(text, Style::Dim).indented(1));
+    }
     if let Some(bytes) = u32::try_from(wait.bytes).ok().filter(|_| wait.tag >= 0) {
         let bytes = numbers::bytes(bytes.into());
         document
@@ -66,34 +86,37 @@ pub(super) fn draw(
     }
 }
 
+/// Who waited for whom, the first one first. Activities are still missing.
 fn lanes(wait: &Instance, hops: &[&Hop], names: &Names<'_>) -> Vec<Lane> {
     let call = |cnode| names.function(cnode).to_owned();
+    let lane = |location, wait, work, remark| Lane { location, wait, activity: String::new(), work, remark };
     let end = wait.begin.saturating_add(wait.ticks);
-    let mut lanes = vec![Lane {
-        location: wait.location,
-        wait: Some((call(wait.cnode), wait.begin, end)),
-        work: None,
-        remark: String::new(),
-    }];
+    let first = Some((call(wait.cnode), wait.begin, end));
+    let mut lanes = vec![lane(wait.location, first, None, String::new())];
     let mut cause = (wait.cause_location, wait.cause_cnode, end);
     for hop in hops.iter().filter(|hop| hop.hop > 0) {
         let end = hop.begin.saturating_add(hop.ticks);
-        lanes.push(Lane {
-            location: cause.0,
-            wait: Some((call(hop.cnode), hop.begin, end)),
-            work: Some((String::new(), cause.2, call(cause.1))),
-            remark: format!("waited itself for {}", names.location(hop.cause_location)),
-        });
+        let waited = Some((call(hop.cnode), hop.begin, end));
+        let remark = format!("waited itself for {}", names.location(hop.cause_location));
+        lanes.push(lane(cause.0, waited, Some((cause.2, call(cause.1))), remark));
         cause = (hop.cause_location, hop.cause_cnode, hop.cause_time.max(end));
     }
-    let origin = wait.origin_cnode.map(|at| names.function(Some(at)).to_owned());
-    lanes.push(Lane {
-        location: cause.0,
-        wait: None,
-        work: Some((origin.clone().unwrap_or_default(), cause.2, call(cause.1))),
-        remark: origin.map_or(String::new(), |name| format!("origin: {name}, most in excess")),
-    });
+    lanes.push(lane(cause.0, None, Some((cause.2, call(cause.1))), String::new()));
     lanes
+}
+
+/// What was done longest between the end of the wait of a lane, or the begin of the picture, and the call by which the next
+/// one above could go on; nothing if the window does not tell.
+fn activity(lane: &Lane, from: i64, window: &Window, names: &Names<'_>) -> String {
+    let (Some(location), Some((end, _))) = (lane.location, &lane.work) else { return String::new() };
+    let begin = lane.wait.as_ref().map_or(from, |wait| wait.2);
+    window.longest(location, begin, *end).map_or(String::new(), |at| names.function(Some(at)).to_owned())
+}
+
+/// What the direct cause did most in excess, unless that was to wait: then it says nothing about the time after it.
+fn origin(wait: &Instance, lane: &Lane, names: &Names<'_>) -> Option<String> {
+    let origin = names.function(Some(wait.origin_cnode?));
+    lane.wait.as_ref().is_none_or(|wait| wait.0 != origin).then(|| origin.to_owned())
 }
 
 /// A lane on so many columns.
@@ -111,9 +134,9 @@ fn drawn(lane: &Lane, from: i64, to: i64, columns: usize, screen: &Screen) -> Li
             line.and(" ".repeat(begin), Style::Plain).and(block(name, '~', end - begin, screen), Style::Wait);
         at = end.max(begin);
     }
-    if let Some((name, end, call)) = &lane.work {
+    if let Some((end, call)) = &lane.work {
         let end = column(*end).max(at);
-        line = line.and(block(name, ' ', end - at, screen), Style::Work);
+        line = line.and(block(&lane.activity, ' ', end - at, screen), Style::Work);
         let arrow = if screen.is_unicode { "↗" } else { "^" };
         let call = text::cut(&screen.shown(call), columns.saturating_sub(end + 3).max(4), screen.dots());
         // The call by which the next one above can go on stands behind the arrow if there is room.

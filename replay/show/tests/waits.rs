@@ -1,0 +1,141 @@
+//! What `waits` says of waits, and only where it is true.
+
+use details::{Column, Table, Values, manifest::member};
+use show::status::Status;
+
+use crate::support::example::{self, Names};
+use crate::support::{Printed, run};
+
+/// Runs `waits` on the example with changed and added tables.
+fn waits(options: &[&str], change: impl Fn(&mut Vec<Table>)) -> Printed {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut tables = example::tables();
+    change(&mut tables);
+    example::write(&path, &Names::default(), |members| {
+        members.truncate(1);
+        for table in &tables {
+            let mut bytes = details::write(table).unwrap();
+            if bytes.len().is_multiple_of(512) {
+                bytes.push(0);
+            }
+            members.push((member(&table.name), bytes));
+        }
+    });
+    run(100, &[&["waits", path.to_str().unwrap()], options].concat())
+}
+
+fn table(name: &str, columns: Vec<(&str, Values)>) -> Table {
+    Table {
+        name: name.into(),
+        columns: columns.into_iter().map(|(name, values)| Column::new(name, None, values)).collect(),
+    }
+}
+
+/// Replaces a column.
+fn set(tables: &mut [Table], name: &str, column: &str, values: Values) {
+    let table = tables.iter_mut().find(|table| table.name == name).unwrap();
+    table.columns.iter_mut().find(|it| it.name == column).unwrap().values = values;
+}
+
+/// The line of a lane or a step.
+fn line<'p>(printed: &'p Printed, start: &str) -> &'p str {
+    printed.results.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_default()
+}
+
+#[test]
+fn excess_is_said_of_the_direct_cause_only() {
+    let chain = waits(&["--chain", "-n", "1"], |_| {});
+    assert!(line(&chain, "waited for rank 2").contains("solve (most in excess: work)"), "{}", chain.results);
+    assert_eq!(line(&chain, "waited for rank 0").trim(), "waited for rank 0 in solve");
+    let picture = waits(&["-i", "1"], |_| {});
+    assert!(picture.results.contains("rank 2 spent most time in excess of rank 3 in work"));
+    assert!(!line(&picture, "rank 0").contains("work"), "{}", picture.results);
+}
+
+#[test]
+fn excess_that_is_the_wait_of_the_cause_names_no_bracket() {
+    let receive = |tables: &mut Vec<Table>| {
+        set(tables, "instances", "origin_cnode", Values::U32(vec![5, 4, u32::MAX]));
+    };
+    let picture = waits(&["-i", "1"], receive);
+    assert_eq!(line(&picture, "rank 2").matches("MPI_Recv").count(), 1, "{}", picture.results);
+}
+
+#[test]
+fn windows_name_what_the_last_cause_did() {
+    let picture = waits(&["-i", "1"], |tables| {
+        set(tables, "instances", "window", Values::U32(vec![0, 0, 0]));
+        tables.push(table(
+            "windows",
+            vec![("begin", Values::I64(vec![40_000])), ("end", Values::I64(vec![150_000]))],
+        ));
+        tables.push(table(
+            "window_calls",
+            vec![
+                ("window", Values::U32(vec![0, 0])),
+                ("location", Values::U32(vec![0, 0])),
+                ("enter", Values::I64(vec![0, 45_000])),
+                ("leave", Values::I64(vec![160_000, 99_000])),
+                ("cnode", Values::U32(vec![1, 4])),
+            ],
+        ));
+    });
+    assert_eq!((picture.status, picture.messages.as_str()), (Status::Done, ""));
+    assert!(line(&picture, "rank 0").contains("[work "), "{}", picture.results);
+}
+
+#[test]
+fn damaged_windows_leave_the_picture_without_them() {
+    let picture = waits(&["-i", "1"], |tables| {
+        set(tables, "instances", "window", Values::U32(vec![0, 0, 0]));
+        tables.push(table("windows", vec![]));
+        tables.push(table("window_calls", vec![]));
+    });
+    assert_eq!(picture.status, Status::Done);
+    assert!(picture.messages.contains("without the events around it"), "{}", picture.messages);
+}
+
+#[test]
+fn damaged_tables_are_reported_with_the_file() {
+    let printed = waits(&[], |tables| set(tables, "instances", "cnode", Values::U32(vec![5, 99, 6])));
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("r.cubex: member replay.instances.table: column cnode"), "{printed:?}");
+}
+
+#[test]
+fn details_that_cannot_be_used_are_not_said_to_be_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    example::write(&path, &Names::default(), |members| members[0].1.truncate(100));
+    let printed = run(100, &["waits", path.to_str().unwrap()]);
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("cannot be used"), "{}", printed.messages);
+    assert!(!printed.messages.contains("--details none"), "{}", printed.messages);
+}
+
+#[test]
+fn missing_table_of_a_report_with_details_is_not_blamed_on_an_option() {
+    let printed = waits(&[], |tables| tables.retain(|table| table.name != "instances"));
+    assert_eq!(printed.status, Status::Failed);
+    assert!(printed.messages.contains("no member replay.instances.table"), "{}", printed.messages);
+    assert!(!printed.messages.contains("--details none"), "{}", printed.messages);
+}
+
+#[test]
+fn metrics_and_ranks_that_do_not_exist_are_refused_with_those_that_do() {
+    let metric = waits(&["-m", "foo"], |_| {});
+    assert_eq!((metric.status, metric.results.as_str()), (Status::Failed, ""));
+    assert!(
+        metric.messages.contains("foo: the waits of this report are of mpi_barrier_wait, mpi_latesender")
+    );
+    let rank = waits(&["--rank", "9"], |_| {});
+    assert_eq!((rank.status, rank.results.as_str()), (Status::Failed, ""));
+    assert!(rank.messages.contains("no rank 9: this report has ranks 0 to 3"), "{}", rank.messages);
+}
+
+#[test]
+fn rank_without_waits_is_no_error() {
+    let printed = waits(&["--rank", "2"], |_| {});
+    assert_eq!((printed.status, printed.results.as_str()), (Status::Done, "no such waits\n"));
+}

@@ -16,8 +16,8 @@ mod sums;
 
 use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 
-pub(crate) use pseudo::{is_waiting, waiting};
 pub use pseudo::{DELAY, WAITING};
+pub(crate) use pseudo::{is_waiting, waiting};
 pub use rows::{ExclusiveRows, InclusiveRows, RowWithOwn};
 pub use sums::Totals;
 

@@ -116,6 +116,7 @@ pub(crate) const FAULTS: &[(&str, &str, &[&str])] = &[
             "disk::full_disk_is_told_once_by_three_processes",
             "disk::disk_without_room_for_another_file_is_told_before_the_work",
             "disk::disk_without_room_for_the_statistics_leaves_both_old_files",
+            "disk::disk_without_room_for_the_details_leaves_all_old_files",
         ],
     ),
     (

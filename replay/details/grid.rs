@@ -201,9 +201,12 @@ impl Grid<'_> {
     /// Encodes the sums of groups behind the rows of locations.
     fn encode_sums(&mut self) {
         for (level, sums) in (1..).zip(std::mem::take(&mut self.sums)) {
-            for (group, mut rows) in (sums.first..).zip(sums.groups) {
-                for (class, row) in (0..).zip(&mut rows) {
-                    let length = encode_and_clear(row, &mut self.encoded);
+            for (group, rows) in (sums.first..).zip(sums.groups) {
+                for (class, row) in (0..).zip(rows) {
+                    let Some(mut row) = row else { continue };
+                    let start = self.encoded.len();
+                    encode(row.ticks(), &mut self.encoded);
+                    let length = to_u32(self.encoded.len() - start);
                     if length > 0 {
                         self.places.push(((level, class, group), length));
                     }

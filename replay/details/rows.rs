@@ -101,101 +101,36 @@ impl Row {
     }
 }
 
-/// Bytes that are collected before they are appended: appending each number by itself takes longer than all else here.
-struct Bytes<'a> {
-    buffer: [u8; 256],
-    length: usize,
-    to: &'a mut Vec<u8>,
-}
-
-impl Bytes<'_> {
-    #[inline]
-    fn put(&mut self, number: u64) {
-        if self.length + 10 > self.buffer.len() {
-            self.flush();
-        }
-        let length = leb128_length(number);
-        let at = self.length;
-        if length <= 8 {
-            let bytes = to_groups(number) | MORE & !(u64::MAX << (8 * (length - 1)));
-            self.buffer[at..at + 8].copy_from_slice(&bytes.to_le_bytes());
-        } else {
-            put_long(number, &mut self.buffer[at..at + length]);
-        }
-        self.length += length;
-    }
-
-    fn put_zeros(&mut self, zeros: u64) {
-        if zeros > 0 {
-            self.put(0);
-            self.put(zeros - 1);
-        }
-    }
-
-    fn flush(&mut self) {
-        self.to.extend_from_slice(&self.buffer[..self.length]);
-        self.length = 0;
-    }
-}
-
 /// Appends the bytes of a row; nothing if it has no ticks.
 pub(super) fn encode(ticks: &[Ticks], bytes: &mut Vec<u8>) {
     let Some(last) = ticks.iter().rposition(|&ticks| ticks != 0) else { return };
-    let mut bytes = Bytes { buffer: [0; 256], length: 0, to: bytes };
     let mut zeros = 0;
     for &ticks in &ticks[..=last] {
         if ticks == 0 {
             zeros += 1;
             continue;
         }
-        bytes.put_zeros(zeros);
+        put_zeros(zeros, bytes);
         zeros = 0;
-        bytes.put((ticks << 1 ^ ticks >> 63).cast_unsigned());
+        put((ticks << 1 ^ ticks >> 63).cast_unsigned(), bytes);
     }
-    bytes.put_zeros(to_u64(ticks.len() - 1 - last));
-    bytes.flush();
+    put_zeros(to_u64(ticks.len() - 1 - last), bytes);
 }
 
 /// Appends the bytes of some zeros.
 pub(super) fn put_zeros(zeros: u64, bytes: &mut Vec<u8>) {
-    let mut bytes = Bytes { buffer: [0; 256], length: 0, to: bytes };
-    bytes.put_zeros(zeros);
-    bytes.flush();
+    if zeros > 0 {
+        put(0, bytes);
+        put(zeros - 1, bytes);
+    }
 }
 
-/// The bits of all bytes that say that more bytes follow.
-const MORE: u64 = 0x8080_8080_8080_8080;
-
-/// Returns the bytes that a number takes.
-#[inline]
-fn leb128_length(number: u64) -> usize {
-    let bits = u64::BITS - (number | 1).leading_zeros();
-    to_usize(u64::from(bits.div_ceil(7)))
-}
-
-/// Spreads the groups of 7 bits of a number below 2^56 over bytes: first halves, then quarters, then eighths.
-#[inline]
-fn to_groups(number: u64) -> u64 {
-    let x = number & 0x0fff_ffff | (number & 0x00ff_ffff_f000_0000) << 4;
-    let x = x & 0x0000_3fff_0000_3fff | (x & 0x0fff_c000_0fff_c000) << 2;
-    x & 0x007f_007f_007f_007f | (x & 0x3f80_3f80_3f80_3f80) << 1
-}
-
-/// Undoes [`to_groups`].
-#[inline]
-fn from_groups(bytes: u64) -> u64 {
-    let x = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
-    let x = x & 0x0000_3fff_0000_3fff | (x & 0x3fff_0000_3fff_0000) >> 2;
-    x & 0x0fff_ffff | (x & 0x0fff_ffff_0000_0000) >> 4
-}
-
-/// Writes a number of 2^56 or more.
-fn put_long(mut number: u64, bytes: &mut [u8]) {
-    let last = bytes.len() - 1;
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = number.to_le_bytes()[0] & 0x7f | if at < last { 0x80 } else { 0 };
+fn put(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
     }
+    bytes.push(number.to_le_bytes()[0]);
 }
 
 /// Reads what [`encode`] has written: how many zeros there are, or 0 of them and the ticks of a bin.
@@ -208,22 +143,7 @@ fn each_encoded(mut bytes: &[u8], mut read: impl FnMut(usize, Ticks)) {
     }
 }
 
-#[inline]
 fn take(bytes: &mut &[u8]) -> u64 {
-    if let Some(&eight) = bytes.first_chunk() {
-        let eight = u64::from_le_bytes(eight);
-        let ends = !eight & MORE;
-        if ends != 0 {
-            let bits = ends.trailing_zeros();
-            *bytes = &bytes[to_usize(u64::from(bits / 8 + 1))..];
-            return from_groups(eight & !MORE & (u64::MAX >> (63 - bits)));
-        }
-    }
-    take_long(bytes)
-}
-
-/// Takes a number of 2^56 or more, or one of the last numbers.
-fn take_long(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let Some((&byte, rest)) = bytes.split_first() else { break };

@@ -1,7 +1,6 @@
 //! The table `last`: who came last to collective operations, and what others waited for whom.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use details::manifest::Complete;
 use details::{Column, Table, Unit};
@@ -32,42 +31,36 @@ wire!(Row { [communicator, region], process, times, caused });
 
 /// Sums by region; `region` is that of a call. Sorted.
 pub(super) fn by_region(latecomers: &[Latecomer], region: impl Fn(&Latecomer) -> Option<u32>) -> Vec<Row> {
-    let mut sums: FxHashMap<(u32, u32, u32), (u64, u64)> = FxHashMap::default();
-    for latecomer in latecomers {
-        let Some(region) = region(latecomer) else { continue };
-        let sum = sums.entry((latecomer.communicator, region, latecomer.process)).or_default();
-        sum.0 = sum.0.saturating_add(latecomer.times);
-        sum.1 = sum.1.saturating_add(ticks(latecomer.caused));
+    summed(latecomers.iter().filter_map(|it| {
+        let Latecomer { communicator, process, times, .. } = *it;
+        Some(Row { communicator, region: region(it)?, process, times, caused: ticks(it.caused) })
+    }))
+}
+
+/// Adds up rows of the same communicator, region and process. Sorted.
+fn summed(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+    let mut sums: FxHashMap<(u32, u32, u32), Row> = FxHashMap::default();
+    for row in rows {
+        sums.entry((row.communicator, row.region, row.process))
+            .and_modify(|sum| {
+                sum.times = sum.times.saturating_add(row.times);
+                sum.caused = sum.caused.saturating_add(row.caused);
+            })
+            .or_insert(row);
     }
-    let row = |((communicator, region, process), (times, caused))| Row {
-        communicator,
-        region,
-        process,
-        times,
-        caused,
-    };
-    let mut rows: Vec<Row> = sums.into_iter().map(row).collect();
+    let mut rows: Vec<Row> = sums.into_values().collect();
     rows.sort_unstable();
     rows
 }
 
 /// Makes the table of the rows of all workers.
 pub(super) fn table(rows: Vec<Row>, regions: &Regions) -> Known {
-    let mut sums: BTreeMap<(u32, u32, u32), (u64, u64)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.process != Latecomer::NOBODY) {
-        let key = (communicator(row.communicator), regions.number(row.region), row.process);
-        let sum = sums.entry(key).or_default();
-        sum.0 = sum.0.saturating_add(row.times);
-        sum.1 = sum.1.saturating_add(row.caused);
-    }
-    let row = |((communicator, region, process), (times, caused))| Row {
-        communicator,
-        region,
-        process,
-        times,
-        caused,
-    };
-    let all: Vec<Row> = sums.into_iter().map(row).collect();
+    let known = rows.into_iter().filter(|row| row.process != Latecomer::NOBODY);
+    let all = summed(known.map(|row| Row {
+        communicator: communicator(row.communicator),
+        region: regions.number(row.region),
+        ..row
+    }));
     let mut rows = Vec::with_capacity(all.len());
     let mut left_out = 0;
     for of_function in all.chunk_by(|a, b| (a.communicator, a.region) == (b.communicator, b.region)) {

@@ -15,11 +15,13 @@ use super::pairing::{Extent, NumberRun, Other, pair};
 use super::sides::{Facts, PostingFacts, Receipt, SendFacts};
 use super::{Matches, Paused};
 use crate::assignment::Owners;
-use crate::exchange::Batch;
+use crate::error::Error;
 use crate::exchange::batch::BatchReader;
+use crate::exchange::{Batch, Exchange};
 use crate::int::to_u32;
 use crate::operations::Operations;
 use crate::options::Semantics;
+use crate::tools::Tools;
 use crate::walk::Walked;
 use crate::wire::{self, Halves, Wire};
 
@@ -109,6 +111,32 @@ pub(super) struct Near {
 }
 
 impl Near {
+    /// Shares what this worker has of its processes with the threads beside it, and exchanges batches about messages with
+    /// all others.
+    ///
+    /// # Errors
+    /// If a worker failed.
+    pub(super) fn share(
+        tools: &Tools<'_>,
+        operations: Vec<Arc<Operations>>,
+        channels: Vec<Arc<Channels>>,
+        outgoing: Vec<Batch>,
+        exchange: &mut dyn Exchange,
+    ) -> Result<(Near, Vec<Batch>), Error> {
+        let Tools { trace, owners, shared, .. } = *tools;
+        let (thread, team) = (shared.thread(exchange.worker()), shared.team(exchange.worker()));
+        shared.operations.put(thread, operations);
+        shared.channels.put(thread, channels);
+        let told = exchange.exchange(outgoing)?;
+        let near = Near {
+            first: owners.first(team.start),
+            operations: shared.operations.take(),
+            channels: shared.channels.take(),
+            semantics: trace.semantics,
+        };
+        Ok((near, told))
+    }
+
     /// Matches the messages between a process and others of these, on the side of that process.
     pub(super) fn join(&self, process: usize, matches: &mut Matches) {
         let me = process - self.first;

@@ -187,7 +187,7 @@ pub(crate) fn match_messages(
     exchange: &mut dyn Exchange,
 ) -> Result<(Vec<Matches>, Arc<Paused>), Error> {
     let Tools { trace, owners, shared, .. } = *tools;
-    let (thread, team) = (shared.thread(exchange.worker()), shared.team(exchange.worker()));
+    let team = shared.team(exchange.worker());
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     let mut channels = Vec::with_capacity(processes.len());
     for walked in processes {
@@ -196,16 +196,8 @@ pub(crate) fn match_messages(
         messages::tell(walked, &of_process, &team, owners, with_receipts, &mut outgoing);
         channels.push(Arc::new(of_process));
     }
-    shared.operations.put(thread, processes.iter().map(|walked| walked.operations.clone()).collect());
-    shared.channels.put(thread, channels);
-    let told = exchange.exchange(outgoing)?;
-
-    let near = Near {
-        first: owners.first(team.start),
-        operations: shared.operations.take(),
-        channels: shared.channels.take(),
-        semantics: trace.semantics,
-    };
+    let operations = processes.iter().map(|walked| walked.operations.clone()).collect();
+    let (near, told) = Near::share(tools, operations, channels, outgoing, exchange)?;
     let mut matches: Vec<Matches> =
         processes.iter().map(|walked| Matches::new(walked, &near.operations)).collect();
     for (walked, matches) in processes.iter().zip(&mut matches) {
@@ -231,7 +223,7 @@ pub(crate) fn match_again(
     exchange: &mut dyn Exchange,
 ) -> Result<Vec<Matches>, Error> {
     let Tools { trace, owners, shared, .. } = *tools;
-    let (worker, thread) = (exchange.worker(), shared.thread(exchange.worker()));
+    let worker = exchange.worker();
     let team = shared.team(worker);
     let mut outgoing = vec![Batch::new(); exchange.workers()];
     // Operations have the place of their process, so that of others is empty.
@@ -245,15 +237,7 @@ pub(crate) fn match_again(
         all[walked.process.number - own.start] = (Arc::clone(&walked.operations), Arc::new(channels));
     }
     let (operations, channels) = all.into_iter().unzip();
-    shared.operations.put(thread, operations);
-    shared.channels.put(thread, channels);
-    let told = exchange.exchange(outgoing)?;
-    let near = Near {
-        first: owners.first(team.start),
-        operations: shared.operations.take(),
-        channels: shared.channels.take(),
-        semantics: trace.semantics,
-    };
+    let (near, told) = Near::share(tools, operations, channels, outgoing, exchange)?;
     let mut matches = vec![Matches::default(); own.len()];
     for walked in walked {
         let of_process = &mut matches[walked.process.number - own.start];

@@ -55,13 +55,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let values = Values::new(&opened.report);
     let cube = values.cube();
-    let names: Vec<String> = match args.metric.is_empty() {
-        true => {
-            METRICS.iter().filter(|name| values.find(name).is_some()).map(|name| (*name).into()).collect()
-        }
-        false => args.metric.clone(),
-    };
-    let quantities = tree::quantities(&values, &names)?;
+    let quantities = tree::quantities(&values, &args.metric, &METRICS)?;
     let selected = args.path.as_deref().map(|glob| selected(&values, glob)).transpose()?;
     let groups = groups::groups(cube, &args.by)?;
     let is_known = places::recorded(&values)?;

@@ -90,15 +90,15 @@ pub(crate) fn share(text: &str) -> std::result::Result<f64, String> {
 /// A metric with its values, or what is printed in their place.
 pub(crate) type Shown = (Quantity, std::result::Result<Totals, &'static str>);
 
-/// The metrics that are named, or those that a report has of the default ones.
+/// The metrics that are named, or else those that a report has of the default ones, or its first.
 ///
 /// # Errors
 /// If one that is named does not exist.
-pub(crate) fn quantities(values: &Values<'_>, names: &[String]) -> Result<Vec<Quantity>> {
+pub(crate) fn quantities(values: &Values<'_>, names: &[String], defaults: &[&str]) -> Result<Vec<Quantity>> {
     if !names.is_empty() {
         return names.iter().map(|name| values.quantity(name)).collect();
     }
-    let known: Vec<Quantity> = METRICS.iter().filter_map(|name| values.find(name)).collect();
+    let known: Vec<Quantity> = defaults.iter().filter_map(|name| values.find(name)).collect();
     if !known.is_empty() {
         return Ok(known);
     }
@@ -129,7 +129,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         limits.selected = Some(crate::paths::Glob::parse(glob)?.select(&values));
     }
     let mut shown: Vec<Shown> = Vec::new();
-    for quantity in quantities(&values, &args.metric)? {
+    for quantity in quantities(&values, &args.metric, &METRICS)? {
         let totals = or_obstacle(values.totals(&quantity, &places::all(values.cube())))?;
         shown.push((quantity, totals));
     }

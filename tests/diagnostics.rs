@@ -1,5 +1,6 @@
 //! Diagnostics: `REPLAY_LOG` has a span told for each phase of each worker, and nothing is told without it.
 
+use std::fs;
 use std::path::Path;
 
 use crate::support::run::{Finished, analyze, analyzer, launched, mpirun, program, run};
@@ -57,8 +58,16 @@ fn each_phase_of_each_worker_has_a_span() {
         check(&run(analyzer(arguments(threads.into())).env(VARIABLE, "debug")), workers);
     }
     let Some(launcher) = mpirun("diagnostics of several processes") else { return };
-    let command = [program().into()].into_iter().chain(arguments("1".into()));
-    check(&run(launched(launcher, 3, command).env(VARIABLE, "replay=debug")), &[(0, 0), (1, 0), (2, 0)]);
+    // Launchers cut lines of several processes into pieces, so each writes to a file of its own.
+    let own = ["sh", "-c", "exec \"$@\" 2>\"$DIAGNOSTICS/$$\"", "sh"].map(Into::into);
+    let command = own.into_iter().chain([program().into()]).chain(arguments("1".into()));
+    let files = fresh();
+    let mut command = launched(launcher, 3, command);
+    let mut finished = run(command.env(VARIABLE, "replay=debug").env("DIAGNOSTICS", files.path()));
+    for file in fs::read_dir(files.path()).unwrap() {
+        finished.stderr.push_str(&fs::read_to_string(file.unwrap().path()).unwrap());
+    }
+    check(&finished, &[(0, 0), (1, 0), (2, 0)]);
 }
 
 #[test]

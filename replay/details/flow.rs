@@ -39,18 +39,16 @@ impl FlowTable {
     /// Adds the operations of a process.
     pub(super) fn add(&mut self, trace: &Trace, process: usize, operations: &Operations, matches: &Matches) {
         let mut cursor = BinCursor::new(self.bins);
-        for send in &operations.sends {
+        // A message whose other end is not known is not known to be under way. Each side counts for itself.
+        for (at, send) in operations.sends.iter().enumerate() {
             let flow = self.at(&mut cursor, send.time);
             flow.messages += 1;
             flow.bytes = flow.bytes.saturating_add(amount(send.bytes));
+            flow.change += i64::from(!matches.postings.is_alone(at));
         }
-        let mut of_sends = BinCursor::new(self.bins);
-        for (receive, send) in operations.receives.iter().zip(matches.sends.iter()) {
-            // A message whose other end is not known is not known to be under way.
-            if let Some(send) = send {
-                self.at(&mut of_sends, send.time).change += 1;
-                self.at(&mut cursor, receive.time).change -= 1;
-            }
+        let mut cursor = BinCursor::new(self.bins);
+        for (at, receive) in operations.receives.iter().enumerate() {
+            self.at(&mut cursor, receive.time).change -= i64::from(!matches.sends.is_alone(at));
         }
         // The start and the end of MPI have no communicator.
         for collective in &operations.collectives {

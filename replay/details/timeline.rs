@@ -176,8 +176,9 @@ impl<const N: usize> Timeline<N> {
 
     #[inline]
     fn push(&mut self, run: Run) {
-        if self.runs.capacity() == 0 {
-            self.runs.reserve(self.room);
+        if self.runs.len() == self.runs.capacity() {
+            // Four times as much: what is walked is taken soon, and copying takes long.
+            self.runs.reserve(self.room.max(3 * self.runs.len()));
         }
         self.runs.push(run);
     }

@@ -65,6 +65,7 @@ pub mod thread_numbers;
 pub mod thread_waits;
 pub mod tools;
 pub mod trace;
+mod transfers;
 mod unexplained;
 pub mod wait_states;
 pub mod walk;

@@ -23,6 +23,7 @@ use crate::results::{Instances, Results};
 use crate::severity::amount;
 use crate::statistics::{Instance, SubjectId};
 use crate::trace::Trace;
+use crate::transfers::{self, Transfers};
 use crate::unexplained::LongCalls;
 use crate::walk::{Walked, WalkedProcess};
 
@@ -36,6 +37,8 @@ pub struct WaitingMessages {
     pub receives: Vec<(u32, Ticks)>,
     /// Sends that waited for their receivers.
     pub sends: Vec<(u32, Ticks)>,
+    /// All messages, for details; nothing without a scheme.
+    pub transfers: Option<Transfers>,
 }
 
 /// Finds the wait states of a process and adds them to its severities, and to its timelines if there is a scheme.
@@ -46,7 +49,8 @@ pub fn find(
     instances: &mut Instances,
 ) -> WaitingMessages {
     let Walked { process, operations, results, .. } = walked;
-    let waiting = WaitingMessages::default();
+    let transfers = scheme.map(|_| Transfers::default());
+    let waiting = WaitingMessages { transfers, ..WaitingMessages::default() };
     let received = vec![Received::default(); operations.calls.sites().len()];
     let long = LongCalls::new(trace);
     let mut finder =
@@ -60,6 +64,13 @@ pub fn find(
     let Finder { long, waiting, .. } = finder;
     long.account(operations, &lost, trace.definitions.clock.resolution, &mut results.coverage);
     waiting
+}
+
+impl WaitingMessages {
+    /// The messages that were received, by position; nothing without details.
+    pub(crate) fn deliveries(&self) -> &[transfers::Delivery] {
+        self.transfers.as_ref().map_or(&[], |transfers| &transfers.deliveries)
+    }
 }
 
 struct Finder<'a> {
@@ -317,17 +328,20 @@ impl Finder<'_> {
                 lost.push(receive.call);
                 // Only the receive has the length of this message.
                 self.count_receive(receive, receive.bytes);
+                self.transfer(None, false);
                 if receive.is_last_of_call() {
                     self.report_longest(&mut longest, receive, sends, &mut remembered);
                 }
                 continue;
             };
             let message = self.received(receive, &send);
+            let mut has_waited = false;
             for (number, (pattern, rule)) in self.metrics.at_late_message.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
                 }
+                has_waited = true;
                 if message.completion != Completion::WaitMany {
                     let interval = Interval::new(message.receive.enter, receive.time);
                     self.report_message(pattern, receive.call, idle, interval, LateSide::Sender(at, &send));
@@ -348,6 +362,7 @@ impl Finder<'_> {
                 self.report_overtaken(late, sends, &message, receive);
             }
             self.count_receive(receive, send.bytes);
+            self.transfer(Some(&send), has_waited);
             if receive.is_last_of_call() {
                 self.report_longest(&mut longest, receive, sends, &mut remembered);
             }
@@ -441,6 +456,20 @@ impl Finder<'_> {
         received.bytes = received.bytes.saturating_add(amount(bytes));
     }
 
+    /// Notes the next message that was received, for details.
+    fn transfer(&mut self, send: Option<&SendFacts>, has_waited: bool) {
+        if let Some(transfers) = &mut self.waiting.transfers {
+            transfers.receive(self.operations, send, has_waited);
+        }
+    }
+
+    /// The same for a message that was sent.
+    fn transfer_of_send(&mut self, at: usize, posting: &PostingFacts, has_waited: bool) {
+        if let Some(transfers) = self.waiting.transfers.as_mut().filter(|_| !has_waited) {
+            transfers.send(self.operations, at, posting.call.enter, posting.received);
+        }
+    }
+
     /// Adds received messages and bytes to the metrics of MPI.
     fn add_received(&mut self) {
         let received = std::mem::take(&mut self.received);
@@ -464,7 +493,9 @@ impl Finder<'_> {
         let mut firsts: Vec<u32> = vec![NONE; self.operations.calls.len()];
         let exit_of = |first: u32| postings.get(first as usize).map_or(0, |posting| posting.received);
         for (at, (send, posting)) in self.operations.sends.iter().zip(postings.iter()).enumerate() {
-            let (Some(posting), Some(call)) = (posting, self.operations.calls.find(send.completion)) else {
+            let Some(posting) = posting else { continue };
+            let Some(call) = self.operations.calls.find(send.completion) else {
+                self.transfer_of_send(at, &posting, false);
                 continue;
             };
             let message = SentMessage {
@@ -478,11 +509,13 @@ impl Finder<'_> {
                 *first = to_u32(at);
             }
             let first = *first;
+            let mut has_waited = false;
             for (number, (pattern, rule)) in self.metrics.at_send.iter().enumerate() {
                 let idle = rule(&message);
                 if idle <= 0 {
                     continue;
                 }
+                has_waited = true;
                 if call.site.completion != Completion::WaitMany {
                     let interval = Interval::new(message.send.enter, exit_of(first));
                     let receiver = LateSide::Receiver(at, &posting);
@@ -494,6 +527,7 @@ impl Finder<'_> {
                     longest.push(Longest { call: send.completion, rule: number, idle, message: at });
                 }
             }
+            self.transfer_of_send(at, &posting, has_waited);
         }
         // The longest of each call; of equal ones the one sent last, whose length decides which metric counts
         // it.

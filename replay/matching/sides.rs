@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use model::Ticks;
-use patterns::matched::{Completion, Interval};
+use patterns::matched::Interval;
 
 use crate::exchange::Batch;
-use crate::exchange::batch::{BatchReader, halves, pair};
+use crate::exchange::batch::BatchReader;
 use crate::ids::{EventNumber, PathId};
 use crate::int::to_u32;
 use crate::operations::{CallSite, Operations, Place};
-use crate::wire::{Half, Wire, wire};
+use crate::wire::{Wire, wire};
 
 /// What a receiver needs to know of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct SendFacts {
     pub place: Place,
     /// The event of the send.
     pub position: EventNumber,
+    /// Whether the call that sent the message is one of MPI.
+    pub is_mpi: bool,
 }
 
 /// What a sender needs to know of a receive.
@@ -41,7 +43,7 @@ pub struct PostingFacts {
     pub position: EventNumber,
 }
 
-wire!(SendFacts { time, call, bytes, place, position });
+wire!(SendFacts { time, call, bytes, place, [position, is_mpi] });
 
 wire!(PostingFacts { call, received, place, position });
 
@@ -59,37 +61,13 @@ impl Wire for Interval {
 /// What a sender needs to know of the call that completed the receive, if there are details.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Receipt {
-    /// From enter to leave.
-    pub call: Interval,
     /// The call path, in the tree of the receiver.
     pub path: PathId,
-    /// Class of completion of the call.
-    pub completion: Completion,
     /// Whether it is a call of MPI.
     pub is_mpi: bool,
 }
 
-impl Wire for Receipt {
-    fn put(&self, batch: &mut Batch) {
-        self.call.put(batch);
-        let code = self.completion as u32;
-        batch.push(pair(self.path.to_half(), 2 * code + u32::from(self.is_mpi)));
-    }
-
-    fn get(reader: &mut BatchReader<'_>) -> Receipt {
-        const CLASSES: [Completion; 5] = [
-            Completion::BlockingSend,
-            Completion::WaitOne,
-            Completion::WaitMany,
-            Completion::Test,
-            Completion::Other,
-        ];
-        let call = Wire::get(reader);
-        let (path, code) = halves(reader.word());
-        let completion = CLASSES.into_iter().find(|&class| class as u32 == code / 2).unwrap_or_default();
-        Receipt { call, path: PathId::of_half(path), completion, is_mpi: code % 2 == 1 }
-    }
-}
+wire!(Receipt { [path, is_mpi] });
 
 /// What one side tells the other.
 pub trait Facts: Copy + Wire {
@@ -112,6 +90,7 @@ impl Facts for SendFacts {
             bytes: send.bytes,
             place: call.site.place(),
             position: send.position,
+            is_mpi: call.site.is_mpi,
         }
     }
 }
@@ -134,12 +113,11 @@ impl Facts for PostingFacts {
 }
 
 impl Facts for Receipt {
-    const WORDS: usize = 3;
+    const WORDS: usize = 1;
 
     fn of(operations: &Operations, at: u32) -> Self {
-        let call = operations.call(operations.receives[at as usize].call);
-        let CallSite { path, completion, is_mpi, .. } = call.site;
-        Receipt { call: call.interval, path, completion, is_mpi }
+        let &CallSite { path, is_mpi, .. } = operations.site(operations.receives[at as usize].call);
+        Receipt { path, is_mpi }
     }
 }
 
@@ -218,21 +196,6 @@ impl<F: Facts> Sides<F> {
     }
 }
 
-impl Sides<SendFacts> {
-    /// The length of the message that was received by an operation, if it has another side.
-    ///
-    /// # Panics
-    /// If there is no such operation.
-    #[inline]
-    pub fn bytes(&self, at: usize) -> Option<u64> {
-        match self.of[at] {
-            (NOBODY, _) => None,
-            (ELSEWHERE, told) => Some(self.elsewhere[told as usize].bytes),
-            (process, send) => Some(self.near[process as usize].sends[send as usize].bytes),
-        }
-    }
-}
-
 impl Sides<PostingFacts> {
     /// The other side of a send was told with its receipt.
     pub(super) fn hear_with(&mut self, at: u32, facts: PostingFacts, receipt: Receipt) {
@@ -240,22 +203,15 @@ impl Sides<PostingFacts> {
         self.receipts.push(receipt);
     }
 
-    /// The receipt of a message, with the time of the receive, if it was received; of other workers' processes only with
-    /// [`Latecomers`](super::Latecomers).
+    /// The receipt of a message, if it was received; of other workers' processes only with [`Latecomers`](super::Latecomers).
     ///
     /// # Panics
     /// If there is no such operation.
-    pub fn receipt(&self, at: usize) -> Option<(Receipt, Ticks)> {
+    pub fn receipt(&self, at: usize) -> Option<Receipt> {
         match self.of[at] {
             (NOBODY, _) => None,
-            (ELSEWHERE, told) => {
-                let told = told as usize;
-                Some((*self.receipts.get(told)?, self.elsewhere[told].received))
-            }
-            (process, receive) => {
-                let operations = &self.near[process as usize];
-                Some((Receipt::of(operations, receive), operations.receives[receive as usize].time))
-            }
+            (ELSEWHERE, told) => self.receipts.get(told as usize).copied(),
+            (process, receive) => Some(Receipt::of(&self.near[process as usize], receive)),
         }
     }
 }
@@ -275,6 +231,7 @@ mod tests {
             bytes: 12,
             place,
             position: EventNumber::new(4),
+            is_mpi: true,
         };
         let posting =
             PostingFacts { call: Interval::new(-1, 2), received: 6, place, position: EventNumber::new(8) };
@@ -288,10 +245,8 @@ mod tests {
 
     #[test]
     fn receipts_come_back_from_a_batch() {
-        let all = [(Completion::BlockingSend, true), (Completion::Other, false), (Completion::Test, true)];
-        for (completion, is_mpi) in all {
-            let receipt =
-                Receipt { call: Interval::new(-3, 1 << 40), path: PathId::new(7), completion, is_mpi };
+        for is_mpi in [true, false] {
+            let receipt = Receipt { path: PathId::new(7), is_mpi };
             let mut batch = Batch::new();
             receipt.put(&mut batch);
             assert_eq!((wire::one(&batch), batch.len()), (receipt, Receipt::WORDS));
@@ -308,7 +263,7 @@ mod tests {
         let receipt = Receipt { is_mpi: true, ..Receipt::default() };
         let mut told = Sides::new(2, &Arc::default());
         told.hear_with(1, posting, receipt);
-        assert_eq!((told.receipt(0), told.receipt(1)), (None, Some((receipt, 6))));
+        assert_eq!((told.receipt(0), told.receipt(1)), (None, Some(receipt)));
         assert!(sides.is_alone(0) && !sides.is_alone(1) && !sides.is_unknown(0));
         sides.give_up(0);
         assert!(sides.is_alone(0) && sides.is_unknown(0) && !sides.is_unknown(1));

@@ -12,7 +12,6 @@ use super::{Known, NONE};
 use crate::exchange::Batch;
 use crate::exchange::batch::{halves, pair};
 use crate::int::{to_u32, to_u64};
-use crate::matching::Matches;
 use crate::operations::{Envelope, Operations};
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
@@ -116,26 +115,25 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Adds the next process.
-    pub(super) fn collect(&mut self, walked: &Walked, matches: &Matches, waiting: &WaitingMessages) {
+    pub(super) fn collect(&mut self, walked: &Walked, waiting: &WaitingMessages) {
         let operations = &*walked.operations;
-        self.receives(operations, matches, waiting);
+        self.receives(operations, waiting);
         self.sends(to_u32(walked.process.number), operations, waiting);
     }
 
     /// Adds the messages that a process has received, as the report counts them.
-    fn receives(&mut self, operations: &Operations, matches: &Matches, waiting: &WaitingMessages) {
+    fn receives(&mut self, operations: &Operations, waiting: &WaitingMessages) {
         let of = |&Envelope { communicator, peer, .. }: &Envelope| Pair {
             communicator,
             source: peer,
             ..Pair::default()
         };
         let mut by_envelope: Vec<Pair> = operations.sources.list().iter().map(of).collect();
-        for (at, receive) in operations.receives.iter().enumerate() {
+        for (receive, message) in operations.receives.iter().zip(waiting.deliveries()) {
             if operations.site(receive.call).is_mpi {
                 let sum = &mut by_envelope[receive.envelope()];
                 sum.messages += 1;
-                let bytes = matches.sends.bytes(at).unwrap_or(receive.bytes);
-                sum.bytes = sum.bytes.saturating_add(bytes);
+                sum.bytes = sum.bytes.saturating_add(message.bytes);
             }
         }
         for &(at, waited) in &waiting.receives {

@@ -55,9 +55,9 @@ impl Communication {
         matches: &Matches,
         waiting: &WaitingMessages,
     ) {
-        self.pairs.collect(walked, matches, waiting);
+        self.pairs.collect(walked, waiting);
         self.processes.collect(tools.metrics, walked);
-        self.sizes.collect(tools.metrics, walked, matches, waiting);
+        self.sizes.collect(walked, matches, waiting);
         self.collectives.collect(tools.metrics, walked, matches);
     }
 

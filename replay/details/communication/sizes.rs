@@ -1,13 +1,11 @@
 //! The table `sizes`: messages by call path of the receive and by length, and how long they took.
 //!
-//! The receiver counts its messages. Only the sender knows whether it has waited for the receiver; with the
-//! [`Receipt`](crate::matching::Receipt) it knows what the receiver does, too. So the sender tells which messages
-//! nobody waited for, and how long they took.
+//! The receiver counts its messages, and those that it knows the time of (`transfers.rs`). The sender knows the time of
+//! others, and what it has waited for the receiver; with the [`Receipt`](crate::matching::Receipt) it adds them to the
+//! call path of the receiver.
 
 use details::manifest::Complete;
 use details::{Column, Table, Unit};
-use model::Ticks;
-use patterns::matched::{ReceivedMessage, SentMessage};
 use rustc_hash::FxHashMap;
 
 use super::Known;
@@ -16,8 +14,7 @@ use crate::exchange::Batch;
 use crate::exchange::batch::BatchReader;
 use crate::ids::{PathId, ReportPath};
 use crate::int::to_u32;
-use crate::matching::{Matches, Receipt};
-use crate::metrics::Metrics;
+use crate::matching::Matches;
 use crate::operations::Operations;
 use crate::wait_states::WaitingMessages;
 use crate::walk::Walked;
@@ -100,6 +97,13 @@ impl Numbers {
         self.fastest = self.fastest.min(other.fastest);
         self.transfer = self.transfer.saturating_add(other.transfer);
     }
+
+    /// Adds the time of a message.
+    fn add_time(&mut self, time: u64) {
+        self.timed += 1;
+        self.fastest = self.fastest.min(time);
+        self.transfer = self.transfer.saturating_add(time);
+    }
 }
 
 /// Receiver, call path of the receives in its tree, class of length.
@@ -148,43 +152,31 @@ const UNUSED: Recent = Recent { path: PathId::NONE, class: Class(0), place: 0 };
 
 impl Sizes {
     /// Adds the next process.
-    pub(super) fn collect(
-        &mut self,
-        metrics: &Metrics,
-        walked: &Walked,
-        matches: &Matches,
-        waiting: &WaitingMessages,
-    ) {
+    pub(super) fn collect(&mut self, walked: &Walked, matches: &Matches, waiting: &WaitingMessages) {
         let operations = &*walked.operations;
-        self.receives(to_u32(walked.process.number), operations, matches, waiting);
-        self.sends(metrics, operations, matches, waiting);
+        self.receives(to_u32(walked.process.number), operations, waiting);
+        self.sends(operations, matches, waiting);
     }
 
     /// Adds the messages that a process has received, as the report counts them.
-    fn receives(
-        &mut self,
-        receiver: u32,
-        operations: &Operations,
-        matches: &Matches,
-        waiting: &WaitingMessages,
-    ) {
+    fn receives(&mut self, receiver: u32, operations: &Operations, waiting: &WaitingMessages) {
         let mut recent = self.unused(operations.sources.list().len());
-        let bytes_of = |at: usize| matches.sends.bytes(at).unwrap_or(operations.receives[at].bytes);
-        for (at, receive) in operations.receives.iter().enumerate() {
+        let deliveries = waiting.deliveries();
+        for (receive, message) in operations.receives.iter().zip(deliveries) {
             let site = operations.site(receive.call);
             if site.is_mpi {
-                let bytes = bytes_of(at);
-                let numbers =
-                    self.of(&mut recent[receive.envelope()], (receiver, site.path, Class::of(bytes)));
+                let key = (receiver, site.path, Class::of(message.bytes));
+                let numbers = self.of(&mut recent[receive.envelope()], key);
                 numbers.messages += 1;
-                numbers.bytes = numbers.bytes.saturating_add(bytes);
+                numbers.bytes = numbers.bytes.saturating_add(message.bytes);
+                message.time.into_iter().for_each(|time| numbers.add_time(time));
             }
         }
         for &(at, waited) in &waiting.receives {
             let receive = &operations.receives[at as usize];
             let site = operations.site(receive.call);
-            if site.is_mpi {
-                let key = (receiver, site.path, Class::of(bytes_of(at as usize)));
+            if let Some(message) = deliveries.get(at as usize).filter(|_| site.is_mpi) {
+                let key = (receiver, site.path, Class::of(message.bytes));
                 let numbers = self.of(&mut recent[receive.envelope()], key);
                 numbers.late_senders += 1;
                 numbers.late_sender = numbers.late_sender.saturating_add(ticks(waited));
@@ -193,30 +185,21 @@ impl Sizes {
         self.recent = recent;
     }
 
-    /// Adds what a process knows of the messages that it has sent: how long they took, and what it waited.
-    fn sends(
-        &mut self,
-        metrics: &Metrics,
-        operations: &Operations,
-        matches: &Matches,
-        waiting: &WaitingMessages,
-    ) {
+    /// Adds what a process knows of the messages that it has sent: how long some took, and what it waited.
+    fn sends(&mut self, operations: &Operations, matches: &Matches, waiting: &WaitingMessages) {
         let mut recent = self.unused(operations.destinations.list().len());
-        for (at, send) in operations.sends.iter().enumerate() {
-            let Some((receipt, received)) = matches.postings.receipt(at) else { continue };
-            let Some(time) = transfer(metrics, operations, matches, at, &receipt, received) else { continue };
-            let key = (operations.destination(send).peer, receipt.path, Class::of(send.bytes));
-            let numbers = self.of(&mut recent[send.envelope()], key);
-            numbers.timed += 1;
-            numbers.fastest = numbers.fastest.min(time);
-            numbers.transfer = numbers.transfer.saturating_add(time);
+        let receipt = |at: u32| matches.postings.receipt(at as usize);
+        for &(at, time) in waiting.transfers.iter().flat_map(|transfers| &transfers.sent) {
+            let send = &operations.sends[at as usize];
+            if let Some(receipt) = receipt(at).filter(|receipt| receipt.is_mpi) {
+                let key = (operations.destination(send).peer, receipt.path, Class::of(send.bytes));
+                self.of(&mut recent[send.envelope()], key).add_time(time);
+            }
         }
         for &(at, waited) in &waiting.sends {
             let send = &operations.sends[at as usize];
             let is_mpi = operations.calls.find(send.completion).is_some_and(|call| call.site.is_mpi);
-            let Some((receipt, _)) = matches.postings.receipt(at as usize).filter(|_| is_mpi) else {
-                continue;
-            };
+            let Some(receipt) = receipt(at).filter(|_| is_mpi) else { continue };
             let key = (operations.destination(send).peer, receipt.path, Class::of(send.bytes));
             let numbers = self.of(&mut recent[send.envelope()], key);
             numbers.late_receivers += 1;
@@ -273,48 +256,6 @@ impl Sizes {
         };
         merged(self.list.into_iter().filter_map(row))
     }
-}
-
-/// How long a message took, from the enter of the send to the end of the receive; `None` if one side waited for the other,
-/// or is no call of MPI, or if clocks are wrong.
-fn transfer(
-    metrics: &Metrics,
-    operations: &Operations,
-    matches: &Matches,
-    at: usize,
-    receipt: &Receipt,
-    received: Ticks,
-) -> Option<u64> {
-    let send = &operations.sends[at];
-    let call = operations.call(send.call);
-    if !receipt.is_mpi || !call.site.is_mpi {
-        return None;
-    }
-    let message = ReceivedMessage {
-        sent: send.time,
-        send: call.interval,
-        receive: receipt.call,
-        completion: receipt.completion,
-        bytes: send.bytes,
-        // No rule of late messages asks for ranks, which are those of the receiver.
-        ..ReceivedMessage::default()
-    };
-    if metrics.at_late_message.iter().any(|(_, rule)| rule(&message) > 0) {
-        return None;
-    }
-    if let Some(completion) = operations.calls.find(send.completion) {
-        let posting = matches.postings.get(at)?.call;
-        let message = SentMessage {
-            send: completion.interval,
-            completion: completion.site.completion,
-            posting,
-            bytes: send.bytes,
-        };
-        if metrics.at_send.iter().any(|(_, rule)| rule(&message) > 0) {
-            return None;
-        }
-    }
-    u64::try_from(received.saturating_sub(call.interval.enter)).ok()
 }
 
 /// Rows by call path and class, equal ones summed.

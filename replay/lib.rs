@@ -368,7 +368,7 @@ impl Job {
         }
         let scheme = self.scheme.as_ref();
         let positions = if metrics.has_causes { Positions::Journal } else { Positions::Nothing };
-        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme));
+        let mut details = scheme.map(|scheme| DetailsCollector::new(trace, scheme, block));
         let notes = Notes { positions, scheme };
         let walked = self.walk(notes, &corrected.times, details.as_mut(), exchange, progress)?;
         corrected.times = Vec::new();

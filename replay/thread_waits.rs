@@ -137,7 +137,7 @@ impl ThreadWaitFinder<'_> {
         let thread = self.thread(location);
         self.results.severities[thread].add(pattern.metric, row, ticks);
         if let Some(class) = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric)) {
-            self.results.timelines[thread].of_classes.wait(class, begin, ticks);
+            self.results.timelines[thread].wait(class, begin, ticks);
         }
         if let Some(subject) = pattern.subject {
             self.instances.samples.add(subject, ticks);

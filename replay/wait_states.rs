@@ -185,7 +185,7 @@ impl Finder<'_> {
         let class = self.scheme.and_then(|scheme| scheme.classes.of_wait(pattern.metric));
         if let Some(class) = class.filter(|_| site.is_mpi) {
             let first = self.process.locations[0].location;
-            self.results.timelines[site.location as usize - first].of_classes.wait(class, begin, ticks);
+            self.results.timelines[site.location as usize - first].wait(class, begin, ticks);
         }
     }
 

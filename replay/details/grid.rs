@@ -5,6 +5,7 @@
 //! of groups as numbers.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use details::manifest::{Class, Level};
 use details::{Column, Table, Unit, Values};
@@ -12,8 +13,8 @@ use details::{Column, Table, Unit, Values};
 use super::Scheme;
 use super::classes::{ClassId, MOST_CLASSES};
 use super::idle::idle_runs;
-use super::rows::{Row, encode, put_zeros};
-use super::timeline::{FINE_BINS, Run, Timeline};
+use super::rows::{Rows, encode, put_zeros};
+use super::timeline::{FINE_BINS, Run};
 use crate::error::Error;
 use crate::exchange::batch::{BatchReader, halves, put_bytes};
 use crate::exchange::{Batch, Exchange, gather};
@@ -65,15 +66,15 @@ fn shapes(locations: u32) -> Vec<Shape> {
 }
 
 /// Rows by class; most classes have none.
-type RowsByClass = [Option<Row>; MOST_CLASSES];
+type RowsByClass = [Option<Rows>; MOST_CLASSES];
 
 /// Sums of the groups of a level.
 #[derive(Debug)]
 struct Sums {
     shape: Shape,
-    /// The number of the first group.
-    first: u32,
-    groups: Vec<RowsByClass>,
+    /// The groups that have locations of this worker.
+    groups: Range<u32>,
+    rows: RowsByClass,
 }
 
 /// The place of a row of ticks: level, class, group.
@@ -84,42 +85,49 @@ type Place = (u8, ClassId, u32);
 pub(super) struct Grid<'s> {
     scheme: &'s Scheme,
     shapes: Vec<Shape>,
-    /// The rows of level 0, encoded, one after the other, with the length of each.
-    encoded: Vec<u8>,
-    places: Vec<(Place, u32)>,
-    /// The levels above.
+    /// The first location. The rows of level 0 of it and of those behind it, as they are after the walk, and with waits.
+    first: u32,
+    walked: LocationRows,
+    locations: LocationRows,
+    /// The levels above: as sums, until all locations are added, then encoded, with the place and the length of each row.
     sums: Vec<Sums>,
-    /// Rows of the location that is added, and their bytes.
+    encoded: Vec<u8>,
+    places: Vec<(Place, usize)>,
+    /// Rows of the location that is added.
     rows: RowsByClass,
+}
+
+/// Encoded rows of one location after the other. They are in one piece of memory, as the sums are.
+#[derive(Debug, Default)]
+struct LocationRows {
     bytes: Vec<u8>,
+    /// Where those of each location end.
+    ends: Vec<usize>,
 }
 
 impl Grid<'_> {
-    /// Makes an empty grid.
-    pub(super) fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> Grid<'s> {
+    /// Makes an empty grid for processes of a worker.
+    pub(super) fn new<'s>(trace: &Trace, scheme: &'s Scheme, processes: &Range<usize>) -> Grid<'s> {
         let shapes = shapes(to_u32(trace.locations.len()));
-        let sums =
-            shapes[1..].iter().map(|&shape| Sums { shape, first: u32::MAX, groups: Vec::new() }).collect();
-        let rows = RowsByClass::default();
-        Grid { scheme, shapes, encoded: Vec::new(), places: Vec::new(), sums, rows, bytes: Vec::new() }
+        let processes = &trace.processes[processes.clone()];
+        let first = processes.first().map_or(0, |process| to_u32(process.locations.start));
+        let end = processes.last().map_or(first, |process| to_u32(process.locations.end));
+        let sums = shapes[1..].iter().map(|&shape| Sums::new(shape, first..end)).collect();
+        let (walked, locations, encoded, places, rows) = Default::default();
+        Grid { scheme, shapes, first, walked, locations, sums, encoded, places, rows }
     }
 
-    /// Takes the time of a process that was walked. Waits are added to it later, when timelines of other processes have been
-    /// made; so what remains of a timeline until then is small.
+    /// Takes the time of a process that was walked; processes come in their order. Waits are added to it later, when
+    /// timelines of other processes have been made; so what remains of a timeline until then is small.
     pub(super) fn take_walked(&mut self, process: &WalkedProcess, results: &mut Results) {
         for (location, timeline) in process.locations.iter().zip(&mut results.timelines) {
-            let runs = &[timeline.of_classes.runs(), &[]];
-            add_runs(&mut self.rows, self.shapes[0].bins, runs);
+            let mut walked = timeline.take();
+            let runs = &[walked.as_mut().map_or(&[][..], |walked| walked.runs()), &[]];
+            add_runs(&mut self.rows, 1, 0, self.shapes[0].bins, runs);
             for sums in &mut self.sums {
-                let bins = sums.shape.bins;
-                add_runs(sums.rows_of(to_u32(location.location)), bins, runs);
+                sums.add(to_u32(location.location), runs);
             }
-            self.bytes.clear();
-            for (class, row) in (0..).zip(&mut self.rows) {
-                put_record(class, row, &mut self.bytes);
-            }
-            timeline.rows = self.bytes.as_slice().into();
-            timeline.of_classes = Timeline::new(self.scheme.bins);
+            self.walked.put(&mut self.rows);
         }
     }
 
@@ -135,35 +143,28 @@ impl Grid<'_> {
         let mut timelines = std::mem::take(&mut results.timelines);
         let idle = idle_runs(trace, metrics, process, &results.severities, &mut timelines);
         for ((location, mut timeline), idle) in process.locations.iter().zip(timelines).zip(&idle) {
-            let location = to_u32(location.location);
-            self.add_location(location, &timeline.rows, &[timeline.of_classes.runs(), idle]);
+            let mut waits = timeline.take();
+            let runs = [waits.as_mut().map_or(&[][..], |waits| waits.runs()), idle];
+            self.add_location(to_u32(location.location), &runs);
         }
     }
 
-    /// Adds a location: the encoded rows of the walk, and further runs.
-    fn add_location(&mut self, location: u32, walked: &[u8], runs: &[&[Run]; 2]) {
-        let bins = self.shapes[0].bins;
-        add_runs(&mut self.rows, bins, runs);
+    /// Adds the next location: its rows of the walk, and further runs.
+    fn add_location(&mut self, location: u32, runs: &[&[Run]; 2]) {
         let has_runs = classes_of(runs);
-        each_record(walked, |class, bytes| {
+        if has_runs != 0 {
+            self.sums.iter_mut().for_each(|sums| sums.add(location, runs));
+            add_runs(&mut self.rows, 1, 0, self.shapes[0].bins, runs);
+        }
+        each_row(self.walked.get(to_usize((location - self.first).into())), |class, encoded| {
             if has_runs & 1 << class == 0 {
                 // Most classes have no waits.
-                self.encoded.extend_from_slice(bytes);
-                self.places.push(((0, class, location), to_u32(bytes.len())));
+                put_encoded(class, encoded, &mut self.locations.bytes);
             } else if let Some(row) = &mut self.rows[usize::from(class)] {
-                row.add_encoded(bytes);
+                row.add_encoded(0, encoded);
             }
         });
-        for (class, row) in (0..).zip(&mut self.rows) {
-            let length = encode_and_clear(row, &mut self.encoded);
-            if length > 0 {
-                self.places.push(((0, class, location), length));
-            }
-        }
-        for sums in self.sums.iter_mut().filter(|_| runs.iter().any(|runs| !runs.is_empty())) {
-            let bins = sums.shape.bins;
-            add_runs(sums.rows_of(location), bins, runs);
-        }
+        self.locations.put(&mut self.rows);
     }
 
     /// Brings together what all workers have added; the table is at worker 0. Returns it with the classes and the levels.
@@ -174,17 +175,8 @@ impl Grid<'_> {
         mut self,
         exchange: &mut dyn Exchange,
     ) -> Result<(Table, Vec<Class>, Vec<Level>), Error> {
-        self.encode_sums();
-        let mut batch = Batch::new();
-        for &((level, class, group), length) in &self.places {
-            batch.push(u64::from(level) << 48 | u64::from(class) << 32 | u64::from(group));
-            batch.push(length.into());
-        }
-        batch.insert(0, to_u64(self.places.len()));
-        put_bytes(&mut batch, &self.encoded);
-        (self.places, self.encoded) = Default::default();
-        let mut all = Rows::default();
-        for batch in gather(exchange, batch)? {
+        let mut all = TableRows::default();
+        for batch in gather(exchange, self.take_batch())? {
             all.take(&batch, &self.shapes);
         }
         let table = all.table(&self.shapes);
@@ -198,46 +190,85 @@ impl Grid<'_> {
         Ok((table, self.scheme.classes.list().to_vec(), self.shapes.iter().map(level).collect()))
     }
 
-    /// Encodes the sums of groups behind the rows of locations.
-    fn encode_sums(&mut self) {
+    /// Encodes the sums, once all locations are added: numbers take several times as much memory.
+    pub(super) fn finish(&mut self) {
+        self.walked = LocationRows::default();
         for (level, sums) in (1..).zip(std::mem::take(&mut self.sums)) {
-            for (group, rows) in (sums.first..).zip(sums.groups) {
-                for (class, row) in (0..).zip(rows) {
-                    let Some(mut row) = row else { continue };
+            for (class, mut rows) in (0..).zip(sums.rows) {
+                for (group, row) in sums.groups.clone().zip(rows.iter_mut().flat_map(Rows::groups)) {
                     let start = self.encoded.len();
-                    encode(row.ticks(), &mut self.encoded);
-                    let length = to_u32(self.encoded.len() - start);
-                    if length > 0 {
-                        self.places.push(((level, class, group), length));
+                    encode(row, &mut self.encoded);
+                    if self.encoded.len() > start {
+                        self.places.push(((level, class, group), self.encoded.len() - start));
                     }
                 }
             }
         }
     }
-}
 
-/// Appends the bytes of a row, which has no ticks afterwards; returns their number.
-fn encode_and_clear(row: &mut Option<Row>, bytes: &mut Vec<u8>) -> u32 {
-    let start = bytes.len();
-    if let Some(row) = row {
-        encode(row.ticks(), bytes);
-        row.clear();
+    /// Puts the rows of locations into a batch, and behind them those of groups. Nothing is left.
+    fn take_batch(&mut self) -> Batch {
+        let mut encoded = Vec::new();
+        // The number of rows, then their places and lengths.
+        let mut batch = vec![0];
+        let mut put = |(level, class, group): Place, length: usize| {
+            batch.push(u64::from(level) << 48 | u64::from(class) << 32 | u64::from(group));
+            batch.push(to_u64(length));
+            batch[0] += 1;
+        };
+        for (location, at) in (self.first..).zip(0..self.locations.ends.len()) {
+            each_row(self.locations.get(at), |class, row| {
+                encoded.extend_from_slice(row);
+                put((0, class, location), row.len());
+            });
+        }
+        self.locations = LocationRows::default();
+        self.places.iter().for_each(|&(place, length)| put(place, length));
+        encoded.append(&mut self.encoded);
+        put_bytes(&mut batch, &encoded);
+        batch
     }
-    to_u32(bytes.len() - start)
 }
 
-/// Appends a record of a row that has ticks: its class, the number of its bytes, and the bytes.
-fn put_record(class: ClassId, row: &mut Option<Row>, bytes: &mut Vec<u8>) {
+impl LocationRows {
+    /// Ends the next location with rows, which have no ticks afterwards.
+    fn put(&mut self, rows: &mut RowsByClass) {
+        for (class, rows) in (0..).zip(rows) {
+            put_row(class, rows, &mut self.bytes);
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Returns the rows of a location.
+    fn get(&self, at: usize) -> &[u8] {
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[begin..self.ends[at]]
+    }
+}
+
+/// Appends a row, if it has ticks, which it has no more afterwards: its class, the number of its bytes, and the bytes.
+fn put_row(class: ClassId, rows: &mut Option<Rows>, bytes: &mut Vec<u8>) {
+    let Some(rows) = rows else { return };
     let start = bytes.len();
-    bytes.extend([class, 0, 0, 0, 0]);
-    match encode_and_clear(row, bytes) {
+    put_encoded(class, &[], bytes);
+    let behind = bytes.len();
+    rows.groups().for_each(|row| encode(row, bytes));
+    rows.clear();
+    match to_u32(bytes.len() - behind) {
         0 => bytes.truncate(start),
-        length => bytes[start + 1..start + 5].copy_from_slice(&length.to_le_bytes()),
+        length => bytes[start + 1..behind].copy_from_slice(&length.to_le_bytes()),
     }
 }
 
-/// Reads the records that [`put_record`] has written.
-fn each_record(mut bytes: &[u8], mut read: impl FnMut(ClassId, &[u8])) {
+/// Appends an encoded row.
+fn put_encoded(class: ClassId, row: &[u8], bytes: &mut Vec<u8>) {
+    bytes.push(class);
+    bytes.extend(to_u32(row.len()).to_le_bytes());
+    bytes.extend_from_slice(row);
+}
+
+/// Reads the rows that were appended by [`put_row`] and [`put_encoded`].
+fn each_row(mut bytes: &[u8], mut read: impl FnMut(ClassId, &[u8])) {
     while let Some((&[class, a, b, c, d], rest)) = bytes.split_first_chunk() {
         let (row, others) = rest.split_at(to_usize(u32::from_le_bytes([a, b, c, d]).into()));
         read(class, row);
@@ -246,15 +277,16 @@ fn each_record(mut bytes: &[u8], mut read: impl FnMut(ClassId, &[u8])) {
 }
 
 impl Sums {
-    /// Returns the rows of the group of a location; locations come in rising order.
-    fn rows_of(&mut self, location: u32) -> &mut RowsByClass {
-        let group = location / self.shape.span;
-        self.first = self.first.min(group);
-        let at = to_usize((group - self.first).into());
-        if at >= self.groups.len() {
-            self.groups.resize_with(at + 1, RowsByClass::default);
-        }
-        &mut self.groups[at]
+    /// Without ticks, for locations of a worker.
+    fn new(shape: Shape, locations: Range<u32>) -> Sums {
+        let groups = locations.start / shape.span..locations.end.div_ceil(shape.span);
+        Sums { shape, groups, rows: RowsByClass::default() }
+    }
+
+    /// Adds runs of a location.
+    fn add(&mut self, location: u32, runs: &[&[Run]; 2]) {
+        let group = location / self.shape.span - self.groups.start;
+        add_runs(&mut self.rows, self.groups.len(), to_usize(group.into()), self.shape.bins, runs);
     }
 }
 
@@ -264,15 +296,17 @@ fn classes_of(runs: &[&[Run]; 2]) -> u32 {
     runs.iter().copied().flatten().fold(0, |classes, run| classes | 1 << run.class)
 }
 
-fn add_runs(rows: &mut RowsByClass, bins: u16, runs: &[&[Run]; 2]) {
+/// Adds runs to the row of a group, one of so many, of each class.
+fn add_runs(rows: &mut RowsByClass, groups: usize, group: usize, bins: u16, runs: &[&[Run]; 2]) {
     for run in runs.iter().copied().flatten() {
-        rows[usize::from(run.class)].get_or_insert_with(|| Row::new(bins)).add(run);
+        let rows = rows[usize::from(run.class)].get_or_insert_with(|| Rows::new(groups, bins));
+        rows.add(group, run);
     }
 }
 
 /// The rows of all workers, which come in the order of locations.
 #[derive(Debug, Default)]
-struct Rows {
+struct TableRows {
     /// By level and class.
     rows: BTreeMap<(u8, ClassId), RowsOfClass>,
 }
@@ -289,7 +323,7 @@ struct RowsOfClass {
     bytes: Vec<u8>,
 }
 
-impl Rows {
+impl TableRows {
     /// Takes the rows of a worker.
     fn take(&mut self, batch: &[u64], shapes: &[Shape]) {
         let mut reader = BatchReader::new(batch);
@@ -342,11 +376,11 @@ impl RowsOfClass {
     /// Takes the bytes of a group. Several workers may have locations of one group.
     fn take(&mut self, group: u32, bytes: &[u8], shape: Shape) {
         if self.last == Some(group) {
-            let mut row = Row::new(shape.bins);
-            row.add_encoded(&self.bytes);
-            row.add_encoded(bytes);
+            let mut sum = Rows::new(1, shape.bins);
+            sum.add_encoded(0, &self.bytes);
+            sum.add_encoded(0, bytes);
             self.bytes.clear();
-            encode(row.ticks(), &mut self.bytes);
+            sum.groups().for_each(|row| encode(row, &mut self.bytes));
         } else {
             self.put_last(shape);
             self.last = Some(group);
@@ -421,7 +455,7 @@ mod tests {
         rows.take(2, &[2, 0, 62], shape);
         rows.take(4, &[2, 0, 62], shape);
         rows.take(4, &[2, 0, 62], shape);
-        let table = Rows { rows: [((0, 3), rows)].into() }.table(&[shape]);
+        let table = TableRows { rows: [((0, 3), rows)].into() }.table(&[shape]);
         let values = table.column("values").map(|column| column.values.clone());
         assert_eq!(values, Some(Values::Bytes(vec![vec![0, 0x7f, 2, 0, 62, 0, 63, 4, 0, 62, 0, 63]])));
         assert_eq!(table.column("groups").map(|column| column.values.clone()), Some(Values::U32(vec![6])));

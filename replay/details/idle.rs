@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::classes::IDLE;
-use super::timeline::{FINE_BINS, Run, Timeline};
+use super::classes::{IDLE, WaitClass};
+use super::timeline::{Bins, FINE_BINS, Run, Timeline};
 use crate::idle_threads::IdleThreads;
 use crate::ids::PathId;
 use crate::metrics::Metrics;
@@ -22,10 +22,9 @@ pub(super) type RegionTimelines = FxHashMap<PathId, Timeline<1>>;
 /// Timelines of a location.
 #[derive(Clone, Debug)]
 pub struct LocationTimeline {
-    /// Its rows of level 0 of the grid, encoded, once the grid has taken what the walk has found.
-    pub(super) rows: Box<[u8]>,
-    /// Its ticks by class that are not in those rows.
-    pub of_classes: Timeline,
+    /// Its ticks by class that the grid has not taken yet; `None` if there are none.
+    of_classes: Option<Box<Timeline>>,
+    bins: Bins,
     /// Its ticks by outermost parallel region.
     pub(super) of_regions: RegionTimelines,
 }
@@ -67,7 +66,22 @@ fn add(runs: &mut Vec<Run>, timelines: &mut RegionTimelines, region: PathId, sig
 
 impl LocationTimeline {
     /// Makes the timelines of a location that was walked.
-    pub fn new(of_classes: Timeline, of_regions: Vec<(PathId, Timeline<1>)>) -> LocationTimeline {
-        LocationTimeline { rows: Box::default(), of_classes, of_regions: of_regions.into_iter().collect() }
+    pub fn new(of_classes: Timeline, of_regions: Vec<(PathId, Timeline<1>)>, bins: Bins) -> LocationTimeline {
+        let of_regions = of_regions.into_iter().collect();
+        LocationTimeline { of_classes: Some(of_classes.into()), bins, of_regions }
+    }
+
+    /// Moves the ticks of a wait that begins at a time from one class to another.
+    ///
+    /// # Panics
+    /// If there are no such classes.
+    pub fn wait(&mut self, class: WaitClass, begin: Ticks, ticks: Ticks) {
+        let bins = self.bins;
+        self.of_classes.get_or_insert_with(|| Timeline::new(bins).into()).wait(class, begin, ticks);
+    }
+
+    /// Takes its ticks by class.
+    pub(super) fn take(&mut self) -> Option<Box<Timeline>> {
+        self.of_classes.take()
     }
 }

@@ -17,6 +17,7 @@ mod timeline;
 pub mod windows;
 
 use std::mem::take;
+use std::ops::Range;
 
 use details::Table;
 use details::manifest::{Class, Complete, Level};
@@ -90,10 +91,10 @@ pub struct DetailsCollector<'s> {
 }
 
 impl DetailsCollector<'_> {
-    /// Starts without anything.
-    pub fn new<'s>(trace: &Trace, scheme: &'s Scheme) -> DetailsCollector<'s> {
+    /// Starts without anything of a worker's processes.
+    pub fn new<'s>(trace: &Trace, scheme: &'s Scheme, processes: &Range<usize>) -> DetailsCollector<'s> {
         DetailsCollector {
-            grid: Grid::new(trace, scheme),
+            grid: Grid::new(trace, scheme, processes),
             flow: FlowTable::new(scheme.bins),
             communication: Communication::default(),
             severe: SevereWaits::default(),
@@ -127,7 +128,8 @@ impl DetailsCollector<'_> {
         self.grid.add(tools.trace, tools.metrics, &walked.process, &mut walked.results);
     }
 
-    /// Selects the waits of the table `instances`, about so many: root causes are asked about them.
+    /// Selects the waits of the table `instances`, about so many, once all processes are collected: root causes are asked
+    /// about them. What is collected takes less memory from now on.
     ///
     /// # Errors
     /// If a worker failed.
@@ -138,6 +140,8 @@ impl DetailsCollector<'_> {
         rows: usize,
         exchange: &mut dyn Exchange,
     ) -> Result<(), Error> {
+        self.grid.finish();
+        self.communication.finish();
         self.selected = take(&mut self.severe).select(tools, paths, rows, exchange)?;
         Ok(())
     }

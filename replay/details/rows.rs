@@ -3,18 +3,22 @@
 //! Bytes are zigzag LEB128 numbers (<https://en.wikipedia.org/wiki/LEB128>), one for each bin; a 0 is followed by the number
 //! of further zeros, as most bins of most classes have none.
 
+use std::slice::ChunksExact;
+
 use model::Ticks;
 
 use super::timeline::{FINE_BINS, Run};
 use crate::int::{to_u64, to_usize};
 
-/// Ticks by bin. Runs are added in constant time.
+/// Ticks by bin of neighbouring groups. Runs are added in constant time. All rows are one piece of memory, which the system
+/// gets back; of many small ones it would not.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// Ticks by bin, but for those of long runs between their first and their last bin.
-    bins: Vec<Ticks>,
-    /// By how much more the ticks of long runs are than in the bin before; the last one is behind the end. Empty as long as
-    /// there are no long runs.
+pub(super) struct Rows {
+    /// The number of bins of a row.
+    width: usize,
+    /// Ticks by group and bin, but for those of long runs between their first and their last bin.
+    ticks: Vec<Ticks>,
+    /// By how much more the ticks of long runs are than in the bin before. Empty as long as there are no long runs.
     changes: Vec<Ticks>,
     /// Whether there may be ticks.
     is_used: bool,
@@ -22,24 +26,29 @@ pub(super) struct Row {
     shift: u32,
 }
 
-impl Row {
-    /// Makes a row without ticks; `bins` is a power of two, at most that of fine bins.
-    pub(super) fn new(bins: u16) -> Row {
+impl Rows {
+    /// Makes rows without ticks; `bins` is a power of two, at most that of fine bins.
+    pub(super) fn new(groups: usize, bins: u16) -> Rows {
+        let width = usize::from(bins);
         let shift = FINE_BINS.trailing_zeros().saturating_sub(bins.trailing_zeros());
-        Row { bins: vec![0; usize::from(bins)], changes: Vec::new(), is_used: false, shift }
+        Rows { width, ticks: vec![0; groups * width], changes: Vec::new(), is_used: false, shift }
     }
 
-    /// Adds the ticks of a run.
+    /// Adds the ticks of a run to a group.
+    ///
+    /// # Panics
+    /// If there is no such group.
     #[inline]
-    pub(super) fn add(&mut self, run: &Run) {
+    pub(super) fn add(&mut self, group: usize, run: &Run) {
         self.is_used = true;
+        let row = group * self.width;
         let (from, to) = (usize::from(run.first >> self.shift), usize::from(run.last >> self.shift));
         if run.first == run.last {
-            self.put(from, run.head);
+            self.put(row + from, run.head);
         } else if from == to {
-            self.put(from, run.ticks());
+            self.put(row + from, run.ticks());
         } else {
-            self.add_long(run, from, to);
+            self.add_long(run, row + from, row + to);
         }
     }
 
@@ -51,7 +60,9 @@ impl Row {
         self.put(from, head.wrapping_add(times(fine - 1 - (first & (fine - 1)))));
         self.put(to, tail.wrapping_add(times(last & (fine - 1))));
         if to - from > 1 {
-            self.changes.resize(self.bins.len() + 1, 0);
+            if self.changes.is_empty() {
+                self.changes = vec![0; self.ticks.len()];
+            }
             let ticks = times(fine);
             self.changes[from + 1] = self.changes[from + 1].wrapping_add(ticks);
             self.changes[to] = self.changes[to].wrapping_sub(ticks);
@@ -59,42 +70,42 @@ impl Row {
     }
 
     #[inline]
-    fn put(&mut self, bin: usize, ticks: Ticks) {
-        let sum = &mut self.bins[bin];
+    fn put(&mut self, at: usize, ticks: Ticks) {
+        let sum = &mut self.ticks[at];
         *sum = sum.wrapping_add(ticks);
     }
 
-    /// Adds the ticks that [`encode`] has written.
-    pub(super) fn add_encoded(&mut self, bytes: &[u8]) {
+    /// Adds the ticks that [`encode`] has written to a group.
+    pub(super) fn add_encoded(&mut self, group: usize, bytes: &[u8]) {
         self.is_used = true;
+        let row = group * self.width;
         let mut bin = 0;
         each_encoded(bytes, |zeros, ticks| {
             bin += zeros;
-            if ticks != 0 && bin < self.bins.len() {
-                self.put(bin, ticks);
+            if ticks != 0 && bin < self.width {
+                self.put(row + bin, ticks);
                 bin += 1;
             }
         });
     }
 
-    /// Returns the ticks by bin; none if there are no ticks at all.
-    pub(super) fn ticks(&mut self) -> &[Ticks] {
-        if !self.is_used {
-            return &[];
-        }
+    /// Returns the ticks by bin, one group after the other; none if there are no ticks at all.
+    pub(super) fn groups(&mut self) -> ChunksExact<'_, Ticks> {
         let mut level: Ticks = 0;
-        for (ticks, change) in self.bins.iter_mut().zip(&self.changes) {
+        for (ticks, change) in self.ticks.iter_mut().zip(&self.changes) {
+            // A long run ends in its row, so each row begins with 0.
             level = level.wrapping_add(*change);
             *ticks = ticks.wrapping_add(level);
         }
         self.changes.fill(0);
-        &self.bins
+        let ticks = if self.is_used { &self.ticks[..] } else { &[] };
+        ticks.chunks_exact(self.width)
     }
 
     /// Removes all ticks.
     pub(super) fn clear(&mut self) {
         if self.is_used {
-            self.bins.fill(0);
+            self.ticks.fill(0);
             self.changes.fill(0);
             self.is_used = false;
         }
@@ -162,20 +173,32 @@ mod tests {
 
     #[test]
     fn runs_are_summed_up_to_wider_bins() {
-        let mut row = Row::new(64);
+        let mut rows = Rows::new(1, 64);
         let run = |first, last, head, full, tail| Run { first, last, class: 0, head, full, tail };
-        row.add(&run(0, 4095, 1, 1, 1));
-        row.add(&run(63, 64, 10, 1, 11));
-        row.add(&run(100, 127, 3, -2, 5));
-        row.add(&Run::single(4095, 0, 7));
-        let ticks = row.ticks().to_vec();
+        rows.add(0, &run(0, 4095, 1, 1, 1));
+        rows.add(0, &run(63, 64, 10, 1, 11));
+        rows.add(0, &run(100, 127, 3, -2, 5));
+        rows.add(0, &Run::single(4095, 0, 7));
+        let ticks = rows.groups().next().unwrap().to_vec();
         assert_eq!((ticks[0], ticks[1], ticks[2], ticks[63]), (64 + 10, 64 + 11 + 8 - 52, 64, 64 + 7));
         assert_eq!(ticks.iter().sum::<Ticks>(), 4096 + 21 + 8 - 52 + 7);
-        assert_eq!(row.ticks(), ticks, "ticks of long runs are added once");
-        row.clear();
-        assert!(row.ticks().is_empty());
-        row.add(&run(0, 4095, 1, 1, 1));
-        assert_eq!(row.ticks(), [64; 64]);
+        assert_eq!(rows.groups().next(), Some(&ticks[..]), "ticks of long runs are added once");
+        rows.clear();
+        assert_eq!(rows.groups().next(), None);
+        rows.add(0, &run(0, 4095, 1, 1, 1));
+        assert_eq!(rows.groups().next(), Some(&[64; 64][..]));
+    }
+
+    #[test]
+    fn groups_have_rows_of_their_own() {
+        let mut rows = Rows::new(3, 64);
+        let run = |first, last| Run { first, last, class: 0, head: 1, full: 1, tail: 1 };
+        rows.add(2, &run(0, 4095));
+        rows.add(0, &run(4032, 4095));
+        rows.add(0, &run(64, 4095));
+        let mut first = [64; 64];
+        (first[0], first[63]) = (0, 128);
+        assert_eq!(rows.groups().collect::<Vec<_>>(), [first, [0; 64], [64; 64]]);
     }
 
     #[test]
@@ -184,10 +207,10 @@ mod tests {
         let mut bytes = Vec::new();
         encode(&ticks, &mut bytes);
         assert_eq!(bytes[..4], [0, 1, 14, 1]);
-        let mut row = Row::new(64);
-        row.add_encoded(&bytes);
-        row.add_encoded(&[2]);
-        assert_eq!(row.ticks()[..11], [&[1], &ticks[1..]].concat());
+        let mut rows = Rows::new(2, 64);
+        rows.add_encoded(1, &bytes);
+        rows.add_encoded(1, &[2]);
+        assert_eq!(rows.groups().nth(1).unwrap()[..11], [&[1], &ticks[1..]].concat());
     }
 
     #[test]
@@ -204,9 +227,9 @@ mod tests {
         for ticks in ticks.chunks(64) {
             let mut bytes = Vec::new();
             encode(ticks, &mut bytes);
-            let mut row = Row::new(64);
-            row.add_encoded(&bytes);
-            assert_eq!(row.ticks()[..ticks.len()], *ticks);
+            let mut rows = Rows::new(1, 64);
+            rows.add_encoded(0, &bytes);
+            assert_eq!(rows.groups().next().unwrap()[..ticks.len()], *ticks);
         }
     }
 }

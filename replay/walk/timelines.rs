@@ -58,7 +58,7 @@ impl ThreadTimeline {
     }
 
     pub(super) fn finish(self) -> LocationTimeline {
-        LocationTimeline::new(self.of_classes, self.regions)
+        LocationTimeline::new(self.of_classes, self.regions, self.bins)
     }
 }
 

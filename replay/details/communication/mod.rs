@@ -61,6 +61,11 @@ impl Communication {
         self.collectives.collect(tools.metrics, walked, matches);
     }
 
+    /// Frees what is needed only to add processes.
+    pub(super) fn finish(&mut self) {
+        self.sizes.finish();
+    }
+
     /// Brings together what all workers have; the tables are at worker 0, the others have none.
     ///
     /// # Errors

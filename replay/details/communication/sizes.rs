@@ -234,10 +234,14 @@ impl Sizes {
         })
     }
 
+    /// Frees what is needed only to add processes: rows are merged by call paths of the report later.
+    pub(super) fn finish(&mut self) {
+        self.places = FxHashMap::default();
+        self.list.shrink_to_fit();
+    }
+
     /// Takes what the owners of other processes need to know; `is_mine` are those of this worker.
     pub(super) fn take_others(&mut self, is_mine: impl Fn(u32) -> bool) -> Vec<Size> {
-        // Rows are merged by call paths of the report: nothing is searched for any more.
-        self.places = FxHashMap::default();
         let (mine, others) =
             std::mem::take(&mut self.list).into_iter().partition(|size| is_mine(size.receiver));
         self.list = mine;

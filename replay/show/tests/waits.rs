@@ -189,3 +189,42 @@ fn wait_of_a_metric_and_of_its_part_is_one() {
     assert_eq!(json["waits"][0]["metric"], "mpi_latesender_wo");
     assert_eq!(json["hops"][3]["number"], 2, "{json}");
 }
+
+#[test]
+fn all_columns_stay_where_threads_have_long_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names { solve: "!$omp parallel @hybrid_long_name.c:10".into(), ..Names::default() };
+    let mut report = example::report(&names);
+    report.cube.location_groups.truncate(2);
+    for (at, location) in report.cube.locations.iter_mut().enumerate() {
+        location.group = cubex::LocationGroupId(at / 2);
+        location.name = if at % 2 == 0 { "Master thread".into() } else { "OMP thread 1".into() };
+    }
+    for region in report.cube.regions.iter_mut().filter(|region| region.name.starts_with("MPI_B")) {
+        region.name = "!$omp implicit barrier @hybrid_long_name.c:12".into();
+    }
+    let mut tables = example::tables();
+    set(&mut tables, "instances", "origin_cnode", Values::U32(vec![3, 3, 3]));
+    set(&mut tables, "instances", "cause_location", Values::U32(vec![2, 0, 1]));
+    let tables = tables.iter().map(|table| (member(&table.name), details::write(table).unwrap()));
+    let members: Vec<(String, Vec<u8>)> = [("replay.json".to_owned(), example::manifest(&names).to_bytes())]
+        .into_iter()
+        .chain(tables)
+        .collect();
+    let members: Vec<(&str, &[u8])> =
+        members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    report.write(&path, &members);
+    let printed = run(100, &["waits", path.to_str().unwrap()]);
+    assert!(printed.results.lines().all(|line| line.chars().count() <= 100), "{}", printed.results);
+    let titles = printed.results.lines().next().unwrap_or_default();
+    assert!(
+        titles.contains("waited       all  what") && titles.trim_end().ends_with("in"),
+        "{}",
+        printed.results
+    );
+    let barrier = line(&printed, "3 ");
+    assert!(barrier.contains("0.0300 s") && barrier.contains("0.0600 s"), "{}", printed.results);
+    assert!(barrier.contains("rank 0, ") && barrier.contains("1  !$omp"), "{}", printed.results);
+    assert!(barrier.trim_end().ends_with(":10"), "{}", printed.results);
+}

@@ -199,7 +199,7 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
 }
 
 fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::new("number", ""),
         Column::new("seconds", "waited"),
         Column::new("title", "what"),
@@ -219,17 +219,22 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
         Column::data("communicator"),
         Column::data("members"),
     ];
+    // The order of waits is that of all members' waiting: people see it where it is not that of the one.
+    let has_all = waits.iter().any(|(_, wait)| wait.all_ticks != wait.ticks);
+    if has_all {
+        columns.insert(2, Column::text("all"));
+    }
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
     for &(at, wait) in waits {
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
             Cell::Name(names.title(wait.metric)),
-            Cell::Name(names.location(wait.location)),
+            Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),
-            Cell::Name(names.location(wait.cause_location)),
+            Cell::Location(names.location(wait.cause_location)),
             Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into()),
             Cell::Data(names.metric(wait.metric).into()),
             Cell::Data(names.metrics(wait).collect()),
@@ -241,7 +246,11 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
             number(wait.tag),
             number(wait.communicator),
             number(wait.members),
-        ]);
+        ];
+        if has_all {
+            row.insert(2, Cell::Number(names.seconds(wait.all_ticks), Unit::Seconds));
+        }
+        table.rows.push(row);
     }
     table
 }

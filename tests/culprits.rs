@@ -286,7 +286,7 @@ rank 1
     let first = &culprits(&summary)[0];
     assert!(
         first.starts_with(
-            "rank 1 in prog/main/MPI_Wait, time in MPI that is not explained: waiting at barriers"
+            "rank 1 in prog/main/MPI_Wait, time in MPI that is no wait state: waiting at barriers"
         ),
         "{first}"
     );

@@ -120,7 +120,7 @@ impl Culprit {
             place += &format!("{comma} {between}");
         }
         if self.is_unexplained {
-            place += ", time in MPI that is not explained";
+            place += ", time in MPI that is no wait state";
         }
         place
     }

@@ -105,7 +105,7 @@ pub struct Reading<'r> {
     pub base: Option<Base>,
     /// Number of CPU locations.
     pub locations: f64,
-    /// The run's time, summed over locations.
+    /// The run's time, summed over locations, also while they are idle or not recorded: that of all classes.
     pub total: f64,
     /// The longest one of a location.
     pub length: f64,
@@ -159,7 +159,7 @@ impl<'r> Reading<'r> {
             },
             base: Some(if opened.manifest.is_some() { Base::Details } else { Base::Metrics }),
             locations: times.threads as f64,
-            total: times.total,
+            total: times.all(),
             length: times.length,
             waiting: times.waiting,
             classes: overview::classes(opened, &values, &times)?,

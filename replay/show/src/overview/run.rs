@@ -116,10 +116,14 @@ impl Run {
         Ok(self.sum(values, &quantity)?.unwrap_or(0.0))
     }
 
-    /// A part of the time of all threads as a share, from 0 to 1. Time of idle threads, and time that was not
-    /// recorded, counts: it is a part of the classes, too, whose shares stand below.
+    /// All time, also that of idle threads, and that which was not recorded: both are classes, too.
+    pub fn all(&self) -> f64 {
+        self.with_idle + self.not_recorded
+    }
+
+    /// A part of the time of all threads as a share, from 0 to 1.
     pub fn share(&self, seconds: f64) -> f64 {
-        let all = self.with_idle + self.not_recorded;
+        let all = self.all();
         if all > 0.0 { seconds / all } else { 0.0 }
     }
 }

@@ -301,3 +301,16 @@ fn wrong_numbers_of_reports_are_refused() {
         assert!(!printed.messages.is_empty());
     }
 }
+
+#[test]
+fn the_run_contains_the_time_of_idle_threads() {
+    let chain = Chain { idle: Some(0.2), ..Chain::default() };
+    let (_reports, a, b) = two(&chain, &chain);
+    let value = json(&["diff", &a, &b]);
+    let rows = value["quantities"].as_array().unwrap();
+    let seconds = |row: &Value| row["a"].as_f64().unwrap();
+    let roles = ["work", "waiting", "communication", "threads"];
+    let parts: f64 = rows.iter().filter(|row| roles.contains(&row["name"].as_str().unwrap())).map(seconds).sum();
+    assert_eq!(rows[0]["name"], "run");
+    assert!((parts - seconds(&rows[0])).abs() < 1e-9, "{value}");
+}

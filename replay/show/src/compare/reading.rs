@@ -131,7 +131,8 @@ pub struct Reading<'r> {
     pub report: Option<Values<'r>>,
     /// Whether a call path is part of the run.
     pub is_counted: Vec<bool>,
-    is_thread: Vec<bool>,
+    /// Whether a location is a thread of which anything was recorded.
+    pub is_thread: Vec<bool>,
 }
 
 impl<'r> Reading<'r> {
@@ -143,7 +144,7 @@ impl<'r> Reading<'r> {
         let values = Values::new(&opened.report);
         let cube = values.cube();
         let times = overview::Run::new(opened, &values)?;
-        let is_thread = places::threads(cube);
+        let is_thread = places::recorded_threads(&values)?;
         if times.threads == 0 {
             return Err(
                 Error::new("no threads of processes, whose time could be compared").in_file(&opened.path)

@@ -68,6 +68,24 @@ const KNOWN: [Known; 9] = [
     ("idle", "Idle threads", "threads", &["omp_idle_threads"], &[]),
 ];
 
+/// Metrics of classes of manifests, which are none of the above and have no metric of their name.
+const FURTHER: [(&str, &[&str]); 2] =
+    [("one_sided", &["mpi_rma_communication"]), ("not_recorded", &["time"])];
+
+/// Whether a report that has some metrics tells how much time there is in a class: what it does not measure is unknown, not 0.
+pub fn is_measured(class: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    if !has("mpi") && !has("comp") {
+        // The paradigms of functions tell.
+        return true;
+    }
+    let known = KNOWN.iter().map(|known| (known.0, known.3)).chain(FURTHER).find(|(name, _)| *name == class);
+    let is_metric = || patterns::metrics().iter().any(|metric| metric.id == class);
+    match known {
+        Some((_, metrics)) => metrics.iter().any(|metric| has(metric)),
+        None => has(class) || !is_metric(),
+    }
+}
+
 /// Roles of regions of OpenMP in which the program works.
 const WORK_OF_OPENMP: [&str; 8] =
     ["parallel", "loop", "sections", "section", "single", "single sblock", "master", "task"];

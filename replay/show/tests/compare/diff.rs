@@ -355,3 +355,13 @@ fn means_are_over_locations_that_have_events() {
     let value = json(&["diff", path, path, "--by", "location"]);
     assert_eq!(value["locations"].as_array().unwrap().len(), 3, "{value}");
 }
+
+#[test]
+fn unchanged_call_paths_are_said_with_what_was_compared() {
+    let little = Chain { coverage: 0.5, ..Chain::default() };
+    let (_reports, a, b) = two(&little, &little);
+    let printed = run(200, &["diff", &a, &b]);
+    let said =
+        "no changes by call path above noise in comp; waiting is not compared, as too little was analysed";
+    assert!(printed.results.contains(said), "{}", printed.results);
+}

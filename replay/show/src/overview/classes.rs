@@ -4,6 +4,7 @@ use cubex::CnodeId;
 use details::manifest::Class;
 
 use super::Run;
+use super::communication::has_other_requests;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::paths::Glob;
@@ -28,13 +29,17 @@ pub struct ClassTime {
 /// Name, title, role, metrics added and subtracted: classes of reports that do not say which they have.
 type Known = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
+/// The class of messages, and its title if it has requests of other operations, too.
+const MESSAGES: &str = "messages";
+const REQUESTS: &str = "Messages, requests";
+
 /// The class of the program's own work.
 const COMPUTE: &str = "compute";
 
 const KNOWN: [Known; 9] = [
     (COMPUTE, "Computation", "work", &["comp"], &[]),
     ("offload", "Offload", "work", &["cuda_time", "opencl_time", "openacc_time"], &[]),
-    ("messages", "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
+    (MESSAGES, "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
     (
         "collectives",
         "Collectives",
@@ -115,6 +120,7 @@ pub fn classes(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Cl
     if opened.manifest.is_some() {
         leave_out_start(run, &mut times);
     }
+    name_requests(values, run, &mut times);
     Ok(largest(times))
 }
 
@@ -191,7 +197,7 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
         let region = &cube.regions[cube.cnodes[CnodeId(at).0].region.0];
         let (name, title, role) = match region.paradigm.as_str() {
             "mpi" => match region.role.as_str() {
-                "point2point" => ("messages", "Messages", "communicate"),
+                "point2point" => (MESSAGES, "Messages", "communicate"),
                 "one2all" | "all2one" | "all2all" | "other collective" => {
                     ("collectives", "Collectives", "communicate")
                 }
@@ -217,7 +223,18 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
             }),
         }
     }
+    name_requests(values, run, &mut times);
     Ok(largest(times))
+}
+
+/// Names the class of messages for what it has: time in calls that wait for requests counts there, whatever these are of.
+fn name_requests(values: &Values<'_>, run: &Run, times: &mut [ClassTime]) {
+    if has_other_requests(values, run) {
+        times
+            .iter_mut()
+            .filter(|class| class.name == MESSAGES)
+            .for_each(|class| class.title = REQUESTS.into());
+    }
 }
 
 fn largest(mut times: Vec<ClassTime>) -> Vec<ClassTime> {

@@ -1,5 +1,6 @@
 //! Names from files on a terminal: nothing that controls it, and no wider than there is room.
 
+use super::numbers::JOINT;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What is shown in the place of characters that a terminal would obey.
@@ -62,7 +63,7 @@ fn taken(letters: impl Iterator<Item = char>, room: usize) -> impl Iterator<Item
     })
 }
 
-/// A text in ASCII: signs of our own have a plain form, anything else becomes `?`.
+/// A text in ASCII but for [`JOINT`]: signs of our own have a plain form, anything else becomes `?`.
 pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -77,7 +78,8 @@ pub(crate) fn ascii(text: &str) -> String {
             '×' => plain.push('x'),
             '≥' => plain.push_str(">="),
             '≤' => plain.push_str("<="),
-            '\u{a0}' => plain.push(' '),
+            // A number and its unit stay in a line; a space takes its place when that is written.
+            JOINT => plain.push(JOINT),
             _ => plain.push('?'),
         }
     }

@@ -182,3 +182,8 @@ fn time_of_other_requests_is_not_said_to_be_of_messages_alone() {
     let text = with("MPI_Irecv");
     assert!(text.contains("Messages ") && !text.contains("requests"), "{text}");
 }
+
+#[test]
+fn line_of_a_function_is_not_taken_for_that_of_a_call() {
+    assert_has(&changed(|_| {}), &["app/main/solve/work (begins at /home/someone/src/solve.c:42): "]);
+}

@@ -41,3 +41,23 @@ fn shutdown_is_no_collective_operation() {
     assert!(!printed.results.contains("MPI_Finalize"), "{}", printed.results);
     assert!(printed.results.contains("no collective operations"), "{}", printed.results);
 }
+
+#[test]
+fn report_without_messages_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    example::write(&path, &Names::default(), |members| {
+        let mut tables = example::tables().into_iter().filter(|table| table.name == "matrix");
+        let mut table = tables.next().unwrap();
+        for column in &mut table.columns {
+            column.values = match column.values {
+                Values::U32(_) => Values::U32(Vec::new()),
+                _ => Values::U64(Vec::new()),
+            };
+        }
+        let member = members.iter_mut().find(|(name, _)| *name == member("matrix")).unwrap();
+        member.1 = details::write(&table).unwrap();
+    });
+    let printed = run(100, &["matrix", path.to_str().unwrap()]);
+    assert!(printed.results.starts_with("no messages\n"), "{}", printed.results);
+}

@@ -50,6 +50,17 @@ pub struct Shape {
     pub program: String,
 }
 
+impl Shape {
+    /// That of a report.
+    pub fn of(opened: &Opened) -> Shape {
+        Shape {
+            ranks: overview::ranks(opened),
+            threads: overview::threads(opened),
+            program: overview::program(opened),
+        }
+    }
+}
+
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Shape { ranks, threads, program } = self;
@@ -153,11 +164,7 @@ impl<'r> Reading<'r> {
         let is_counted = if is_all { vec![true; cube.cnodes.len()] } else { times.is_between.clone() };
         let mut run = Reading {
             label: opened.path.display().to_string(),
-            shape: Shape {
-                ranks: overview::ranks(opened),
-                threads: overview::threads(opened),
-                program: overview::program(opened),
-            },
+            shape: Shape::of(opened),
             base: Some(if opened.manifest.is_some() { Base::Details } else { Base::Metrics }),
             locations: times.threads as f64,
             total: times.all(),

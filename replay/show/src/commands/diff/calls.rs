@@ -92,12 +92,12 @@ fn nothing(compared: &Compared<'_, '_>, metrics: &[&str]) -> String {
     let is_covered = compared.sides.into_iter().all(coverage::is_enough);
     let known: Vec<&str> =
         metrics.iter().copied().filter(|metric| is_covered || !coverage::needs_coverage(metric)).collect();
-    match known.len() == metrics.len() {
+    match is_covered {
         true if known.is_empty() => "no changes by call path: no time is compared".to_owned(),
         true => "no changes by call path above noise".to_owned(),
         false if known.is_empty() => "changes by call path are not known: too little was analysed".to_owned(),
         false => format!(
-            "no changes by call path above noise in {}; waiting is not compared, as too little was analysed",
+            "no changes by call path above noise in {}; waiting in MPI is not compared, as too little was analysed",
             known.join(", ")
         ),
     }

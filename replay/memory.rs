@@ -75,9 +75,9 @@ impl Memory {
         let least = self.with(estimate.least);
         let Some(budget) = limit.bytes.checked_sub(least) else {
             return Err(Error::new(format!(
-                "not enough memory: --memory allows {} MiB, and {} MiB are needed for what cannot go to a file; allow as much, \
+                "not enough memory: --memory allows {}, and {} MiB are needed for what cannot go to a file; allow as much, \
                  or use fewer threads, or more processes on more nodes",
-                mebibytes(limit.bytes),
+                size(limit.bytes),
                 // The memory in use is not exactly the same in each run.
                 mebibytes(least) + 1
             )));
@@ -90,12 +90,12 @@ impl Memory {
         match scratch::room(&directory).filter(|&room| room < usual) {
             Some(room) => Err(Error::new(format!(
                 "{}: {} MiB are free, and {} to {} MiB will be needed for what does not fit into memory; choose another \
-                 directory with --scratch, or allow more than {} MiB with --memory",
+                 directory with --scratch, or allow more than {} with --memory",
                 directory.display(),
                 room >> 20,
                 mebibytes(usual),
                 mebibytes(most),
-                mebibytes(limit.bytes)
+                size(limit.bytes)
             ))),
             None => match scratch::begin(&directory, budget) {
                 // If the user has named no directory, and all fits into memory, no file is needed.
@@ -140,6 +140,14 @@ impl Memory {
 /// Returns bytes in MiB, for messages.
 pub fn mebibytes(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
+}
+
+/// A number of bytes in words, in the largest unit of which it is a multiple.
+fn size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
+    let unit = units.iter().find(|(power, _)| bytes > 0 && bytes.trailing_zeros() >= *power);
+    let (power, unit) = unit.unwrap_or(&(0, "B"));
+    format!("{} {unit}", bytes >> power)
 }
 
 impl SystemLimit {
@@ -220,6 +228,12 @@ mod tests {
         let groups = "4:cpu:/elsewhere\n3:memory:/task\n0::/job/step\n";
         let limits: Vec<u64> = of_groups(groups, root.path()).into_iter().map(|limit| limit.bytes).collect();
         assert_eq!(limits, [500, 1000]);
+    }
+
+    #[test]
+    fn sizes_are_those_that_were_given() {
+        let sizes = [0, 1, 1000, 1 << 20, 3 << 29, 4 << 30].map(size);
+        assert_eq!(sizes, ["0 B", "1 B", "1000 B", "1 MiB", "1536 MiB", "4 GiB"]);
     }
 
     #[test]

@@ -286,7 +286,7 @@ rank 1
     let first = &culprits(&summary)[0];
     assert!(
         first.starts_with(
-            "rank 1 in prog/main/MPI_Wait, time in MPI that is not explained: waiting at barriers"
+            "rank 1 in prog/main/MPI_Wait, time in MPI that is no wait state: waiting at barriers"
         ),
         "{first}"
     );
@@ -472,4 +472,16 @@ fn summary_is_the_same_with_any_workers() {
         }
     }
     assert!(named > 500, "{named} culprits with victims");
+}
+
+#[test]
+fn shares_are_of_all_costs_where_idle_threads_have_some() {
+    let directory = fresh();
+    let report = directory.path().join("report.cubex");
+    let archive = crate::support::archive("hybrid.2x3");
+    let analysis = crate::support::analyze(&archive, &report, Semantics::Corrected).unwrap();
+    let said = analysis.summary.unwrap().to_string();
+    assert!(said.contains("summed over 6 threads, without their idle time: 0.690190 s"), "{said}");
+    assert!(said.contains("or idle (1.580721 s of delay costs; shares are of them):"), "{said}");
+    assert!(said.contains("   19.0 %      0.300551 s  rank 0 in hybrid/main"), "{said}");
 }

@@ -120,7 +120,7 @@ impl Culprit {
             place += &format!("{comma} {between}");
         }
         if self.is_unexplained {
-            place += ", time in MPI that is not explained";
+            place += ", time in MPI that is no wait state";
         }
         place
     }
@@ -149,34 +149,47 @@ pub struct Causes {
     pub costs: f64,
     /// The delay costs of the recorder, which had to write out events or to compare clocks.
     pub recorder: f64,
+    /// Whether some of the costs are of idle threads: these are no part of the time of the run.
+    pub has_idle: bool,
     /// The places that stand out, the largest costs first.
     pub culprits: Vec<Culprit>,
 }
 
 impl Causes {
+    /// What costs are a share of if they are a part of it.
+    const TIME: &'static str = "the time";
+
+    /// What costs are a share of, in seconds and in words: the time of all locations, `run`, if they are a part of it.
+    fn whole(&self, run: f64) -> (f64, &'static str) {
+        match self.has_idle || self.costs > run {
+            true => (self.costs, "all delay costs"),
+            false => (run, Self::TIME),
+        }
+    }
+
     /// Writes the causes; `run` is the time of all locations, in seconds.
     fn write(&self, f: &mut fmt::Formatter<'_>, run: f64) -> fmt::Result {
-        let (costs, share) = (self.costs, percent(self.costs, run));
+        let (costs, (whole, what)) = (self.costs, self.whole(run));
+        let is_part = what == Self::TIME;
+        let share = if is_part { format!(", {:.1} % of {what}", percent(costs, run)) } else { String::new() };
+        let shares = if is_part { "" } else { "; shares are of them" };
         if costs > 0.0 && self.culprits.is_empty() {
             writeln!(
                 f,
-                "\nWho made others wait, or idle: nobody stands out ({costs:.6} s of delay costs, {share:.1} % of the time)"
+                "\nWho made others wait, or idle: nobody stands out ({costs:.6} s of delay costs{share})"
             )?;
         } else if costs > 0.0 {
-            writeln!(
-                f,
-                "\nWho made others wait, or idle ({costs:.6} s of delay costs, {share:.1} % of the time):"
-            )?;
+            writeln!(f, "\nWho made others wait, or idle ({costs:.6} s of delay costs{share}{shares}):")?;
         }
         for culprit in &self.culprits {
-            write!(f, "  {:5.1} %  {:12.6} s  ", percent(culprit.seconds, run), culprit.seconds)?;
+            write!(f, "  {:5.1} %  {:12.6} s  ", percent(culprit.seconds, whole), culprit.seconds)?;
             write_wrapped(f, &culprit.place(), &culprit.consequences())?;
         }
         if self.recorder >= LARGE * run && self.recorder > 0.0 {
-            let (seconds, share) = (self.recorder, percent(self.recorder, run));
+            let (seconds, share) = (self.recorder, percent(self.recorder, whole));
             writeln!(
                 f,
-                "\nThe recorder made others wait for {seconds:.6} s, {share:.1} % of the time: writing out events, comparing clocks"
+                "\nThe recorder made others wait for {seconds:.6} s, {share:.1} % of {what}: writing out events, comparing clocks"
             )?;
         }
         Ok(())
@@ -209,10 +222,12 @@ fn write_wrapped(f: &mut fmt::Formatter<'_>, place: &str, consequences: &[String
 /// MPI_Finalize.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The recorded time of all CPU locations.
+    /// The recorded time of all CPU locations, without time in which threads were idle.
     pub run: f64,
     /// The time of these that was not recorded.
     pub not_recorded: f64,
+    /// Whether threads were idle.
+    pub has_idle: bool,
     /// Their time in MPI calls.
     pub mpi: f64,
     /// Their waiting time.
@@ -265,9 +280,10 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { run, mpi, waiting, not_recorded, .. } = *self;
         let plural = if self.locations == 1 { "" } else { "s" };
+        let idle = if self.has_idle { ", without their idle time" } else { "" };
         write!(
             f,
-            "Between MPI_Init and MPI_Finalize, summed over {} thread{plural}: {run:.6} s",
+            "Between MPI_Init and MPI_Finalize, summed over {} thread{plural}{idle}: {run:.6} s",
             self.locations
         )?;
         if not_recorded > 0.0 {

@@ -205,6 +205,7 @@ fn summarize(
     };
     Summary {
         run: seconds(total(run_times.iter().map(|times| times.run)).into()),
+        has_idle: culprits.has_idle_threads(),
         not_recorded: seconds(total(run_times.iter().map(|times| times.off)).into()),
         mpi: seconds(total(run_times.iter().map(|times| times.mpi)).into()),
         waiting: seconds(waiting.all().into()),

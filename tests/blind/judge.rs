@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn unexplained_time_accuses_nobody_and_is_not_covered() {
-        let said = "  90.0 %  0.48 s  rank 1 in prog/main/MPI_Wait, time in MPI that is not explained";
+        let said = "  90.0 %  0.48 s  rank 1 in prog/main/MPI_Wait, time in MPI that is no wait state";
         assert_eq!(judged(Mode::Lines, TRUTH, said), Verdict::Unexplained);
         let mut summary = Summary::parse(&format!("Who made others wait:\n{said}"));
         summary.coverage = Some(100.0);

@@ -91,7 +91,7 @@ impl Culprit {
             path: path.map(|name| name.split('.').next().unwrap_or(name).to_owned()).collect(),
             line: line_behind(rest).or_else(|| line_at(rest)),
             between: between(rest),
-            is_unexplained: place.contains("not explained"),
+            is_unexplained: place.contains("no wait state"),
             text: text.trim_start().to_owned(),
         })
     }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn unexplained_time_is_recognised() {
-        let culprit = only("  1.0 %  1.0 s  rank 1 in prog/main/MPI_Wait, time in MPI that is not explained");
+        let culprit = only("  1.0 %  1.0 s  rank 1 in prog/main/MPI_Wait, time in MPI that is no wait state");
         assert!(culprit.is_unexplained);
         assert_eq!(culprit.functions(), ["main", "MPI_Wait"]);
     }

@@ -10,7 +10,7 @@ pub(super) const METRICS: &[Metric] = &[
         "Critical path",
         Seconds,
         Shares,
-        "Time on the longest chain of activities that depend on each other: the run is as long as this.",
+        "Time on the chain of activities that the length of the run depends on, until MPI_Finalize. Where it is on several threads at once, all of them count.",
     ),
     Metric::below(
         "critical_path",

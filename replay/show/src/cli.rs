@@ -21,7 +21,6 @@ use crate::status::Status;
     name = "replay-show",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
     subcommand_negates_reqs = true,
     override_usage = "replay-show [OPTIONS] FILE\n       replay-show [OPTIONS] COMMAND ..."
 )]

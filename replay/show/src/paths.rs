@@ -208,6 +208,20 @@ fn is_made_of(name: &str, pieces: &[String]) -> bool {
     name.ends_with(last.as_str())
 }
 
+/// The call paths that match a glob.
+///
+/// # Errors
+/// If it is no glob, or there are none.
+pub fn matching(values: &Values<'_>, glob: &str) -> Result<Vec<bool>> {
+    let matching = Glob::parse(glob)?.select(values);
+    match matching.contains(&true) {
+        true => Ok(matching),
+        false => Err(Error::new(format!(
+            "path {glob:?} matches no call path of this report: replay-show tree lists those that it has"
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

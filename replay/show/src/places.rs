@@ -40,6 +40,16 @@ pub fn recorded(values: &Values<'_>) -> Result<Vec<bool>> {
     Ok(is_recorded.unwrap_or_else(|| vec![true; count]))
 }
 
+/// Threads of processes of which anything was recorded: those that means are over.
+///
+/// # Errors
+/// If values cannot be read.
+pub fn recorded_threads(values: &Values<'_>) -> Result<Vec<bool>> {
+    let threads = threads(values.cube());
+    let recorded: Vec<bool> = threads.iter().zip(recorded(values)?).map(|(&is, known)| is && known).collect();
+    Ok(if recorded.contains(&true) { recorded } else { threads })
+}
+
 /// The number of locations of each process.
 pub fn sizes(cube: &Cube) -> Vec<usize> {
     let mut sizes = vec![0; cube.location_groups.len()];

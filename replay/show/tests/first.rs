@@ -162,3 +162,28 @@ fn advice_against_overhead_fits_its_reason() {
     assert_has(&of(3.0), &["main/TRACE BUFFER FLUSH: give it more memory."]);
     assert_has(&of(1e6), &[": record less (filter), or give it more memory."]);
 }
+
+#[test]
+fn time_of_other_requests_is_not_said_to_be_of_messages_alone() {
+    let with = |function: &str| {
+        let mut maker = Maker::new(1);
+        let time = maker.metric("time", None);
+        let mpi = maker.metric("mpi", Some(time));
+        let messages = maker.metric("mpi_point2point", Some(mpi));
+        let main = maker.call("main", None);
+        let wait = maker.call("MPI_Wait", Some(main));
+        maker.call(function, Some(main));
+        for metric in [time, mpi, messages] {
+            maker.row(metric, wait, &[1.0]);
+        }
+        shown(|path| maker.write(path, &[]))
+    };
+    assert_has(&with("MPI_Iallreduce"), &["Messages, requests"]);
+    let text = with("MPI_Irecv");
+    assert!(text.contains("Messages ") && !text.contains("requests"), "{text}");
+}
+
+#[test]
+fn line_of_a_function_is_not_taken_for_that_of_a_call() {
+    assert_has(&changed(|_| {}), &["app/main/solve/work (begins at /home/someone/src/solve.c:42): "]);
+}

@@ -12,4 +12,5 @@ mod screens;
 mod support;
 mod terminal;
 mod tree;
+mod waiting;
 mod waits;

@@ -121,3 +121,18 @@ fn colour_follows_the_environment() {
     assert!(of(&[("CLICOLOR_FORCE", "1")]));
     assert!(!of(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }
+
+#[test]
+fn metrics_are_explained_by_title_too() {
+    let [by_name, by_title] = ["mpi_latesender", "late sender"].map(|name| run(80, &["explain", name]));
+    assert_eq!((by_title.status, by_title.results), (Status::Done, by_name.results));
+}
+
+#[test]
+fn help_is_a_command() {
+    for arguments in [&["help"][..], &["help", "waits"]] {
+        let printed = run(80, arguments);
+        assert_eq!(printed.status, Status::Done, "{}", printed.messages);
+        assert!(printed.results.contains("Usage: replay-show"), "{}", printed.results);
+    }
+}

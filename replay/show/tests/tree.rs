@@ -41,3 +41,21 @@ fn minima_and_maxima_are_no_sums_and_those_of_nothing_are_not_shown() {
     let expected = "              least     most\nmain        1.500 s  4.000 s\n├─ work     2.000 s  4.000 s\n└─ nothing        ·        ·\n";
     assert_eq!(printed.results, expected, "{}", printed.messages);
 }
+
+#[test]
+fn glob_that_matches_nothing_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = Maker::new(1);
+    let time = maker.metric("time", None);
+    let main = maker.call("main", None);
+    maker.row(time, main, &[1.0]);
+    maker.write(&path, &[]);
+    for options in
+        [&["--path", "nosuch"][..], &["--path", "nosuch", "--flat"], &["--path", "nosuch", "--json"]]
+    {
+        let printed = run(200, &[&["tree", path.to_str().unwrap()], options].concat());
+        assert_eq!((printed.status, printed.results.as_str()), (Status::Failed, ""), "{options:?}");
+        assert!(printed.messages.contains("\"nosuch\" matches no call path"), "{}", printed.messages);
+    }
+}

@@ -1,6 +1,7 @@
 //! What `waits` says of waits, and only where it is true.
 
-use details::{Column, Table, Values, manifest::member};
+use details::manifest::{Metric, member};
+use details::{Column, Table, Values};
 use show::status::Status;
 
 use crate::support::example::{self, Names};
@@ -138,4 +139,92 @@ fn metrics_and_ranks_that_do_not_exist_are_refused_with_those_that_do() {
 fn rank_without_waits_is_no_error() {
     let printed = waits(&["--rank", "2"], |_| {});
     assert_eq!((printed.status, printed.results.as_str()), (Status::Done, "no such waits\n"));
+}
+
+/// The first row a second time, behind itself.
+fn repeat_first(values: &mut Values) {
+    match values {
+        Values::U8(rows) => rows.insert(1, rows[0]),
+        Values::U16(rows) => rows.insert(1, rows[0]),
+        Values::U32(rows) => rows.insert(1, rows[0]),
+        Values::U64(rows) => rows.insert(1, rows[0]),
+        Values::I64(rows) => rows.insert(1, rows[0]),
+        Values::F64(rows) => rows.insert(1, rows[0]),
+        Values::Bytes(rows) => rows.insert(1, rows[0].clone()),
+    }
+}
+
+#[test]
+fn wait_of_a_metric_and_of_its_part_is_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names::default();
+    let mut report = example::report(&names);
+    let late_sender = report.cube.metric_named("mpi_latesender").unwrap();
+    report.metric("mpi_latesender_wo", Some(late_sender));
+    let mut manifest = example::manifest(&names);
+    manifest.metrics.push(Metric { name: "mpi_latesender_wo".into(), title: "wrong order".into() });
+    let mut tables = example::tables();
+    let instances = tables.iter_mut().find(|table| table.name == "instances").unwrap();
+    instances.columns.iter_mut().for_each(|column| repeat_first(&mut column.values));
+    set(&mut tables, "instances", "metric", Values::U32(vec![0, 2, 0, 1]));
+    set(&mut tables, "chains", "instance", Values::U32(vec![0, 0, 0, 2]));
+    let tables = tables.iter().map(|table| (member(&table.name), details::write(table).unwrap()));
+    let members: Vec<(String, Vec<u8>)> =
+        [("replay.json".to_owned(), manifest.to_bytes())].into_iter().chain(tables).collect();
+    let members: Vec<(&str, &[u8])> =
+        members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    report.write(&path, &members);
+    let path = path.to_str().unwrap();
+    let printed = run(160, &["waits", path]);
+    assert_eq!(printed.results.lines().count(), 4, "{}", printed.results);
+    assert!(line(&printed, "1 ").contains("wrong order"), "{}", printed.results);
+    let chain = run(160, &["waits", path, "--chain"]);
+    assert_eq!(chain.results.matches("rank 2 in solve").count(), 1, "{}", chain.results);
+    assert!(chain.results.contains("2 Late Sender 0.0500 s"), "{}", chain.results);
+    let json = run(160, &["waits", path, "--json", "-m", "mpi_latesender", "--chain"]);
+    let json: serde_json::Value = serde_json::from_str(&json.results).unwrap();
+    assert_eq!(json["waits"].as_array().unwrap().len(), 2);
+    assert_eq!(json["waits"][0]["metrics"], serde_json::json!(["mpi_latesender", "mpi_latesender_wo"]));
+    assert_eq!(json["waits"][0]["metric"], "mpi_latesender_wo");
+    assert_eq!(json["hops"][3]["number"], 2, "{json}");
+}
+
+#[test]
+fn all_columns_stay_where_threads_have_long_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names { solve: "!$omp parallel @hybrid_long_name.c:10".into(), ..Names::default() };
+    let mut report = example::report(&names);
+    report.cube.location_groups.truncate(2);
+    for (at, location) in report.cube.locations.iter_mut().enumerate() {
+        location.group = cubex::LocationGroupId(at / 2);
+        location.name = if at % 2 == 0 { "Master thread".into() } else { "OMP thread 1".into() };
+    }
+    for region in report.cube.regions.iter_mut().filter(|region| region.name.starts_with("MPI_B")) {
+        region.name = "!$omp implicit barrier @hybrid_long_name.c:12".into();
+    }
+    let mut tables = example::tables();
+    set(&mut tables, "instances", "origin_cnode", Values::U32(vec![3, 3, 3]));
+    set(&mut tables, "instances", "cause_location", Values::U32(vec![2, 0, 1]));
+    let tables = tables.iter().map(|table| (member(&table.name), details::write(table).unwrap()));
+    let members: Vec<(String, Vec<u8>)> = [("replay.json".to_owned(), example::manifest(&names).to_bytes())]
+        .into_iter()
+        .chain(tables)
+        .collect();
+    let members: Vec<(&str, &[u8])> =
+        members.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
+    report.write(&path, &members);
+    let printed = run(100, &["waits", path.to_str().unwrap()]);
+    assert!(printed.results.lines().all(|line| line.chars().count() <= 100), "{}", printed.results);
+    let titles = printed.results.lines().next().unwrap_or_default();
+    assert!(
+        titles.contains("waited       all  what") && titles.trim_end().ends_with("in"),
+        "{}",
+        printed.results
+    );
+    let barrier = line(&printed, "3 ");
+    assert!(barrier.contains("0.0300 s") && barrier.contains("0.0600 s"), "{}", printed.results);
+    assert!(barrier.contains("rank 0, ") && barrier.contains("1  !$omp"), "{}", printed.results);
+    assert!(barrier.trim_end().ends_with(":10"), "{}", printed.results);
 }

@@ -12,7 +12,7 @@ use crate::values::WAITING;
 #[derive(clap::Args, Clone, Debug)]
 #[command(arg_required_else_help = true)]
 pub struct Args {
-    /// Unique name of the metric, such as mpi_latesender
+    /// Unique name of the metric, such as mpi_latesender, or the title of a wait state
     #[arg(required_unless_present = "list")]
     pub metric: Option<String>,
 
@@ -36,6 +36,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 
 fn explanation(name: &str) -> Result<Document> {
     let metrics = patterns::metrics();
+    let name = of_title(name).unwrap_or(name);
     let Some(metric) = metrics.iter().find(|metric| metric.id == name) else { return pseudo(name, &metrics) };
     let pattern = PATTERNS.iter().find(|pattern| pattern.metric.id == name);
     let mut document = Document::new("explain");
@@ -59,6 +60,12 @@ fn explanation(name: &str) -> Result<Document> {
         document.text(Line::styled("Consists of: ", Style::Strong).and(names.join(", "), Style::Plain));
     }
     Ok(document)
+}
+
+/// The unique name of the wait state that has a title.
+fn of_title(title: &str) -> Option<&'static str> {
+    let pattern = PATTERNS.iter().find(|pattern| pattern.title.eq_ignore_ascii_case(title));
+    pattern.map(|pattern| pattern.metric.id)
 }
 
 /// The metrics above, from the root on.

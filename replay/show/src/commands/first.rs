@@ -99,7 +99,7 @@ fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document
         let consequence = format!(": others {wait} {seconds}, {share} of all {}", costs.whole());
         document.text(line.and(consequence, Style::Warning).indented(1));
         let path = paths::path(values.cube(), action.cnode);
-        let place = place(values, action).map_or(String::new(), |place| format!(" ({place})"));
+        let place = place(values, action).map_or(String::new(), |place| format!(" (begins at {place})"));
         let evidence = action.evidence.join("; ");
         document.text(Line::from(format!("{path}{place}: {evidence}")).indented(3));
         if let Some(advice) = action.advice {

@@ -104,6 +104,12 @@ pub(super) fn judge(
         passes_missing: args.missing == Missing::Pass,
         fails_unclear: args.fail_on_unclear,
     };
+    if !gates.is_empty() {
+        document.gap();
+    }
+    if let Some(form) = form(gates, subject) {
+        document.text(Line::styled(form, Style::Dim).indented(1));
+    }
     add_verdicts(&report, &mut document);
     match (args.github, output.format()) {
         (true, Format::Text) => {
@@ -137,12 +143,32 @@ pub(super) fn judge(
     })
 }
 
+/// What numbers of metrics are, if gates have any.
+fn form(gates: &[Gate], subject: &Subject<'_, '_>) -> Option<&'static str> {
+    let is_sum = |gate: &Gate| match &gate.name {
+        Name::Run => Some(true),
+        Name::Metric(name) => Some(subject.b.first().metrics.get(name).is_none_or(|metric| metric.is_sum)),
+        _ => None,
+    };
+    let has = |wanted: bool| gates.iter().any(|gate| is_sum(gate) == Some(wanted));
+    match (has(true), has(false)) {
+        (true, false) => Some("metrics of gates: mean per location, unless a gate names another form"),
+        (true, true) => Some(
+            "metrics of gates: mean per location, unless a gate names another form; what does not add up, such as ratios and \
+             minima, over all locations",
+        ),
+        (false, true) => Some(
+            "metrics of gates: over all locations, unless a gate names another form, as they do not add up",
+        ),
+        (false, false) => None,
+    }
+}
+
 /// The verdicts: a line each, then numbers of those that failed.
 fn add_verdicts(report: &Report<'_>, document: &mut Document) {
     if report.verdicts.is_empty() {
         return;
     }
-    document.gap();
     let columns = vec![
         Column::new("outcome", "gates"),
         Column::new("gate", ""),
@@ -152,11 +178,6 @@ fn add_verdicts(report: &Report<'_>, document: &mut Document) {
         Column::data("unit"),
         Column::data("calls"),
     ];
-    let has_form = |verdict: &Verdict| matches!(verdict.gate.name, Name::Run | Name::Metric(_));
-    if report.verdicts.iter().any(has_form) {
-        let form = "metrics of gates: mean per location, unless a gate names another form";
-        document.text(Line::styled(form, Style::Dim).indented(1));
-    }
     for verdict in report.verdicts {
         let style = match verdict.outcome {
             _ if report.fails(verdict) => Style::Bad,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cubex::LocationId;
-use details::manifest::Manifest;
+use details::manifest::{Class, Manifest};
 
 use crate::error::{Error, Result};
 use crate::opened::Opened;
@@ -12,7 +12,7 @@ use crate::places;
 use crate::status::Status;
 use crate::tables::grid::{Request, Window, window};
 use crate::tables::seconds;
-use crate::values::{Unit, WAITING};
+use crate::values::{Unit, WAITING, is_waiting};
 
 /// Rows if the user does not say how many.
 const ROWS: usize = 16;
@@ -26,7 +26,7 @@ pub struct Args {
     /// The report, or an experiment directory
     pub file: PathBuf,
 
-    /// A class of time, such as compute or late_sender; or waiting: all classes of waiting
+    /// A class of time, such as compute or late_sender; or waiting: all classes of waiting but that of shutdown
     #[arg(short = 'm', long, value_name = "CLASS", default_value = WAITING)]
     pub class: String,
 
@@ -99,7 +99,7 @@ fn ticks(ticks: f64) -> u64 {
 fn selected(manifest: &Manifest, name: &str) -> Result<Vec<bool>> {
     let classes = manifest.classes.iter();
     let selected: Vec<bool> = match name {
-        WAITING => classes.map(|class| class.role == "wait").collect(),
+        WAITING => classes.map(is_of_waiting).collect(),
         name => classes.map(|class| class.name == name).collect(),
     };
     if selected.contains(&true) {
@@ -107,6 +107,11 @@ fn selected(manifest: &Manifest, name: &str) -> Result<Vec<bool>> {
     }
     let names: Vec<&str> = manifest.classes.iter().map(|class| class.name.as_str()).collect();
     Err(Error::new(format!("no class of time {name}: this report has {WAITING}, {}", names.join(", "))))
+}
+
+/// Whether a class is waiting as the metric of this name has it: not that of shutdown.
+fn is_of_waiting(class: &Class) -> bool {
+    class.role == "wait" && class.adds.iter().any(|name| is_waiting(name))
 }
 
 /// Shades of a fifth each.

@@ -6,6 +6,7 @@ use super::measure::Measure;
 use super::reading::Reading;
 use super::samples::{Change, median};
 use super::side::{Side, visits};
+use crate::overview::is_measured;
 use crate::values::{Unit, WAITING};
 
 /// Roles of classes in order, and what they are called.
@@ -63,8 +64,8 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
             let mut own = run.classes.iter().filter(|class| class.role == role).peekable();
             match role {
                 "wait" => run.waiting.filter(|_| run.coverage != Some(0.0)),
-                // The report has no such time; that it was not measured is said of its metrics.
-                _ if own.peek().is_none() => Some(0.0),
+                // The report has no such time, or does not measure it.
+                _ if own.peek().is_none() => is_known(run, &classes(compared.sides, role)).then_some(0.0),
                 _ => Some(own.map(|class| class.seconds).sum()),
             }
         };
@@ -85,10 +86,9 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
             .map(|(name, title)| {
                 let seconds = |run: &Reading<'_>| {
                     let class = run.classes.iter().find(|class| class.name == name);
-                    // A wait state that was not computed is not one that did not occur.
-                    let is_unknown = role == "wait"
-                        && name.starts_with("mpi_")
-                        && (!run.metrics.contains_key(&name) || run.coverage == Some(0.0));
+                    // What was not computed or measured is not what did not occur.
+                    let is_wait = role == "wait" && name.starts_with("mpi_");
+                    let is_unknown = !has_measured(run, &name) || is_wait && run.coverage == Some(0.0);
                     class.map(|class| class.seconds).or(if is_unknown { None } else { Some(0.0) })
                 };
                 one(compared, &name, &title, 2, &|run| (seconds(run), most(run, &name)))
@@ -103,6 +103,16 @@ pub fn quantities(compared: &Compared<'_, '_>) -> Vec<Compare> {
     // Measured on neither side, or 0 on both.
     all.retain(|it| it.depth == 0 || it.medians.iter().flatten().any(|&median| median != 0.0));
     all
+}
+
+/// Whether a run tells the time of a class.
+fn has_measured(run: &Reading<'_>, class: &str) -> bool {
+    is_measured(class, &|metric| run.metrics.contains_key(metric))
+}
+
+/// Whether a run tells the time of a role with these classes: of one at least, as parts that are not told are in others.
+fn is_known(run: &Reading<'_>, classes: &[(String, String)]) -> bool {
+    classes.is_empty() || classes.iter().any(|(name, _)| has_measured(run, name))
 }
 
 /// Names and titles of the classes of a role on either side.

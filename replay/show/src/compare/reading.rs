@@ -50,6 +50,17 @@ pub struct Shape {
     pub program: String,
 }
 
+impl Shape {
+    /// That of a report.
+    pub fn of(opened: &Opened) -> Shape {
+        Shape {
+            ranks: overview::ranks(opened),
+            threads: overview::threads(opened),
+            program: overview::program(opened),
+        }
+    }
+}
+
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Shape { ranks, threads, program } = self;
@@ -105,7 +116,7 @@ pub struct Reading<'r> {
     pub base: Option<Base>,
     /// Number of CPU locations.
     pub locations: f64,
-    /// The run's time, summed over locations.
+    /// The run's time, summed over locations, also while they are idle or not recorded: that of all classes.
     pub total: f64,
     /// The longest one of a location.
     pub length: f64,
@@ -131,7 +142,8 @@ pub struct Reading<'r> {
     pub report: Option<Values<'r>>,
     /// Whether a call path is part of the run.
     pub is_counted: Vec<bool>,
-    is_thread: Vec<bool>,
+    /// Whether a location is a thread of which anything was recorded.
+    pub is_thread: Vec<bool>,
 }
 
 impl<'r> Reading<'r> {
@@ -143,7 +155,7 @@ impl<'r> Reading<'r> {
         let values = Values::new(&opened.report);
         let cube = values.cube();
         let times = overview::Run::new(opened, &values)?;
-        let is_thread = places::threads(cube);
+        let is_thread = places::recorded_threads(&values)?;
         if times.threads == 0 {
             return Err(
                 Error::new("no threads of processes, whose time could be compared").in_file(&opened.path)
@@ -152,14 +164,10 @@ impl<'r> Reading<'r> {
         let is_counted = if is_all { vec![true; cube.cnodes.len()] } else { times.is_between.clone() };
         let mut run = Reading {
             label: opened.path.display().to_string(),
-            shape: Shape {
-                ranks: overview::ranks(opened),
-                threads: overview::threads(opened),
-                program: overview::program(opened),
-            },
+            shape: Shape::of(opened),
             base: Some(if opened.manifest.is_some() { Base::Details } else { Base::Metrics }),
             locations: times.threads as f64,
-            total: times.total,
+            total: times.all(),
             length: times.length,
             waiting: times.waiting,
             classes: overview::classes(opened, &values, &times)?,

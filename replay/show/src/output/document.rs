@@ -142,6 +142,8 @@ pub enum Cell {
     Obstacle(&'static str),
     /// A name, which may be cut in the middle. The last column of names gets the room that is left.
     Name(String),
+    /// The name of a location, as [`places::name`](crate::places::name) makes it: its numbers are not cut.
+    Location(String),
     /// A name in a tree, with lines to the names around it.
     Node {
         /// For each node above but the root, from the root on, whether siblings follow it.

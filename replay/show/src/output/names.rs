@@ -1,5 +1,6 @@
 //! Names from files on a terminal: nothing that controls it, and no wider than there is room.
 
+use super::numbers::JOINT;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What is shown in the place of characters that a terminal would obey.
@@ -33,6 +34,26 @@ pub fn cut(text: &str, columns: usize, dots: &str) -> String {
     format!("{front}{dots}{}", back.into_iter().collect::<String>())
 }
 
+/// The name of a location cut to so many columns: of `rank 3, OMP thread 12` the words of the thread, as long as there is room
+/// for all numbers.
+pub(crate) fn cut_location(name: &str, columns: usize, dots: &str) -> String {
+    if width(name) <= columns || columns < least_of_location(name, dots) {
+        return cut(name, columns, dots);
+    }
+    let (process, thread) = name.split_once(", ").unwrap_or((name, ""));
+    let front = format!("{process}, ");
+    let thread = cut(thread, columns - width(&front), dots);
+    front + &thread
+}
+
+/// Columns that the name of a location takes at least: its process and the number of its thread.
+pub(crate) fn least_of_location(name: &str, dots: &str) -> usize {
+    let Some((process, thread)) = name.split_once(", ") else { return width(name) };
+    let digits = thread.chars().rev().take_while(char::is_ascii_digit).count();
+    // Half of what is left of the name is its end.
+    (width(process) + 2 + width(dots) + 2 * digits).min(width(name))
+}
+
 /// The first letters, as many as there is room for.
 fn taken(letters: impl Iterator<Item = char>, room: usize) -> impl Iterator<Item = char> {
     let mut used = 0;
@@ -42,7 +63,7 @@ fn taken(letters: impl Iterator<Item = char>, room: usize) -> impl Iterator<Item
     })
 }
 
-/// A text in ASCII: signs of our own have a plain form, anything else becomes `?`.
+/// A text in ASCII but for [`JOINT`]: signs of our own have a plain form, anything else becomes `?`.
 pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -57,7 +78,8 @@ pub(crate) fn ascii(text: &str) -> String {
             '×' => plain.push('x'),
             '≥' => plain.push_str(">="),
             '≤' => plain.push_str("<="),
-            '\u{a0}' => plain.push(' '),
+            // A number and its unit stay in a line; a space takes its place when that is written.
+            JOINT => plain.push(JOINT),
             _ => plain.push('?'),
         }
     }
@@ -80,6 +102,15 @@ mod tests {
         assert_eq!(cut("abcdef", 1, "…"), "…");
         assert_eq!(cut("abcdef", 0, "…"), "");
         assert_eq!(cut("你好世界", 5, "…"), "你…界", "wide letters take two columns");
+    }
+
+    #[test]
+    fn numbers_of_locations_are_not_cut() {
+        let name = "rank 1234, OMP thread 56";
+        assert_eq!(cut_location(name, 18, "…"), "rank 1234, OMP… 56");
+        assert_eq!(least_of_location(name, "…"), 16);
+        assert_eq!(cut_location(name, 16, "…"), "rank 1234, OM…56");
+        assert_eq!(least_of_location("rank 123456789012345", "…"), 20);
     }
 
     #[test]

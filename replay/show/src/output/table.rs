@@ -2,7 +2,7 @@
 
 use super::document::{Cell, Shown, Table};
 use super::line::{Line, Span, Style};
-use super::names::{cut, width};
+use super::names::{cut, cut_location, least_of_location, width};
 use super::numbers;
 use super::screen::Screen;
 use super::text::{line_width, right, shown};
@@ -12,7 +12,10 @@ use crate::values::Unit;
 const GAP: usize = 2;
 
 /// The least room for names beside numbers. With less, each number stands in a line of its own.
-const LEAST_NAME: usize = 12;
+const LEAST_NAME: usize = 9;
+
+/// The most room for the number of a location before its name is cut like others.
+const MOST_LOCATION: usize = 24;
 
 /// Columns of the longest bar, and of a bar that says something.
 const LONGEST_BAR: usize = 30;
@@ -31,7 +34,7 @@ pub(super) fn render(table: &Table, screen: &Screen) -> Vec<Line> {
     let fixed: usize = columns.iter().filter(|column| !column.is_name).map(|column| column.width).sum();
     let names: Vec<&TextColumn<'_>> = columns.iter().filter(|column| column.is_name).collect();
     let gaps = GAP * columns.len().saturating_sub(1);
-    let least: usize = names.iter().map(|column| column.width.min(LEAST_NAME)).sum();
+    let least: usize = names.iter().map(|column| column.least).sum();
     if fixed + gaps + least > screen.width {
         return stacked(table, &columns, screen);
     }
@@ -74,12 +77,15 @@ struct TextColumn<'t> {
     decimals: usize,
     /// Columns that the widest cell takes.
     width: usize,
+    /// Columns that it takes with its names cut.
+    least: usize,
 }
 
 impl<'t> TextColumn<'t> {
     fn new(table: &'t Table, at: usize, screen: &Screen) -> TextColumn<'t> {
         let cells: Vec<&Cell> = table.rows.iter().filter_map(|row| row.get(at)).collect();
-        let is_name = cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Node { .. }));
+        let is_name =
+            cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Location(_) | Cell::Node { .. }));
         let seconds = cells.iter().filter_map(|cell| match cell {
             Cell::Number(value, Unit::Seconds)
             | Cell::Sparse(value, Unit::Seconds)
@@ -88,9 +94,14 @@ impl<'t> TextColumn<'t> {
         });
         let decimals = numbers::decimals(seconds.fold(0.0, f64::max));
         let title = screen.shown(&table.columns[at].title);
-        let mut column = TextColumn { title, cells, is_name, decimals, width: 0 };
+        let mut column = TextColumn { title, cells, is_name, decimals, width: 0, least: 0 };
         let widths = (0..column.cells.len()).map(|row| column.content_width(row, screen));
         column.width = widths.max().unwrap_or(0).max(width(&column.title));
+        let locations = column.cells.iter().map(|cell| match cell {
+            Cell::Location(name) => least_of_location(&screen.shown(name), screen.dots()),
+            _ => 0,
+        });
+        column.least = column.width.min(locations.max().unwrap_or(0).clamp(LEAST_NAME, MOST_LOCATION));
         column
     }
 
@@ -109,7 +120,9 @@ impl<'t> TextColumn<'t> {
         match cell {
             Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
             Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
-            Cell::Name(name) | Cell::Node { name, .. } => Line::from(screen.shown(name)),
+            Cell::Name(name) | Cell::Location(name) | Cell::Node { name, .. } => {
+                Line::from(screen.shown(name))
+            }
             Cell::Words(line) => shown(line, screen),
             Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
                 Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
@@ -132,17 +145,19 @@ impl<'t> TextColumn<'t> {
     }
 }
 
-/// The room of each column of names: what they need, or equal parts for the widest ones.
+/// The room of each column of names: what they need, or equal parts for the widest ones, but never less than their least.
 fn shared(names: &[&TextColumn<'_>], room: usize) -> Vec<usize> {
-    let mut widths: Vec<usize> = names.iter().map(|column| column.width).collect();
-    while widths.iter().sum::<usize>() > room {
-        let Some(widest) = (0..widths.len()).max_by_key(|&at| widths[at]) else { break };
-        let others: usize = widths.iter().sum::<usize>() - widths[widest];
-        let second = widths.iter().filter(|&&width| width < widths[widest]).max().copied().unwrap_or(0);
-        let next = room.saturating_sub(others).max(second).min(widths[widest] - 1);
-        widths[widest] = next;
+    let widths = |most: usize| names.iter().map(move |column| column.width.min(most.max(column.least)));
+    let most = (0..=room).rev().find(|&most| widths(most).sum::<usize>() <= room).unwrap_or(0);
+    let mut shared: Vec<usize> = widths(most).collect();
+    let mut left = room.saturating_sub(shared.iter().sum());
+    for (width, column) in shared.iter_mut().zip(names) {
+        if *width < column.width && left > 0 {
+            *width += 1;
+            left -= 1;
+        }
     }
-    widths
+    shared
 }
 
 /// A row, or the titles.
@@ -185,6 +200,7 @@ fn fitted(column: &TextColumn<'_>, row: usize, room: usize, screen: &Screen) -> 
             Line::styled(branch, Style::Dim).and(name, Style::Plain)
         }
         Cell::Name(name) => Line::from(cut(&screen.shown(name), room, screen.dots())),
+        Cell::Location(name) => Line::from(cut_location(&screen.shown(name), room, screen.dots())),
         Cell::Bar(share) => bar(*share, room, screen),
         cell => column.content(cell, screen),
     }

@@ -122,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn numbers_keep_their_units_in_ascii() {
+        let mut document = Document::new("test");
+        document.text(format!("waits for 12.5{JOINT}s"));
+        let plain = Screen { is_unicode: false, ..screen(15) };
+        assert_eq!(render(&document, &plain), "waits for\n12.5 s\n");
+    }
+
+    #[test]
     fn paragraphs_break_at_spaces_but_not_in_front_of_units() {
         let line = Line::from(format!("waits for 12.5{JOINT}s in all")).indented(2);
         assert_eq!(text(line, 14), "  waits for\n  12.5 s in\n  all\n");

@@ -209,7 +209,7 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
 fn excess(values: &Values<'_>, cnode: CnodeId, location: usize) -> Result<Option<f64>> {
     let Some(quantity) = values.find("comp") else { return Ok(None) };
     let row = or_obstacle(values.by_location(&quantity, &|at| at == cnode))?.unwrap_or_default();
-    let threads = row.iter().zip(places::threads(values.cube())).filter(|(_, is_thread)| *is_thread);
+    let threads = row.iter().zip(places::recorded_threads(values)?).filter(|(_, is_thread)| *is_thread);
     let (sum, count) = threads.fold((0.0, 0.0), |(sum, count), (value, _)| (sum + value, count + 1.0));
     let own = row.get(location).copied().unwrap_or(0.0);
     Ok((sum > 0.0).then(|| own * count / sum - 1.0))

@@ -4,6 +4,7 @@ use cubex::CnodeId;
 use details::manifest::Class;
 
 use super::Run;
+use super::communication::has_other_requests;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::paths::Glob;
@@ -28,13 +29,17 @@ pub struct ClassTime {
 /// Name, title, role, metrics added and subtracted: classes of reports that do not say which they have.
 type Known = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
+/// The class of messages, and its title if it has requests of other operations, too.
+const MESSAGES: &str = "messages";
+const REQUESTS: &str = "Messages, requests";
+
 /// The class of the program's own work.
 const COMPUTE: &str = "compute";
 
 const KNOWN: [Known; 9] = [
     (COMPUTE, "Computation", "work", &["comp"], &[]),
     ("offload", "Offload", "work", &["cuda_time", "opencl_time", "openacc_time"], &[]),
-    ("messages", "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
+    (MESSAGES, "Messages", "communicate", &["mpi_point2point"], &["mpi_latesender", "mpi_latereceiver"]),
     (
         "collectives",
         "Collectives",
@@ -68,6 +73,24 @@ const KNOWN: [Known; 9] = [
     ("idle", "Idle threads", "threads", &["omp_idle_threads"], &[]),
 ];
 
+/// Metrics of classes of manifests, which are none of the above and have no metric of their name.
+const FURTHER: [(&str, &[&str]); 2] =
+    [("one_sided", &["mpi_rma_communication"]), ("not_recorded", &["time"])];
+
+/// Whether a report that has some metrics tells how much time there is in a class: what it does not measure is unknown, not 0.
+pub fn is_measured(class: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    if !has("mpi") && !has("comp") {
+        // The paradigms of functions tell.
+        return true;
+    }
+    let known = KNOWN.iter().map(|known| (known.0, known.3)).chain(FURTHER).find(|(name, _)| *name == class);
+    let is_metric = || patterns::metrics().iter().any(|metric| metric.id == class);
+    match known {
+        Some((_, metrics)) => metrics.iter().any(|metric| has(metric)),
+        None => has(class) || !is_metric(),
+    }
+}
+
 /// Roles of regions of OpenMP in which the program works.
 const WORK_OF_OPENMP: [&str; 8] =
     ["parallel", "loop", "sections", "section", "single", "single sblock", "master", "task"];
@@ -97,6 +120,7 @@ pub fn classes(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Vec<Cl
     if opened.manifest.is_some() {
         leave_out_start(run, &mut times);
     }
+    name_requests(values, run, &mut times);
     Ok(largest(times))
 }
 
@@ -173,7 +197,7 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
         let region = &cube.regions[cube.cnodes[CnodeId(at).0].region.0];
         let (name, title, role) = match region.paradigm.as_str() {
             "mpi" => match region.role.as_str() {
-                "point2point" => ("messages", "Messages", "communicate"),
+                "point2point" => (MESSAGES, "Messages", "communicate"),
                 "one2all" | "all2one" | "all2all" | "other collective" => {
                     ("collectives", "Collectives", "communicate")
                 }
@@ -199,7 +223,18 @@ fn by_paradigm(values: &Values<'_>, run: &Run) -> Result<Vec<ClassTime>> {
             }),
         }
     }
+    name_requests(values, run, &mut times);
     Ok(largest(times))
+}
+
+/// Names the class of messages for what it has: time in calls that wait for requests counts there, whatever these are of.
+fn name_requests(values: &Values<'_>, run: &Run, times: &mut [ClassTime]) {
+    if has_other_requests(values, run) {
+        times
+            .iter_mut()
+            .filter(|class| class.name == MESSAGES)
+            .for_each(|class| class.title = REQUESTS.into());
+    }
 }
 
 fn largest(mut times: Vec<ClassTime>) -> Vec<ClassTime> {

@@ -79,7 +79,7 @@ fn barriers(values: &Values<'_>, run: &Run, synchronization: f64) -> Result<f64>
 }
 
 /// Whether the run has requests that are no messages.
-fn has_other_requests(values: &Values<'_>, run: &Run) -> bool {
+pub(super) fn has_other_requests(values: &Values<'_>, run: &Run) -> bool {
     let cube = values.cube();
     let called = cube.cnodes.iter().zip(&run.is_between).filter(|(_, is_between)| **is_between);
     called.map(|(cnode, _)| cube.regions[cnode.region.0].name.as_str()).any(makes_other_request)

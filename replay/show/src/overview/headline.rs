@@ -150,7 +150,6 @@ pub(super) fn largest(values: &Values<'_>, run: &Run, metric: &str) -> Result<Op
 
 fn balance_sentence(values: &Values<'_>, run: &Run, both: f64) -> Result<String> {
     let both = share(both);
-    let cube = values.cube();
     let name = if values.find("comp").is_some() { "comp" } else { "time" };
     let mut sentence = match run.mpi > 0.0 || run.waiting.is_some() {
         true => format!("Waiting and communication are small ({both})"),
@@ -161,7 +160,7 @@ fn balance_sentence(values: &Values<'_>, run: &Run, both: f64) -> Result<String>
             or_obstacle(values.by_location(&quantity, &|cnode| run.is_between[cnode.0]))?.unwrap_or_default();
         let threads: Vec<f64> = row
             .into_iter()
-            .zip(places::threads(cube))
+            .zip(places::recorded_threads(values)?)
             .filter(|(_, is_thread)| *is_thread)
             .map(|(it, _)| it)
             .collect();

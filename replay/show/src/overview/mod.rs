@@ -13,7 +13,7 @@ mod recorder;
 mod run;
 
 pub use actions::{Action, actions};
-pub use classes::{ClassTime, classes};
+pub use classes::{ClassTime, classes, is_measured};
 pub use costs::Costs;
 pub use culprits::culprits;
 pub use findings::{Finding, coverage, findings};

@@ -25,7 +25,7 @@ pub struct Run {
     pub waiting: Option<f64>,
     /// Time that was not recorded.
     pub not_recorded: f64,
-    /// Number of threads.
+    /// Number of threads of which anything was recorded.
     pub threads: usize,
     /// Whether the times contain what lies before `MPI_Init` and after `MPI_Finalize`: metrics have no times.
     pub has_outside: bool,
@@ -44,7 +44,6 @@ impl Run {
         let start_up = paths::with_those_below(values, (0..cube.cnodes.len()).map(is_start_up).collect());
         let is_between: Vec<bool> = start_up.into_iter().map(|is_start_up| !is_start_up).collect();
         let is_thread = places::threads(cube);
-        let threads = is_thread.iter().filter(|is_thread| **is_thread).count();
         if let Some(manifest) = &opened.manifest {
             let summary = &manifest.summary;
             let mut run = Run {
@@ -54,13 +53,14 @@ impl Run {
                 mpi: summary.mpi,
                 waiting: Some(summary.waiting),
                 not_recorded: summary.not_recorded,
-                threads: usize::try_from(summary.locations).unwrap_or(threads),
+                threads: usize::try_from(summary.locations).unwrap_or(is_thread.len()),
                 has_outside: false,
                 is_between,
             };
             run.with_idle += run.sum_of(values, "omp_idle_threads")?;
             return Ok(run);
         }
+        let threads = places::recorded_threads(values)?.into_iter().filter(|is_thread| *is_thread).count();
         let mut run = Run {
             total: 0.0,
             with_idle: 0.0,
@@ -116,10 +116,14 @@ impl Run {
         Ok(self.sum(values, &quantity)?.unwrap_or(0.0))
     }
 
-    /// A part of the time of all threads as a share, from 0 to 1. Time of idle threads, and time that was not
-    /// recorded, counts: it is a part of the classes, too, whose shares stand below.
+    /// All time, also that of idle threads, and that which was not recorded: both are classes, too.
+    pub fn all(&self) -> f64 {
+        self.with_idle + self.not_recorded
+    }
+
+    /// A part of the time of all threads as a share, from 0 to 1.
     pub fn share(&self, seconds: f64) -> f64 {
-        let all = self.with_idle + self.not_recorded;
+        let all = self.all();
         if all > 0.0 { seconds / all } else { 0.0 }
     }
 }

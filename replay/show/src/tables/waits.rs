@@ -1,8 +1,9 @@
 //! The tables `instances` and `chains`: the severest waits with both sides, and how each came about.
 
-use cubex::Cube;
+use cubex::{Cube, MetricId};
 use details::Table;
 use details::manifest::Manifest;
+use rustc_hash::FxHashMap;
 
 use super::Columns;
 use crate::error::Result;
@@ -10,8 +11,10 @@ use crate::error::Result;
 /// A wait. Times are ticks since the begin of the trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instance {
-    /// Position in the metrics of the manifest.
+    /// Position in the metrics of the manifest; of several the most special one.
     pub metric: Option<usize>,
+    /// All metrics that it counts in; of several that contain each other the outermost first.
+    pub metrics: Vec<usize>,
     /// The location that waited.
     pub location: Option<usize>,
     /// The call in which it waited: call path, enter and leave.
@@ -93,6 +96,7 @@ pub fn instances(manifest: &Manifest, cube: &Cube, table: &Table) -> Result<Vec<
     let (tag, bytes, members) = (numbers("tag")?, numbers("bytes")?, numbers("members")?);
     let instance = |at: usize| Instance {
         metric: metrics[at],
+        metrics: metrics[at].into_iter().collect(),
         location: locations[at],
         cnode: cnodes[at],
         enter: enter[at],
@@ -112,6 +116,55 @@ pub fn instances(manifest: &Manifest, cube: &Cube, table: &Table) -> Result<Vec<
         window: windows[at],
     };
     Ok((0..table.rows()).map(instance).collect())
+}
+
+/// Joins waits that are the same one in several metrics, of which each is below another: a receive whose sender is late because
+/// messages come in wrong order waits once. Returns also the position of the wait of each instance, if it goes on.
+pub fn join(
+    instances: Vec<Instance>,
+    manifest: &Manifest,
+    cube: &Cube,
+) -> (Vec<Instance>, Vec<Option<usize>>) {
+    let metric = |at: usize| cube.metric_named(&manifest.metrics.get(at)?.name);
+    let is_below = |lower: usize, upper: usize| {
+        let above = |id: MetricId| cube.metrics.get(id.0).and_then(|metric| metric.parent);
+        let (lower, upper) = (metric(lower), metric(upper));
+        upper.is_some()
+            && std::iter::successors(lower.and_then(above), |&id| above(id)).any(|id| Some(id) == upper)
+    };
+    let mut waits: Vec<Instance> = Vec::with_capacity(instances.len());
+    let mut positions = Vec::with_capacity(instances.len());
+    let mut known: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+    for instance in instances {
+        let key = (
+            (instance.location, instance.cnode, instance.enter, instance.begin, instance.ticks),
+            (instance.cause_location, instance.cause_cnode, instance.cause_enter),
+        );
+        let same = known.entry(key).or_default();
+        let joined = instance.metric.and_then(|added| {
+            same.iter().find_map(|&at| {
+                let metrics = &waits[at].metrics;
+                // Where it goes in: behind all that contain it. It has to be related to each.
+                let place = metrics.iter().take_while(|&&metric| is_below(added, metric)).count();
+                metrics[place..].iter().all(|&metric| is_below(metric, added)).then_some((at, place, added))
+            })
+        });
+        match joined {
+            Some((at, place, added)) if !waits[at].metrics.is_empty() => {
+                let wait = &mut waits[at];
+                wait.metrics.insert(place, added);
+                wait.metric = wait.metrics.last().copied();
+                wait.window = wait.window.or(instance.window);
+                positions.push(None);
+            }
+            _ => {
+                same.push(waits.len());
+                positions.push(Some(waits.len()));
+                waits.push(instance);
+            }
+        }
+    }
+    (waits, positions)
 }
 
 /// Reads the steps of all chains, in their order.

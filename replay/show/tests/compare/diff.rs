@@ -301,3 +301,69 @@ fn wrong_numbers_of_reports_are_refused() {
         assert!(!printed.messages.is_empty());
     }
 }
+
+#[test]
+fn the_run_contains_the_time_of_idle_threads() {
+    let chain = Chain { idle: Some(0.2), ..Chain::default() };
+    let (_reports, a, b) = two(&chain, &chain);
+    let value = json(&["diff", &a, &b]);
+    let rows = value["quantities"].as_array().unwrap();
+    let seconds = |row: &Value| row["a"].as_f64().unwrap();
+    let roles = ["work", "waiting", "communication", "threads"];
+    let parts: f64 =
+        rows.iter().filter(|row| roles.contains(&row["name"].as_str().unwrap())).map(seconds).sum();
+    assert_eq!(rows[0]["name"], "run");
+    assert!((parts - seconds(&rows[0])).abs() < 1e-9, "{value}");
+}
+
+#[test]
+fn class_that_one_side_does_not_measure_is_unknown() {
+    let idle = Chain { idle: Some(0.2), ..Chain::default() };
+    let (_reports, a, b) = two(&Chain::default(), &idle);
+    let value = json(&["diff", &a, &b]);
+    let row = value["quantities"].as_array().unwrap().iter().find(|row| row["name"] == "threads").unwrap();
+    assert_eq!((&row["a"], &row["state"]), (&Value::Null, &Value::Null), "{row}");
+    let printed = run(120, &["diff", &a, &b, "--fail-if", "omp_idle_threads > +5%"]);
+    assert!(printed.results.contains("one side did not measure it"), "{}", printed.results);
+    assert_eq!(printed.status, Status::Failed, "{}", printed.results);
+    // The same of a log.
+    let log = _reports.path("log.jsonl");
+    let log = log.to_str().unwrap();
+    assert_eq!(run(120, &["history", "add", log, &a]).status, Status::Done);
+    let value = json(&["diff", "--against", log, &b]);
+    let row = value["quantities"].as_array().unwrap().iter().find(|row| row["name"] == "threads").unwrap();
+    assert_eq!((&row["a"], &row["state"]), (&Value::Null, &Value::Null), "{row}");
+    // A class that is measured and 0 is 0.
+    let none = _reports.add("none.cubex", &Chain { idle: Some(0.0), ..Chain::default() });
+    let value = json(&["diff", &none, &b]);
+    let row = value["quantities"].as_array().unwrap().iter().find(|row| row["name"] == "threads").unwrap();
+    assert_eq!((&row["a"], &row["state"]), (&0.0.into(), &"worse".into()), "{row}");
+}
+
+#[test]
+fn means_are_over_locations_that_have_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lost.cubex");
+    let mut maker = crate::support::Maker::new(4);
+    let time = maker.metric("time", None);
+    let work = maker.call("work", None);
+    maker.row(time, work, &[1.0, 1.0, 1.0, 0.0]);
+    maker.write(&path, &[]);
+    let path = path.to_str().unwrap();
+    let value = json(&["check", path, "--fail-if", "time > 0.5s", "--fail-if", "imbalance(time) > 1.1"]);
+    assert_eq!((&value["gates"][0]["b"], &value["gates"][1]["b"]), (&1.0.into(), &1.0.into()), "{value}");
+    let value = json(&["diff", path, path, "--by", "location"]);
+    assert_eq!(value["locations"].as_array().unwrap().len(), 3, "{value}");
+}
+
+#[test]
+fn unchanged_call_paths_are_said_with_what_was_compared() {
+    let little = Chain { coverage: 0.5, ..Chain::default() };
+    // Also where nothing was found to wait.
+    for chain in [&little, &Chain { late: 0.0, barrier: 0.0, ..little.clone() }] {
+        let (_reports, a, b) = two(chain, chain);
+        let printed = run(200, &["diff", &a, &b]);
+        let said = "no changes by call path above noise in comp; waiting in MPI is not compared, as too little was analysed";
+        assert!(printed.results.contains(said), "{}", printed.results);
+    }
+}

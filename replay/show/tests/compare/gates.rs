@@ -284,3 +284,27 @@ fn junit_of_every_outcome_follows_its_schema() {
     assert!(outcomes.iter().all(|outcome| text.contains(outcome)), "{text}");
     check_junit(&[&one, &two]);
 }
+
+#[test]
+fn what_does_not_add_up_is_not_said_to_be_a_mean() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let mut maker = crate::support::Maker::new(2);
+    let time = maker.metric("time", None);
+    let least = maker.metric("least", None);
+    maker.cube.metrics[least.0].data_type = cubex::DataType::MinDouble;
+    let main = maker.call("main", None);
+    maker.row(time, main, &[1.0, 1.0]);
+    maker.row(least, main, &[3.0, 2.0]);
+    maker.write(&path, &[]);
+    let path = path.to_str().unwrap();
+    let printed = run(200, &["check", path, "--fail-if", "least > 5s"]);
+    assert!(printed.results.contains("metrics of gates: over all locations"), "{}", printed.results);
+    assert!(!printed.results.contains("mean per location"), "{}", printed.results);
+    let printed = run(200, &["check", path, "--fail-if", "least > 5s", "--fail-if", "time > 5s"]);
+    assert!(
+        printed.results.contains("what does not add up, such as ratios and minima"),
+        "{}",
+        printed.results
+    );
+}

@@ -22,6 +22,8 @@ pub(crate) struct Chain {
     pub(crate) work: f64,
     pub(crate) late: f64,
     pub(crate) barrier: f64,
+    /// Of idle threads; `None` for a report that does not have it.
+    pub(crate) idle: Option<f64>,
     /// The name of the function that works.
     pub(crate) worker: &'static str,
     /// Names of call paths with culprits; `None` for a report without manifest.
@@ -41,6 +43,7 @@ impl Default for Chain {
             work: 0.042,
             late: 0.103,
             barrier: 0.023,
+            idle: None,
             worker: "work",
             culprits: Some(vec!["work"]),
             has_delay: true,
@@ -74,6 +77,7 @@ impl Chain {
         let sync = maker.metric("mpi_synchronization", Some(mpi));
         let barrier = maker.metric("mpi_barrier_wait", Some(sync));
         let delay = self.has_delay.then(|| maker.metric("delay", None));
+        let idle = self.idle.map(|_| maker.metric("omp_idle_threads", Some(time)));
         let middle = (self.ranks - 1) as f64 / 2.0;
         let row = |mean: f64| -> Vec<f64> {
             (0..self.ranks).map(|rank| mean * (1.0 + 0.01 * (rank as f64 - middle))).collect()
@@ -100,6 +104,10 @@ impl Chain {
             maker.row(time, call, &row(seconds));
             maker.row(visits, call, &vec![3.0; row(seconds).len()]);
             metrics.iter().for_each(|&metric| maker.row(metric, call, &row(seconds)));
+        }
+        if let (Some(idle), Some(seconds)) = (idle, self.idle) {
+            maker.row(idle, chain, &row(seconds));
+            maker.row(time, chain, &row(seconds));
         }
         if let Some(delay) = delay {
             maker.row(delay, work, &row(self.late + self.barrier));

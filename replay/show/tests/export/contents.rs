@@ -183,6 +183,16 @@ fn runs_of_one_program_are_repetitions_and_ranges() {
         serde_json::json!({"value": 0.75, "lower_value": 0.75, "upper_value": 0.75})
     );
     assert_eq!(bmf["solver"]["findings.note"]["value"], 3.0);
+    let directory = tempfile::tempdir().unwrap();
+    let other = directory.path().join("other.cubex");
+    let mut maker = crate::support::Maker::new(3);
+    let time = maker.metric("time", None);
+    let main = maker.call("main", None);
+    maker.row(time, main, &[1.0, 1.0, 1.0]);
+    maker.write(&other, &[]);
+    let mixed = run(200, &["export", "bmf", report, other.to_str().unwrap()]);
+    assert_eq!((mixed.status, mixed.results.as_str()), (Status::Failed, ""));
+    assert!(mixed.messages.contains("expected runs of the same size"), "{}", mixed.messages);
     let list: Value = serde_json::from_str(&exported.text("github-benchmark", &[])).unwrap();
     assert_eq!(list[0]["name"], "solver: run");
     let text = exported.text("openmetrics", &[]);

@@ -84,7 +84,7 @@ pub(crate) fn report(names: &Names) -> Maker {
     maker
 }
 
-fn manifest(names: &Names) -> Manifest {
+pub(crate) fn manifest(names: &Names) -> Manifest {
     let class = |name: &str, title: &str, role: &str, adds: &[&str], subtracts: &[&str]| Class {
         name: name.into(),
         title: title.into(),

@@ -90,7 +90,8 @@ impl Maker {
             writer.add_member(name, contents).expect("a member");
         }
         for metric in (0..count).map(MetricId) {
-            let rows: Vec<_> = self.rows.iter().filter(|row| row.0 == metric).collect();
+            let mut rows: Vec<_> = self.rows.iter().filter(|row| row.0 == metric).collect();
+            rows.sort_by_key(|row| row.1);
             if rows.is_empty() {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! The table of the largest changes by call path.
 
 use crate::compare::changes::{Compared, is_notable};
+use crate::compare::coverage;
 use crate::compare::matching::{Pair, Way};
 use crate::compare::quantities::metrics_of_changes;
 use crate::compare::samples::State;
@@ -28,7 +29,7 @@ pub(super) fn add(
     let all = changes.len();
     changes.truncate(top.unwrap_or(if is_for_scripts { usize::MAX } else { TOP }));
     if changes.is_empty() && !is_for_scripts {
-        document.text(Line::styled(" no changes by call path above noise", Style::Dim));
+        document.text(Line::styled(nothing(compared, &metrics), Style::Dim).indented(1));
         return;
     }
     document.text(Line::styled(" largest changes by call path", Style::Dim));
@@ -83,5 +84,21 @@ pub(super) fn add(
     document.table(table);
     if left_out > 0 {
         document.text(Line::styled(format!("{left_out} more (--top N)"), Style::Dim).indented(3));
+    }
+}
+
+/// That nothing has changed, and in what, if something was not compared.
+fn nothing(compared: &Compared<'_, '_>, metrics: &[&str]) -> String {
+    let is_covered = compared.sides.into_iter().all(coverage::is_enough);
+    let known: Vec<&str> =
+        metrics.iter().copied().filter(|metric| is_covered || !coverage::needs_coverage(metric)).collect();
+    match is_covered {
+        true if known.is_empty() => "no changes by call path: no time is compared".to_owned(),
+        true => "no changes by call path above noise".to_owned(),
+        false if known.is_empty() => "changes by call path are not known: too little was analysed".to_owned(),
+        false => format!(
+            "no changes by call path above noise in {}; waiting in MPI is not compared, as too little was analysed",
+            known.join(", ")
+        ),
     }
 }

@@ -35,15 +35,16 @@ pub(super) fn add(compared: &Compared<'_, '_>, document: &mut Document) -> Resul
         )));
     }
     let names = names(b)?;
+    if a.runs.iter().chain(&b.runs).any(|run| run.is_thread != b.first().is_thread) {
+        return Err(Error::new(
+            "--by location: the reports have other numbers of threads on their ranks, or not the same ones have events: \
+             compare without it",
+        ));
+    }
     let mut columns = vec![Column::new("location", " location")];
     let mut changes = Vec::new();
     for (key, title, metric) in METRICS {
         let (Some(rows_a), Some(rows_b)) = (rows(a, metric)?, rows(b, metric)?) else { continue };
-        if rows_a.iter().chain(&rows_b).any(|row| row.len() != names.len()) {
-            return Err(Error::new(
-                "--by location: the reports have other numbers of threads on their ranks: compare without it",
-            ));
-        }
         for (end, text) in [("a", " A"), ("b", " B"), ("change", "")] {
             columns.push(Column::new(
                 format!("{key}_{end}"),
@@ -72,13 +73,13 @@ pub(super) fn add(compared: &Compared<'_, '_>, document: &mut Document) -> Resul
     Ok(())
 }
 
-/// The CPU locations of a side by name.
+/// The CPU locations of a side that have events, by name.
 fn names(side: &Side<'_>) -> Result<Vec<String>> {
     let values = side.first().report.as_ref();
     let cube =
         values.ok_or_else(|| Error::new("--by location: a log has no locations: expected reports"))?.cube();
     let sizes = places::sizes(cube);
-    let threads = places::threads(cube).into_iter().enumerate().filter(|(_, is_thread)| *is_thread);
+    let threads = side.first().is_thread.iter().enumerate().filter(|(_, is_thread)| **is_thread);
     Ok(threads.map(|(at, _)| places::name(cube, &sizes, LocationId(at))).collect())
 }
 

@@ -31,6 +31,7 @@ pub use options::{Args, Format};
 use source::Source;
 
 use crate::commands::sink::{self, Folder};
+use crate::compare::reading::Shape;
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::output::Output;
@@ -87,6 +88,16 @@ fn of_report(args: &Args, opened: &Opened, output: &mut Output<'_>) -> Result<()
 fn of_runs(args: &Args, opened: &[Opened], output: &mut Output<'_>) -> Result<()> {
     let mut title = String::new();
     let mut runs = Vec::new();
+    if let [first, others @ ..] = opened
+        && let Some(other) = others.iter().find(|other| Shape::of(other) != Shape::of(first))
+    {
+        let (a, b) = (Shape::of(first), Shape::of(other));
+        return Err(Error::new(format!(
+            "it is {b}, but {} is {a}: expected runs of the same size; export each size alone",
+            first.path.display()
+        ))
+        .in_file(&other.path));
+    }
     for opened in opened {
         let values = Values::new(&opened.report);
         let source = Source::new(args, opened, &values)?;

@@ -18,12 +18,15 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
     let is_wanted = |number: Option<u32>| wanted.is_none_or(|wanted| number == Some(wanted));
     let cube = opened.cube();
     let mut rows = opened.in_details(collectives(cube, &table))?;
-    rows.retain(|row| is_wanted(row.communicator));
+    rows.retain(|row| is_wanted(row.communicator) && !is_shutdown(cube, row.region));
     rows.sort_by_key(|row| std::cmp::Reverse(row.waiting));
     document.table(collective_table(manifest, cube, &rows[..top.min(rows.len())]));
+    if rows.is_empty() {
+        document.text("no collective operations");
+    }
     if let Some(table) = opened.table("last")? {
         let mut rows = opened.in_details(last(cube, ranks(opened), &table))?;
-        rows.retain(|row| is_wanted(row.communicator));
+        rows.retain(|row| is_wanted(row.communicator) && !is_shutdown(cube, row.region));
         rows.sort_by_key(|row| std::cmp::Reverse(row.caused));
         document.gap();
         document.text(Line::styled("Who came last", Style::Strong));
@@ -35,6 +38,11 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
         }
     }
     Ok(())
+}
+
+/// Whether an operation is the end of all communication, in which waiting is none of the program's.
+fn is_shutdown(cube: &Cube, region: Option<usize>) -> bool {
+    region.is_some_and(|at| cube.regions[at].name == "MPI_Finalize")
 }
 
 fn function(cube: &Cube, region: Option<usize>) -> Cell {

@@ -28,6 +28,9 @@ pub(super) fn add(
     pairs.sort_by_key(|pair| std::cmp::Reverse(value(pair, args.metric)));
     draw(&pairs, args.metric, ranks(opened), screen, document);
     document.table(pair_table(manifest, &pairs[..top.min(pairs.len())]));
+    if pairs.is_empty() {
+        document.text("no messages");
+    }
     if pairs.len() > top {
         let rest = pairs.len() - top;
         document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", pairs.len()), Style::Dim));

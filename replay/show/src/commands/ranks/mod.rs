@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::commands::tree;
-use crate::error::{Error, Result, or_obstacle};
+use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
 use crate::paths;
@@ -90,13 +90,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 /// # Errors
 /// If there are none.
 fn selected(values: &Values<'_>, glob: &str) -> Result<Vec<bool>> {
-    let matching = paths::Glob::parse(glob)?.select(values);
-    if !matching.contains(&true) {
-        return Err(Error::new(format!(
-            "path {glob:?} matches no call path of this report: replay-show tree lists those that it has"
-        )));
-    }
-    Ok(paths::with_those_below(values, matching))
+    Ok(paths::with_those_below(values, paths::matching(values, glob)?))
 }
 
 /// A metric with a value for each group, or what is printed in their place.

@@ -126,7 +126,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         return metrics::print(&values, &limits, output);
     }
     if let Some(glob) = &args.path {
-        limits.selected = Some(crate::paths::Glob::parse(glob)?.select(&values));
+        limits.selected = Some(crate::paths::matching(&values, glob)?);
     }
     let mut shown: Vec<Shown> = Vec::new();
     for quantity in quantities(&values, &args.metric, &METRICS)? {

@@ -66,8 +66,8 @@ pub(super) fn show(nodes: &[Node], shown: &[Shown], limits: &Limits, document: &
     }
     let is_empty = table.rows.is_empty();
     document.table(table);
-    if is_empty {
-        document.text("no call path matches");
+    if is_empty && hidden == 0 {
+        document.text("no call paths");
     }
     if hidden > 0 {
         let least = 100.0 * limits.least;

@@ -14,7 +14,7 @@ use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
 use crate::status::Status;
 use crate::tables::seconds;
-use crate::tables::waits::{Hop, Instance, chains, instances};
+use crate::tables::waits::{Hop, Instance, chains, instances, join};
 use crate::tables::windows::Window;
 use crate::values::Unit;
 use crate::{paths, places};
@@ -82,6 +82,10 @@ impl Names<'_> {
         metric.and_then(|at| self.manifest.metrics.get(at)).map_or("", |metric| metric.name.as_str())
     }
 
+    fn metrics(&self, wait: &Instance) -> impl Iterator<Item = &str> {
+        wait.metrics.iter().map(|&metric| self.metric(Some(metric)))
+    }
+
     fn seconds(&self, ticks: i64) -> f64 {
         seconds(self.manifest, ticks)
     }
@@ -95,14 +99,19 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let waits = opened.in_details(instances(manifest, cube, &table))?;
+    let (waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
     let names = Names { cube, manifest, sizes: places::sizes(cube) };
     let read = |table: Option<_>| {
-        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, waits.len(), &table)))
+        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
     };
-    let hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
+    let mut hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
         output.warn(format!("{error}; shown without causes of causes"));
         Vec::new()
+    });
+    hops.retain_mut(|hop| {
+        let position = positions[hop.instance];
+        hop.instance = position.unwrap_or_default();
+        position.is_some()
     });
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
@@ -122,7 +131,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     check(args, &waits, &names)?;
     let is_wanted = |wait: &Instance| {
         let rank = wait.location.and_then(|at| cube.location_groups.get(cube.locations[at].group.0));
-        args.metric.as_ref().is_none_or(|metric| names.metric(wait.metric) == metric)
+        args.metric.as_ref().is_none_or(|metric| names.metrics(wait).any(|name| name == metric))
             && args.rank.is_none_or(|wanted| rank.is_some_and(|group| group.rank == wanted))
     };
     let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
@@ -157,7 +166,7 @@ fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
     if let Some(wanted) = args.metric.as_ref()
         && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
     {
-        let existing: BTreeSet<&str> = waits.iter().map(|wait| names.metric(wait.metric)).collect();
+        let existing: BTreeSet<&str> = waits.iter().flat_map(|wait| names.metrics(wait)).collect();
         let existing = Vec::from_iter(existing).join(", ");
         return Err(Error::new(format!(
             "no wait state {wanted}: the waits of this report are of {existing}"
@@ -190,7 +199,7 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
 }
 
 fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::new("number", ""),
         Column::new("seconds", "waited"),
         Column::new("title", "what"),
@@ -200,6 +209,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
         Column::new("cause", "because of"),
         Column::text("in"),
         Column::data("metric"),
+        Column::data("metrics"),
         Column::data("path"),
         Column::data("all_seconds"),
         Column::data("cause_path"),
@@ -209,19 +219,25 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
         Column::data("communicator"),
         Column::data("members"),
     ];
+    // The order of waits is that of all members' waiting: people see it where it is not that of the one.
+    let has_all = waits.iter().any(|(_, wait)| wait.all_ticks != wait.ticks);
+    if has_all {
+        columns.insert(2, Column::text("all"));
+    }
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
     for &(at, wait) in waits {
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
             Cell::Name(names.title(wait.metric)),
-            Cell::Name(names.location(wait.location)),
+            Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),
-            Cell::Name(names.location(wait.cause_location)),
+            Cell::Location(names.location(wait.cause_location)),
             Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into()),
             Cell::Data(names.metric(wait.metric).into()),
+            Cell::Data(names.metrics(wait).collect()),
             Cell::Data(names.path(wait.cnode).into()),
             Cell::Number(names.seconds(wait.all_ticks), Unit::Seconds),
             Cell::Data(names.path(wait.cause_cnode).into()),
@@ -230,7 +246,11 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
             number(wait.tag),
             number(wait.communicator),
             number(wait.members),
-        ]);
+        ];
+        if has_all {
+            row.insert(2, Cell::Number(names.seconds(wait.all_ticks), Unit::Seconds));
+        }
+        table.rows.push(row);
     }
     table
 }

@@ -64,9 +64,9 @@ check-lints:
 # Tests send signals that a shell has programs in the background, or nohup, ignore.
 DEFAULT_SIGNALS := $(shell env --default-signal true 2>/dev/null && echo env --default-signal)
 
-# --show-output: a test that is skipped says so.
+# --show-output: a test that is skipped says so. --no-fail-fast: all that fails is seen at once.
 check-tests:
-	$(IN) $(DEFAULT_SIGNALS) cargo test --workspace $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
+	$(IN) $(DEFAULT_SIGNALS) cargo test --workspace --no-fail-fast $$REPLAY_FEATURES $(CARGO_FLAGS) -- --show-output
 
 # The analyzer without MPI must not need any MPI library.
 check-without-mpi:

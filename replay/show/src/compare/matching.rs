@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::alignment::align;
 use super::calls::Calls;
-use super::similarity::{Similar, similarity};
+use super::similarity::{Similar, of_callees, similarity};
 
 /// The least similarity of a function that was renamed, and how much more similar it has to be than any other one.
 const LEAST: f64 = 0.7;
@@ -15,6 +16,9 @@ const AHEAD: f64 = 0.1;
 
 /// Callees of each side that are looked at for new names: those with most time.
 const CANDIDATES: usize = 256;
+
+/// Pairs of call paths of one name that are looked at; of more, those are the same that have the same position.
+const ALIGNED: usize = 1 << 14;
 
 /// Frames in a row that are skipped.
 const FRAMES: usize = 3;
@@ -229,7 +233,7 @@ impl<'s> Matcher<'s> {
         }
     }
 
-    /// Rule 1: equal keys; several of one key by file, then in order of lines, then of appearance.
+    /// Rule 1: equal keys; several of one key by file, then by what they call in order of lines, then of appearance.
     fn match_same(&mut self, free: &mut [Vec<Candidate>; 2]) {
         self.keep_free(free);
         let mut groups: BTreeMap<Key<'s>, [Vec<usize>; 2]> = BTreeMap::new();
@@ -262,15 +266,35 @@ impl<'s> Matcher<'s> {
         for [mut a, mut b] in files.into_values() {
             by_line(0, &mut a);
             by_line(1, &mut b);
-            let common = a.len().min(b.len());
-            left[0].extend(a.drain(common..));
-            left[1].extend(b.drain(common..));
-            pairs.extend(a.into_iter().zip(b));
+            let aligned = self.aligned(&a, &b);
+            let (in_a, in_b): (BTreeSet<usize>, BTreeSet<usize>) = aligned.iter().copied().unzip();
+            left[0].extend(a.into_iter().filter(|call| !in_a.contains(call)));
+            left[1].extend(b.into_iter().filter(|call| !in_b.contains(call)));
+            pairs.extend(aligned);
         }
         let [mut a, mut b] = left;
         by_line(0, &mut a);
         by_line(1, &mut b);
         [pairs, a.into_iter().zip(b).collect()]
+    }
+
+    /// Pairs of call paths of one name and file, in order of lines on both sides.
+    fn aligned(&self, a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
+        if a.len().max(b.len()) == 1 || a.len().saturating_mul(b.len()) > ALIGNED {
+            return a.iter().copied().zip(b.iter().copied()).collect();
+        }
+        let [one, other] = [(0, a), (1, b)].map(|(side, calls)| {
+            calls.iter().map(|&call| Similar::new(self.sides[side], call)).collect::<Vec<_>>()
+        });
+        let callees = |all: &[Similar<'s>]| all.iter().flat_map(Similar::callees).collect::<Vec<_>>();
+        // Which side is the first one must not matter where several alignments are as good.
+        let pairs = if callees(&one) <= callees(&other) {
+            align(one.len(), other.len(), |i, j| of_callees(&one[i], &other[j]))
+        } else {
+            let pairs = align(other.len(), one.len(), |j, i| of_callees(&one[i], &other[j]));
+            pairs.into_iter().map(|(j, i)| (i, j)).collect()
+        };
+        pairs.into_iter().map(|(i, j)| (one[i].call, other[j].call)).collect()
     }
 
     /// Rule 2: those that are much more similar to each other than to any other one.

@@ -165,6 +165,22 @@ fn calls_of_one_name_match_in_order_of_lines() {
 }
 
 #[test]
+fn call_that_is_added_to_a_function_moves_no_other() {
+    let before = Tree::parse("prog 0\n  main 0\n    MPI_Bcast 4\n  main 0\n    MPI_Barrier 3\n  main 1");
+    let after = Tree::parse(
+        "prog 0\n  main 0\n    MPI_Bcast 5\n  main 0\n    MPI_Allreduce 1\n  main 0\n    MPI_Barrier 2\n  main 1",
+    );
+    for (a, b, is_turned) in [(&before, &after, false), (&after, &before, true)] {
+        let matching = by_path(a.seen(), b.seen(), false);
+        for name in ["MPI_Bcast", "MPI_Barrier"] {
+            assert_eq!(way(a, b, &matching, (name, name)), Some(Way::Same), "{name}");
+        }
+        let side = usize::from(!is_turned);
+        assert!(!matching.is_matched(side, after.at("MPI_Allreduce")));
+    }
+}
+
+#[test]
 fn regions_match_wherever_they_are() {
     let (a, b) = (Tree::parse(OLD), Tree::parse("other 0\n  relax 1\n  relax 2\n    MPI_Waitall 1"));
     let matching = by_region(a.seen(), b.seen());

@@ -27,6 +27,11 @@ pub(super) struct Similar<'s> {
 }
 
 impl<'s> Similar<'s> {
+    /// The names below.
+    pub(super) fn callees(&self) -> impl Iterator<Item = &'s str> {
+        self.below.keys().copied()
+    }
+
     pub(super) fn new(seen: Seen<'s>, call: usize) -> Similar<'s> {
         let weight = |call: usize| seen.weights.get(call).copied().unwrap_or(0.0).max(0.0);
         let mut time = weight(call);
@@ -60,6 +65,11 @@ pub(super) fn similarity(one: &Similar<'_>, other: &Similar<'_>) -> f64 {
     if one.below.is_empty() && other.below.is_empty() {
         return names;
     }
+    f64::midpoint(of_callees(one, other), names)
+}
+
+/// From 0 to 1: how much of what is below is the same; 0 if there is nothing.
+pub(super) fn of_callees(one: &Similar<'_>, other: &Similar<'_>) -> f64 {
     let (mut common, mut all) = (0.0, 0.0);
     let names_below: BTreeSet<&str> = one.below.keys().chain(other.below.keys()).copied().collect();
     for name in names_below {
@@ -68,8 +78,7 @@ pub(super) fn similarity(one: &Similar<'_>, other: &Similar<'_>) -> f64 {
         common += own.min(others);
         all += own.max(others);
     }
-    let below = if all > 0.0 { common / all } else { 0.0 };
-    f64::midpoint(below, names)
+    if all > 0.0 { common / all } else { 0.0 }
 }
 
 /// The share of pieces that both names have.

@@ -12,14 +12,22 @@ const REST: usize = 100;
 /// The document.
 pub fn text(report: &Report<'_>) -> String {
     let failed = report.verdicts.iter().filter(|verdict| report.fails(verdict)).count();
+    let errors = report.verdicts.iter().filter(|verdict| report.is_error(verdict)).count();
+    let gates = |count: usize| format!("{count} gate{}", if count == 1 { "" } else { "s" });
+    let mut said = Vec::new();
+    if failed > 0 {
+        said.push(format!("**{} failed.**", gates(failed)));
+    }
+    if errors > 0 {
+        said.push(format!("**{} could not be evaluated.**", gates(errors)));
+    }
+    if said.is_empty() {
+        said.push("No gate failed.".to_owned());
+    }
     let mut lines = vec![
         format!("### replay-show {}", span(report.title)),
         String::new(),
-        match failed {
-            0 => "No gate failed.".to_owned(),
-            1 => "**1 gate failed.**".to_owned(),
-            failed => format!("**{failed} gates failed.**"),
-        },
+        said.join(" "),
         String::new(),
         "| gate | | numbers |".to_owned(),
         "|---|---|---|".to_owned(),

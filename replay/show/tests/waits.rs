@@ -245,3 +245,23 @@ fn all_columns_stay_where_threads_have_long_names() {
     assert!(barrier.contains("rank 0, ") && barrier.contains("1  !$omp"), "{}", printed.results);
     assert!(barrier.trim_end().ends_with(":10"), "{}", printed.results);
 }
+
+#[test]
+fn completion_has_nobody_that_was_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names::default();
+    let mut manifest = example::manifest(&names);
+    manifest.metrics[0] = Metric { name: "mpi_barrier_completion".into(), title: "Completion".into() };
+    example::write(&path, &names, |members| members[0].1 = manifest.to_bytes());
+    let path = path.to_str().unwrap();
+    for options in [&["--chain", "-n", "1"][..], &["-i", "1"], &["-n", "1"]] {
+        let printed = run(100, &[&["waits", path], options].concat());
+        assert_eq!(printed.status, Status::Done);
+        assert!(!printed.results.contains("rank 2"), "{}", printed.results);
+        assert!(printed.results.contains("after the first rank had left it"), "{}", printed.results);
+    }
+    let json = run(100, &["waits", path, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.results).unwrap();
+    assert_eq!(json["waits"][0]["cause"], serde_json::Value::Null);
+}

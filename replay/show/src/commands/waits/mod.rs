@@ -51,6 +51,9 @@ pub struct Args {
     pub instance: Option<usize>,
 }
 
+/// What a completion time is.
+const COMPLETION: &str = "no wait state: time in the operation after the first rank had left it";
+
 /// Names of things that waits refer to.
 struct Names<'n> {
     cube: &'n Cube,
@@ -104,6 +107,11 @@ impl Names<'_> {
         })
     }
 
+    /// Whether it is no wait, but a completion time.
+    fn is_completion(&self, wait: &Instance) -> bool {
+        is_completion(self.metric(wait.metric))
+    }
+
     /// The rank of who waited.
     fn rank(&self, wait: &Instance) -> Option<u64> {
         let location = self.cube.locations.get(wait.location?)?;
@@ -128,8 +136,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let (waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
+    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
     let names = Names { cube, manifest, sizes: places::sizes(cube) };
+    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
+        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+    }
     let read = |table: Option<_>| {
         table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
     };
@@ -140,7 +151,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     hops.retain_mut(|hop| {
         let position = positions[hop.instance];
         hop.instance = position.unwrap_or_default();
-        position.is_some()
+        position.is_some_and(|at| !names.is_completion(&waits[at]))
     });
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
@@ -177,6 +188,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     if wanted.len() > shown.len() {
         let rest = wanted.len() - shown.len();
         document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim));
+    }
+    if !args.chain
+        && let Some((_, wait)) = shown.iter().find(|(_, wait)| names.is_completion(wait))
+    {
+        document.text(Line::styled(format!("{}: {COMPLETION}", names.title(wait.metric)), Style::Dim));
     }
     let remarks = remarks(args, &opened, &waits, &names)?;
     for remark in &remarks {
@@ -258,6 +274,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
     for &(at, wait) in waits {
+        let cause = |cell: Cell| if names.is_completion(wait) { Cell::Nothing } else { cell };
         let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
@@ -265,8 +282,8 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
             Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),
-            Cell::Location(names.location(wait.cause_location)),
-            Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into()),
+            cause(Cell::Location(names.location(wait.cause_location))),
+            cause(Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into())),
             Cell::Data(names.metric(wait.metric).into()),
             Cell::Data(names.metrics(wait).collect()),
             Cell::Data(names.path(wait.cnode).into()),
@@ -312,6 +329,10 @@ fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, do
     let title = Line::styled(format!("{number} {} {time}", names.title(wait.metric)), Style::Strong);
     let place = format!("  {} in {} at {begin}", names.location(wait.location), names.path(wait.cnode));
     document.text(title.and(place, Style::Plain));
+    if names.is_completion(wait) {
+        document.text(Line::from(COMPLETION).indented(3));
+        return;
+    }
     let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
     let mut cause = (wait.cause_location, wait.cause_cnode);
     // Of the first cause only: the excess is that over the location of this wait.

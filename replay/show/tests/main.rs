@@ -7,6 +7,7 @@ mod derived;
 mod export;
 mod first;
 mod hostile;
+mod matrix;
 mod ranks;
 mod screens;
 mod support;

@@ -136,9 +136,26 @@ fn metrics_and_ranks_that_do_not_exist_are_refused_with_those_that_do() {
 }
 
 #[test]
-fn rank_without_waits_is_no_error() {
+fn waits_that_are_not_listed_are_not_denied() {
     let printed = waits(&["--rank", "2"], |_| {});
-    assert_eq!((printed.status, printed.results.as_str()), (Status::Done, "no such waits\n"));
+    let text = printed.results.replace('\n', " ");
+    assert_eq!(printed.status, Status::Done);
+    assert!(text.contains("waiting of rank 2 is 0.0700 s, but the report lists no such waits"), "{text}");
+    assert!(text.contains("only the longest waiter of each operation is listed: rank 2 may"), "{text}");
+    let json = waits(&["--rank", "2", "--json"], |_| {});
+    let json: serde_json::Value = serde_json::from_str(&json.results).unwrap();
+    assert_eq!(json["remarks"].as_array().map(Vec::len), Some(2), "{json}");
+    // Rank 0 did not receive at all.
+    let none = waits(&["--rank", "0", "-m", "mpi_latesender"], |_| {});
+    assert_eq!((none.status, none.results.as_str()), (Status::Done, "no such waits\n"));
+}
+
+#[test]
+fn metrics_above_choose_the_waits_of_their_parts() {
+    let printed = waits(&["-m", "mpi_point2point"], |_| {});
+    assert_eq!(printed.results.lines().count(), 3, "{}", printed.results);
+    let none = waits(&["-m", "comp"], |_| {});
+    assert_eq!(none.status, Status::Failed);
 }
 
 /// The first row a second time, behind itself.
@@ -227,4 +244,24 @@ fn all_columns_stay_where_threads_have_long_names() {
     assert!(barrier.contains("0.0300 s") && barrier.contains("0.0600 s"), "{}", printed.results);
     assert!(barrier.contains("rank 0, ") && barrier.contains("1  !$omp"), "{}", printed.results);
     assert!(barrier.trim_end().ends_with(":10"), "{}", printed.results);
+}
+
+#[test]
+fn completion_has_nobody_that_was_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.cubex");
+    let names = Names::default();
+    let mut manifest = example::manifest(&names);
+    manifest.metrics[0] = Metric { name: "mpi_barrier_completion".into(), title: "Completion".into() };
+    example::write(&path, &names, |members| members[0].1 = manifest.to_bytes());
+    let path = path.to_str().unwrap();
+    for options in [&["--chain", "-n", "1"][..], &["-i", "1"], &["-n", "1"]] {
+        let printed = run(100, &[&["waits", path], options].concat());
+        assert_eq!(printed.status, Status::Done);
+        assert!(!printed.results.contains("rank 2"), "{}", printed.results);
+        assert!(printed.results.contains("after the first rank had left it"), "{}", printed.results);
+    }
+    let json = run(100, &["waits", path, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.results).unwrap();
+    assert_eq!(json["waits"][0]["cause"], serde_json::Value::Null);
 }

@@ -96,7 +96,8 @@ fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document
         let seconds = numbers::seconds(action.seconds);
         let share = numbers::percent(costs.share(action.seconds));
         let line = Line::from(format!("{}\u{a0}", at + 1)).and(action.text.clone(), Style::Plain);
-        let consequence = format!(": others {wait} {seconds}, {share} of all {}", costs.whole());
+        let consequence =
+            format!(": others {wait} {seconds}, {share} of all {}{}", costs.whole(), costs.limits());
         document.text(line.and(consequence, Style::Warning).indented(1));
         let path = paths::path(values.cube(), action.cnode);
         let place = place(values, action).map_or(String::new(), |place| format!(" (begins at {place})"));
@@ -162,7 +163,7 @@ fn add_classes(overview: &Overview, document: &mut Document) {
 /// What limits the trust in the numbers.
 fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
     let mut lines = Vec::new();
-    for finding in overview.findings.iter().flatten().filter(|finding| finding.class != "note") {
+    for finding in overview.findings.iter().flatten() {
         lines.push(format!("{}: {} × {}", finding.class, finding.count, finding.name));
     }
     if let Some(clocks) = opened.manifest.as_ref().map(|manifest| &manifest.summary.clocks)

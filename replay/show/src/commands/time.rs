@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cubex::LocationId;
+use cubex::{Cube, LocationGroupKind, LocationId};
 use details::manifest::{Class, Manifest};
 
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let mut document = Document::new("time");
     document.fact("file", opened.path.display().to_string());
     document.fact("class", args.class.clone());
-    draw(manifest, &window, &args.class, &name, output.screen(), &mut document);
+    draw(manifest, &window, &args.class, cube, output.screen(), &mut document);
     document.table(data(manifest, &window, &name));
     output.print(&document)?;
     Ok(Status::Done)
@@ -130,7 +130,7 @@ fn draw(
     manifest: &Manifest,
     window: &Window,
     class: &str,
-    name: &dyn Fn(usize) -> String,
+    cube: &Cube,
     screen: &Screen,
     document: &mut Document,
 ) {
@@ -139,18 +139,46 @@ fn draw(
     document.text(Line::styled(legend, Style::Dim));
     let columns = vec![Column::text(""), Column::text("")];
     let mut table = Table::new("picture", columns).text_only();
+    let sizes = places::sizes(cube);
+    let is_grouped = window.rows.iter().any(|&(_, count)| count > 1);
     for (row, &(first, count)) in window.rows.iter().enumerate() {
         let line: String =
             (0..window.columns).map(|column| shade(window.share(row, column), screen)).collect();
-        let label =
-            if count > 1 { format!("{} – {}", name(first), name(first + count - 1)) } else { name(first) };
-        table.rows.push(vec![Cell::Name(label), Cell::Words(Line::styled(line, Style::Wait))]);
+        let label = match is_grouped {
+            true => Cell::Words(group_name(cube, &sizes, first, count).into()),
+            false => Cell::Location(places::name(cube, &sizes, LocationId(first))),
+        };
+        table.rows.push(vec![label, Cell::Words(Line::styled(line, Style::Wait))]);
     }
     document.table(table);
     let time = |ticks: u64| seconds(manifest, i64::try_from(ticks).unwrap_or(i64::MAX));
     let [from, to] = [window.begin, window.end.min(manifest.end)].map(|ticks| numbers::seconds(time(ticks)));
     let cell = numbers::seconds(time(window.times(0).1 - window.times(0).0));
     document.text(Line::styled(format!("from {from} to {to}, {cell} a cell"), Style::Dim));
+}
+
+/// The name of neighbouring locations: of their ranks if these are whole, else their numbers.
+fn group_name(cube: &Cube, sizes: &[usize], first: usize, count: usize) -> String {
+    let range = |what: &str, first: u64, last: u64| match last - first {
+        0 => format!("{what} {first}"),
+        _ => format!("{what}s {first}–{last}"),
+    };
+    let mut ranks: Vec<(u64, usize)> = Vec::new();
+    let mut is_whole = true;
+    for location in &cube.locations[first..first + count] {
+        let group = &cube.location_groups[location.group.0];
+        is_whole &= group.kind == LocationGroupKind::Process;
+        match ranks.last_mut().filter(|(rank, _)| *rank == group.rank) {
+            Some((_, missing)) => *missing = missing.saturating_sub(1),
+            None => ranks.push((group.rank, sizes[location.group.0] - 1)),
+        }
+    }
+    is_whole &= ranks.iter().all(|(_, missing)| *missing == 0);
+    is_whole &= ranks.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
+    match (ranks.first(), ranks.last()) {
+        (Some(&(first, _)), Some(&(last, _))) if is_whole => range("rank", first, last),
+        _ => range("location", first as u64, (first + count - 1) as u64),
+    }
 }
 
 /// The cells for scripts, a row each.
@@ -195,4 +223,28 @@ pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> 
         signs[at]
     };
     Ok(Some((0..window.columns).map(|column| sign(window.share(0, column))).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cubex::{Location, LocationGroup, SystemTreeNode};
+
+    #[test]
+    fn groups_have_whole_ranks_or_numbers_of_locations() {
+        let mut cube = Cube::default();
+        let node = cube.add_system_tree_node(SystemTreeNode::default());
+        for rank in 0..3 {
+            let group = LocationGroup { system_tree_node: node, rank, ..LocationGroup::default() };
+            let group = cube.add_location_group(group);
+            for _ in 0..2 {
+                cube.add_location(Location { group, ..Location::default() });
+            }
+        }
+        let name = |first, count| group_name(&cube, &places::sizes(&cube), first, count);
+        assert_eq!(name(0, 4), "ranks 0–1");
+        assert_eq!(name(4, 2), "rank 2");
+        assert_eq!(name(0, 3), "locations 0–2");
+        assert_eq!(name(5, 1), "location 5");
+    }
 }

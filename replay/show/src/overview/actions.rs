@@ -205,14 +205,25 @@ fn of_delays(values: &Values<'_>, run: &Run) -> Result<Vec<Action>> {
     Ok(actions)
 }
 
-/// The excess of computation of a location at a call path over the mean of all threads, as a fraction of the mean.
+/// The excess of computation of a location at a call path, wherever that is called, over the mean of the threads that run it,
+/// as a fraction of the mean.
 fn excess(values: &Values<'_>, cnode: CnodeId, location: usize) -> Result<Option<f64>> {
     let Some(quantity) = values.find("comp") else { return Ok(None) };
-    let row = or_obstacle(values.by_location(&quantity, &|at| at == cnode))?.unwrap_or_default();
-    let threads = row.iter().zip(places::recorded_threads(values)?).filter(|(_, is_thread)| *is_thread);
+    let cube = values.cube();
+    let names = paths::names(cube, cnode);
+    let is_same = |at: CnodeId| {
+        at == cnode || paths::name(cube, at) == paths::name(cube, cnode) && paths::names(cube, at) == names
+    };
+    let row = or_obstacle(values.by_location(&quantity, &is_same))?.unwrap_or_default();
+    Ok(excess_of(&row, &places::recorded_threads(values)?, location))
+}
+
+/// The excess of a value over the mean of those that are not 0.
+fn excess_of(row: &[f64], is_thread: &[bool], location: usize) -> Option<f64> {
+    let threads = row.iter().zip(is_thread).filter(|(value, is_thread)| **is_thread && **value > 0.0);
     let (sum, count) = threads.fold((0.0, 0.0), |(sum, count), (value, _)| (sum + value, count + 1.0));
     let own = row.get(location).copied().unwrap_or(0.0);
-    Ok((sum > 0.0).then(|| own * count / sum - 1.0))
+    (sum > 0.0).then(|| own * count / sum - 1.0)
 }
 
 /// The kind of waiting with most delay costs at a call path: in words, and its metric.
@@ -236,6 +247,13 @@ fn largest_kind(values: &Values<'_>, cnode: CnodeId) -> Result<Option<(&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_compared_with_threads_that_have_any() {
+        assert_eq!(excess_of(&[3.0, 0.0, 1.0, 0.0], &[true; 4], 0), Some(0.5));
+        assert_eq!(excess_of(&[3.0, 0.0], &[true; 2], 0), Some(0.0), "nobody to balance with");
+        assert_eq!(excess_of(&[0.0, 0.0], &[true; 2], 0), None);
+    }
 
     #[test]
     fn several_ranks_have_and_one_has() {

@@ -18,6 +18,8 @@ pub struct Costs {
     pub all: f64,
     /// Whether some of it is time of idle threads.
     pub has_idle: bool,
+    /// Whether there are further costs of start-up and shutdown, which are not in the sum.
+    pub is_without_start_up: bool,
     /// The waiting of the run in seconds, if all costs are a part of it; `None` if some are not: of idle threads, or of
     /// start-up and shutdown.
     pub waiting: Option<f64>,
@@ -29,21 +31,31 @@ impl Costs {
     /// # Errors
     /// If values cannot be read.
     pub fn new(opened: &Opened, values: &Values<'_>, run: &Run) -> Result<Option<Costs>> {
+        let mut is_without_start_up = false;
         let all = match &opened.manifest {
             Some(manifest) => manifest.summary.costs,
-            None => sum(values, DELAY)?,
+            None => {
+                let between = match values.find(DELAY) {
+                    Some(quantity) => run.sum(values, &quantity)?,
+                    None => None,
+                };
+                let with_start_up = sum(values, DELAY)?;
+                is_without_start_up =
+                    between.zip(with_start_up).is_some_and(|(part, all)| part < all * (1.0 - ROUNDING));
+                between
+            }
         };
         let Some(all) = all else { return Ok(None) };
         let mut has_idle = false;
         for name in OF_IDLE_THREADS {
             has_idle |= sum(values, name)?.is_some_and(|seconds| seconds > 0.0);
         }
-        Ok(Some(Costs::of(all, has_idle, run.waiting)))
+        Ok(Some(Costs { is_without_start_up, ..Costs::of(all, has_idle, run.waiting) }))
     }
 
     fn of(all: f64, has_idle: bool, waiting: Option<f64>) -> Costs {
         let contains = |waiting: &f64| !has_idle && *waiting > 0.0 && all <= waiting * (1.0 + ROUNDING);
-        Costs { all, has_idle, waiting: waiting.filter(contains) }
+        Costs { all, has_idle, is_without_start_up: false, waiting: waiting.filter(contains) }
     }
 
     /// A part of the costs as a share, from 0 to 1: of the waiting if all costs are waiting, else of all costs.
@@ -55,6 +67,11 @@ impl Costs {
     /// What shares are of, in words.
     pub fn whole(&self) -> &'static str {
         if self.waiting.is_some() { "waiting" } else { "delay costs" }
+    }
+
+    /// What these leave out, in words behind them.
+    pub fn limits(&self) -> &'static str {
+        if self.waiting.is_none() && self.is_without_start_up { " apart from start-up" } else { "" }
     }
 
     /// The share of the waiting that no place has caused, as far as the analysis knows; `None` if costs do not say.
@@ -79,6 +96,14 @@ mod tests {
         assert_eq!((costs.share(4.0), costs.whole()), (0.4, "waiting"));
         assert_eq!(costs.without_cause(), Some(0.4));
         assert_eq!(Costs::of(10.000_001, false, Some(10.0)).without_cause(), Some(0.0));
+    }
+
+    #[test]
+    fn costs_of_start_up_are_said_to_be_left_out() {
+        let costs = |waiting| Costs { is_without_start_up: true, ..Costs::of(6.0, false, waiting) };
+        assert_eq!(costs(None).limits(), " apart from start-up");
+        assert_eq!(costs(Some(10.0)).limits(), "", "a share of the waiting, in which start-up is not");
+        assert_eq!(Costs::of(6.0, true, None).limits(), "");
     }
 
     #[test]

@@ -116,8 +116,9 @@ fn waiting_because(values: &Values<'_>, run: &Run, waiting: f64, known: &Known<'
             Some(_) => format!("{waiting} of the time is waiting, {part} of it because of {place}."),
             None => {
                 let seconds = seconds(action.seconds);
+                let limits = costs.limits();
                 format!(
-                    "{waiting} of the time is waiting. The largest delay costs are those of {place}: {seconds}, {part} of all."
+                    "{waiting} of the time is waiting. The largest delay costs{limits} are those of {place}: {seconds}, {part} of all{limits}."
                 )
             }
         });

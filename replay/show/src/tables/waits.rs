@@ -118,6 +118,12 @@ pub fn instances(manifest: &Manifest, cube: &Cube, table: &Table) -> Result<Vec<
     Ok((0..table.rows()).map(instance).collect())
 }
 
+/// Whether a metric is a part of another one.
+pub fn is_below(cube: &Cube, lower: MetricId, upper: MetricId) -> bool {
+    let above = |id: MetricId| cube.metrics.get(id.0).and_then(|metric| metric.parent);
+    std::iter::successors(above(lower), |&id| above(id)).any(|id| id == upper)
+}
+
 /// Joins waits that are the same one in several metrics, of which each is below another: a receive whose sender is late because
 /// messages come in wrong order waits once. Returns also the position of the wait of each instance, if it goes on.
 pub fn join(
@@ -127,10 +133,7 @@ pub fn join(
 ) -> (Vec<Instance>, Vec<Option<usize>>) {
     let metric = |at: usize| cube.metric_named(&manifest.metrics.get(at)?.name);
     let is_below = |lower: usize, upper: usize| {
-        let above = |id: MetricId| cube.metrics.get(id.0).and_then(|metric| metric.parent);
-        let (lower, upper) = (metric(lower), metric(upper));
-        upper.is_some()
-            && std::iter::successors(lower.and_then(above), |&id| above(id)).any(|id| Some(id) == upper)
+        metric(lower).zip(metric(upper)).is_some_and(|(lower, upper)| is_below(cube, lower, upper))
     };
     let mut waits: Vec<Instance> = Vec::with_capacity(instances.len());
     let mut positions = Vec::with_capacity(instances.len());

@@ -3,7 +3,7 @@
 use cubex::Cube;
 use details::manifest::Manifest;
 
-use super::{communicator, communicator_name, ranks, remark};
+use super::{communicator, communicator_name, more, ranks, remark};
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Style, Table};
@@ -21,6 +21,7 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
     rows.retain(|row| is_wanted(row.communicator) && !is_shutdown(cube, row.region));
     rows.sort_by_key(|row| std::cmp::Reverse(row.waiting));
     document.table(collective_table(manifest, cube, &rows[..top.min(rows.len())]));
+    document.parts.extend(more(rows.len(), top));
     if rows.is_empty() {
         document.text("no collective operations");
     }
@@ -31,6 +32,7 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
         document.gap();
         document.text(Line::styled("Who came last", Style::Strong));
         document.table(last_table(manifest, cube, &rows[..top.min(rows.len())]));
+        document.parts.extend(more(rows.len(), top));
     }
     for name in ["collectives", "last"] {
         if let Some(remark) = remark(manifest, name) {
@@ -43,6 +45,11 @@ pub(super) fn add(opened: &Opened, comm: Option<&str>, top: usize, document: &mu
 /// Whether an operation is the end of all communication, in which waiting is none of the program's.
 fn is_shutdown(cube: &Cube, region: Option<usize>) -> bool {
     region.is_some_and(|at| cube.regions[at].name == "MPI_Finalize")
+}
+
+/// The communicator of operations: those of start-up have none.
+fn on(manifest: &Manifest, communicator: Option<u32>) -> String {
+    communicator.map_or("none".into(), |_| communicator_name(manifest, communicator))
 }
 
 fn function(cube: &Cube, region: Option<usize>) -> Cell {
@@ -66,7 +73,7 @@ fn collective_table(manifest: &Manifest, cube: &Cube, rows: &[Collective]) -> Ta
     for row in rows {
         table.rows.push(vec![
             function(cube, row.region),
-            Cell::Name(communicator_name(manifest, row.communicator)),
+            Cell::Name(on(manifest, row.communicator)),
             Cell::Integer(row.calls),
             Cell::Integer(row.members),
             bytes(row.bytes_out),
@@ -91,7 +98,7 @@ fn last_table(manifest: &Manifest, cube: &Cube, rows: &[Last]) -> Table {
         table.rows.push(vec![
             Cell::Name(row.process.map_or("others".into(), |rank| format!("rank {rank}"))),
             function(cube, row.region),
-            Cell::Name(communicator_name(manifest, row.communicator)),
+            Cell::Name(on(manifest, row.communicator)),
             Cell::Integer(row.times),
             Cell::Sparse(seconds(manifest, row.caused), Unit::Seconds),
         ]);

@@ -11,7 +11,7 @@ use details::manifest::Manifest;
 
 use crate::error::{Error, Result};
 use crate::opened::Opened;
-use crate::output::{Document, Output};
+use crate::output::{Document, Line, Output, Part, Style};
 use crate::status::Status;
 
 /// Rows that people get if they do not say how many.
@@ -32,11 +32,11 @@ pub struct Args {
     pub comm: Option<String>,
 
     /// Messages by size
-    #[arg(long, conflicts_with = "collectives")]
+    #[arg(long, conflicts_with_all = ["collectives", "metric", "comm", "top"])]
     pub sizes: bool,
 
     /// Collective operations, and who came last to them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "metric")]
     pub collectives: bool,
 
     /// Only so many, the largest [default: 10; scripts get all]
@@ -99,6 +99,12 @@ fn communicator_name(manifest: &Manifest, number: Option<u32>) -> String {
         Some(name) => name.to_owned(),
         None => format!("communicator {number}"),
     }
+}
+
+/// How many of so many rows are not among the first ones.
+fn more(count: usize, top: usize) -> Option<Part> {
+    let rest = count.checked_sub(top).filter(|&rest| rest > 0)?;
+    Some(Part::Text(Line::styled(format!("and {rest} more (-n\u{a0}{count})"), Style::Dim)))
 }
 
 /// Says what a table does not have.

@@ -2,7 +2,7 @@
 
 use details::manifest::Manifest;
 
-use super::{Args, Of, communicator, communicator_name, ranks, remark};
+use super::{Args, Of, communicator, communicator_name, more, ranks, remark};
 use crate::error::Result;
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Screen, Style, Table};
@@ -31,10 +31,7 @@ pub(super) fn add(
     if pairs.is_empty() {
         document.text("no messages");
     }
-    if pairs.len() > top {
-        let rest = pairs.len() - top;
-        document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", pairs.len()), Style::Dim));
-    }
+    document.parts.extend(more(pairs.len(), top));
     if let Some(remark) = remark(manifest, "matrix") {
         document.text(Line::styled(remark, Style::Warning));
     }

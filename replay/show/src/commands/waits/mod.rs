@@ -1,6 +1,7 @@
 //! `waits`: the severest waits, how each came about, and one as a picture.
 
 mod picture;
+mod remarks;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,10 +15,11 @@ use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
 use crate::status::Status;
 use crate::tables::seconds;
-use crate::tables::waits::{Hop, Instance, chains, instances, join};
+use crate::tables::waits::{Hop, Instance, chains, instances, is_below, join};
 use crate::tables::windows::Window;
 use crate::values::Unit;
 use crate::{paths, places};
+use remarks::{is_wanted, remarks};
 
 /// Rows that people get if they do not say how many.
 const TOP: usize = 10;
@@ -49,6 +51,9 @@ pub struct Args {
     pub instance: Option<usize>,
 }
 
+/// What a completion time is.
+const COMPLETION: &str = "no wait state: time in the operation after the first rank had left it";
+
 /// Names of things that waits refer to.
 struct Names<'n> {
     cube: &'n Cube,
@@ -71,11 +76,17 @@ impl Names<'_> {
 
     /// The title of a wait state.
     fn title(&self, metric: Option<usize>) -> String {
-        let Some(metric) = metric.and_then(|at| self.manifest.metrics.get(at)) else {
-            return "waiting".into();
-        };
-        let pattern = PATTERNS.iter().find(|pattern| pattern.metric.id == metric.name);
-        pattern.map_or(metric.title.clone(), |pattern| pattern.title.to_owned())
+        let metric = metric.and_then(|at| self.manifest.metrics.get(at));
+        metric.map_or("waiting".into(), |metric| self.title_of(&metric.name))
+    }
+
+    /// The title of a metric of this unique name.
+    fn title_of(&self, name: &str) -> String {
+        if let Some(pattern) = PATTERNS.iter().find(|pattern| pattern.metric.id == name) {
+            return pattern.title.to_owned();
+        }
+        let metric = self.manifest.metrics.iter().find(|metric| metric.name == name);
+        metric.map_or(name, |metric| &metric.title).to_owned()
     }
 
     fn metric(&self, metric: Option<usize>) -> &str {
@@ -86,9 +97,35 @@ impl Names<'_> {
         wait.metrics.iter().map(|&metric| self.metric(Some(metric)))
     }
 
+    /// Whether a wait is one of a metric, or of one that is a part of it.
+    fn is_of(&self, wait: &Instance, metric: &str) -> bool {
+        let wanted = self.cube.metric_named(metric);
+        self.metrics(wait).any(|name| {
+            let named = self.cube.metric_named(name);
+            name == metric
+                || named.zip(wanted).is_some_and(|(named, wanted)| is_below(self.cube, named, wanted))
+        })
+    }
+
+    /// Whether it is no wait, but a completion time.
+    fn is_completion(&self, wait: &Instance) -> bool {
+        is_completion(self.metric(wait.metric))
+    }
+
+    /// The rank of who waited.
+    fn rank(&self, wait: &Instance) -> Option<u64> {
+        let location = self.cube.locations.get(wait.location?)?;
+        self.cube.location_groups.get(location.group.0).map(|group| group.rank)
+    }
+
     fn seconds(&self, ticks: i64) -> f64 {
         seconds(self.manifest, ticks)
     }
+}
+
+/// Whether a metric is a completion time: no wait state, so that nobody was waited for.
+fn is_completion(metric: &str) -> bool {
+    PATTERNS.iter().any(|pattern| pattern.metric.id == metric && !pattern.is_waiting)
 }
 
 /// Shows the severest waits.
@@ -99,8 +136,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let (waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
+    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
     let names = Names { cube, manifest, sizes: places::sizes(cube) };
+    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
+        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+    }
     let read = |table: Option<_>| {
         table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
     };
@@ -111,7 +151,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     hops.retain_mut(|hop| {
         let position = positions[hop.instance];
         hop.instance = position.unwrap_or_default();
-        position.is_some()
+        position.is_some_and(|at| !names.is_completion(&waits[at]))
     });
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
@@ -129,13 +169,9 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         return Ok(Status::Done);
     }
     check(args, &waits, &names)?;
-    let is_wanted = |wait: &Instance| {
-        let rank = wait.location.and_then(|at| cube.location_groups.get(cube.locations[at].group.0));
-        args.metric.as_ref().is_none_or(|metric| names.metrics(wait).any(|name| name == metric))
-            && args.rank.is_none_or(|wanted| rank.is_some_and(|group| group.rank == wanted))
-    };
     let top = args.top.unwrap_or(if output.is_for_scripts() { usize::MAX } else { TOP });
-    let wanted: Vec<(usize, &Instance)> = (1..).zip(&waits).filter(|(_, wait)| is_wanted(wait)).collect();
+    let wanted: Vec<(usize, &Instance)> =
+        (1..).zip(&waits).filter(|(_, wait)| is_wanted(args, wait, &names)).collect();
     let shown = &wanted[..top.min(wanted.len())];
     if args.chain && !output.is_for_scripts() {
         for &(number, wait) in shown {
@@ -149,13 +185,20 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         let hops: Vec<&Hop> = hops.iter().filter(is_shown).collect();
         document.table(hop_table(&hops, &names).data_only());
     }
-    match wanted.len() - shown.len() {
-        _ if wanted.is_empty() => document.text("no such waits"),
-        0 => {}
-        rest => {
-            document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim))
-        }
+    if wanted.len() > shown.len() {
+        let rest = wanted.len() - shown.len();
+        document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim));
     }
+    if !args.chain
+        && let Some((_, wait)) = shown.iter().find(|(_, wait)| names.is_completion(wait))
+    {
+        document.text(Line::styled(format!("{}: {COMPLETION}", names.title(wait.metric)), Style::Dim));
+    }
+    let remarks = remarks(args, &opened, &waits, &names)?;
+    for remark in &remarks {
+        document.text(remark.clone());
+    }
+    document.fact("remarks", remarks);
     output.print(&document)?;
     Ok(Status::Done)
 }
@@ -164,6 +207,10 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
     let Names { cube, manifest, .. } = *names;
     if let Some(wanted) = args.metric.as_ref()
+        && !manifest.metrics.iter().any(|metric| {
+            let (metric, above) = (cube.metric_named(&metric.name), cube.metric_named(wanted));
+            metric.zip(above).is_some_and(|(metric, above)| metric == above || is_below(cube, metric, above))
+        })
         && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
     {
         let existing: BTreeSet<&str> = waits.iter().flat_map(|wait| names.metrics(wait)).collect();
@@ -227,6 +274,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
     for &(at, wait) in waits {
+        let cause = |cell: Cell| if names.is_completion(wait) { Cell::Nothing } else { cell };
         let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
@@ -234,8 +282,8 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
             Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),
-            Cell::Location(names.location(wait.cause_location)),
-            Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into()),
+            cause(Cell::Location(names.location(wait.cause_location))),
+            cause(Cell::Name(names.function(wait.origin_cnode.or(wait.cause_cnode)).into())),
             Cell::Data(names.metric(wait.metric).into()),
             Cell::Data(names.metrics(wait).collect()),
             Cell::Data(names.path(wait.cnode).into()),
@@ -281,6 +329,10 @@ fn add_chain(number: usize, wait: &Instance, hops: &[Hop], names: &Names<'_>, do
     let title = Line::styled(format!("{number} {} {time}", names.title(wait.metric)), Style::Strong);
     let place = format!("  {} in {} at {begin}", names.location(wait.location), names.path(wait.cnode));
     document.text(title.and(place, Style::Plain));
+    if names.is_completion(wait) {
+        document.text(Line::from(COMPLETION).indented(3));
+        return;
+    }
     let hops = hops.iter().filter(|hop| hop.instance + 1 == number && hop.hop > 0);
     let mut cause = (wait.cause_location, wait.cause_cnode);
     // Of the first cause only: the excess is that over the location of this wait.

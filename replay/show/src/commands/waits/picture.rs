@@ -1,6 +1,6 @@
 //! One wait as a picture: a line for who waited, and one for each that was waited for.
 
-use super::Names;
+use super::{COMPLETION, Names};
 use crate::output::{Document, Line, Screen, Style, names as text, numbers};
 use crate::tables::waits::{Hop, Instance};
 use crate::tables::windows::Window;
@@ -72,6 +72,9 @@ pub(super) fn draw(
             }
         }
     }
+    if names.is_completion(wait) {
+        document.text(Line::styled(COMPLETION, Style::Dim).indented(1));
+    }
     if let (Some(_), Some(_), Some(origin)) = (wait.location, wait.cause_location, wait.origin_cnode) {
         let [waits, cause] = [wait.location, wait.cause_location].map(|location| names.location(location));
         let origin = names.function(Some(origin));
@@ -93,6 +96,9 @@ fn lanes(wait: &Instance, hops: &[&Hop], names: &Names<'_>) -> Vec<Lane> {
     let end = wait.begin.saturating_add(wait.ticks);
     let first = Some((call(wait.cnode), wait.begin, end));
     let mut lanes = vec![lane(wait.location, first, None, String::new())];
+    if names.is_completion(wait) {
+        return lanes;
+    }
     let mut cause = (wait.cause_location, wait.cause_cnode, end);
     for hop in hops.iter().filter(|hop| hop.hop > 0) {
         let end = hop.begin.saturating_add(hop.ticks);

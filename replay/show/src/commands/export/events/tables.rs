@@ -10,7 +10,7 @@ use super::nested::{Call, append};
 use super::{Event, Events, Function, Message, Place, Stretch, Wait, What, nanoseconds, trace};
 use crate::commands::export::source::Source;
 use crate::commands::export::{Format, Remarks};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tables::Columns;
 
 /// What of the tables is selected.
@@ -86,6 +86,10 @@ pub(in crate::commands::export) fn from_tables(source: &Source<'_>) -> Result<(E
              EXPERIMENT writes them, unless it is told --windows 0"
                 .into(),
         ),
+    }
+    let is_behind = archive.is_some() || opened.manifest.is_some() && begin > events.end;
+    if is_behind && events.events.is_empty() && source.args.window()?.is_some() {
+        return Err(Error::new("--window: there are no events in this time"));
     }
     if archive.is_none()
         && let Some(table) = opened.table("window_messages")?

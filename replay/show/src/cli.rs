@@ -59,6 +59,8 @@ enum Command {
     Waits(commands::waits::Args),
     /// Show who communicates with whom, and on which pairs they wait
     Matrix(commands::matrix::Args),
+    /// Write a page for browsers
+    Html(commands::html::Args),
     /// Write manual pages and completions of shells
     #[command(hide = true)]
     Manual(commands::manual::Args),
@@ -77,6 +79,7 @@ impl Command {
             Command::Waits(args) => commands::waits::run(args, output),
             Command::Export(args) => commands::export::run(args, output),
             Command::Matrix(args) => commands::matrix::run(args, output),
+            Command::Html(args) => commands::html::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }
     }

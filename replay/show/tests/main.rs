@@ -8,6 +8,7 @@ mod export;
 mod first;
 mod hostile;
 mod matrix;
+mod page;
 mod ranks;
 mod screens;
 mod support;

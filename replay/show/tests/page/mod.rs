@@ -1,5 +1,6 @@
 //! Pages: what they contain, and that browsers show it.
 
+mod bundle;
 mod first;
 
 use std::path::{Path, PathBuf};

@@ -81,6 +81,10 @@ fn pages(folder: &Path) {
         analyze(&archive(trace), &report, Semantics::Corrected).unwrap();
         make(&report, name, folder);
     }
+    let report = folder.join("chain.cubex");
+    let split = folder.join("split");
+    let (report, split) = (report.to_str().unwrap(), split.to_str().unwrap());
+    printed(&["html", report, "--split", split, "--title", "chain.cubex"]);
 }
 
 #[test]
@@ -89,6 +93,10 @@ fn chromium_shows_what_json_says() {
     let folder = fresh();
     pages(folder.path());
     check(node, "chromium.test.mjs", folder.path());
+    // The picture of the README, whose letters depend on the fonts of a machine.
+    if std::env::var_os("REPLAY_WRITE").is_some() {
+        fs::copy(project("target/page/readme.png"), project("docs/page.png")).unwrap();
+    }
 }
 
 #[test]

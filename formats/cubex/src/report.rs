@@ -55,6 +55,18 @@ impl Report {
         &self.cube
     }
 
+    /// Changes the description of this report in memory, such as names. Values refer to positions in it.
+    ///
+    /// # Panics
+    ///
+    /// If the number of metrics, call paths or locations changes.
+    pub fn describe(&mut self, change: impl FnOnce(&mut Cube)) {
+        let counts = |cube: &Cube| (cube.metrics.len(), cube.cnodes.len(), cube.locations.len());
+        let before = counts(&self.cube);
+        change(&mut self.cube);
+        assert_eq!(counts(&self.cube), before, "numbers of metrics, call paths and locations stay");
+    }
+
     /// Names of all members, including the report's own, sorted.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.archive.names()

@@ -56,6 +56,38 @@ test("no view asks for anything or complains", { skip }, async () => {
   }
 });
 
+test("a page in several files shows the same from a server", { skip }, async () => {
+  const folder = join(process.env.PAGES, "split");
+  const types = { html: "text/html", css: "text/css", js: "text/javascript", json: "application/json", bin: "application/octet-stream" };
+  const server = createServer((request, response) => {
+    const name = request.url === "/" ? "index.html" : request.url.slice(1);
+    response.setHeader("Content-Security-Policy", "default-src 'self'");
+    response.setHeader("Content-Type", types[name.split(".").pop()] ?? "text/plain");
+    try {
+      response.end(readFileSync(join(folder, name)));
+    } catch {
+      response.writeHead(404).end();
+    }
+  }).listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const { page: whole, close } = await open(named("chain").address);
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => { if (message.type() === "error" && !message.text().includes("favicon")) complaints.push(message.text()); });
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.locator("html[data-loaded]").waitFor({ state: "attached" });
+  for (const view of VIEWS) {
+    await go(page, `v=${view}`);
+    await go(whole, `v=${view}`);
+    assert.equal(await page.locator(".center").innerText(), await whole.locator(".center").innerText(), view);
+  }
+  assert.deepEqual(complaints.filter((it) => !it.includes("404")), []);
+  await context.close();
+  await close();
+  server.close();
+});
+
 test("first screen is there without scripts, and where a server forbids all", { skip }, async () => {
   for (const { path, address, json } of pages) {
     const { page, close } = await open(address, { javaScriptEnabled: false });
@@ -206,6 +238,10 @@ test("time goes from the whole run to the severest wait, and loses no mark", { s
     assert.ok(Number(await told("marks")) >= 1);
   }
   await page.screenshot({ path: join(screenshots, "time-wait.png") });
+  const flow = words(await page.locator(".flow").innerText());
+  const sent = json.matrix.pairs.reduce((sum, pair) => sum + pair.messages, 0);
+  await go(page, "v=time");
+  assert.ok(words(await page.locator(".flow").innerText()).includes(`by all: ${sent} messages`), flow);
   // Half of the run twice is all of it.
   const end = report.end / per;
   const part = async (from, to) => {
@@ -308,6 +344,12 @@ test("nobody is kept out: axe finds nothing in any view, theme or size", { skip 
     }
     await close();
   }
+});
+
+test("picture of the README is made", { skip }, async () => {
+  const { page, close } = await open(`${named("chain").address}#v=time&i=1&t=0.315-0.4925&c=1`, { viewport: { width: 1060, height: 560 } });
+  await page.screenshot({ path: join(screenshots, "readme.png") });
+  await close();
 });
 
 test("print has the first screen, whatever view is shown", { skip }, async () => {

@@ -9,7 +9,7 @@ const args = ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [
 const browser = await chromium.launch({ executablePath, args });
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 await page.goto(`file://${process.argv[2]}#v=time`);
-const canvas = page.locator('.time canvas[data-level="0"]');
+const canvas = page.locator('.time canvas[data-finest="0"]');
 await canvas.waitFor({ timeout: 60_000 });
 const times = await page.evaluate(() => {
   const [paint] = performance.getEntriesByName("first-contentful-paint");

@@ -23,6 +23,7 @@ pub use document::{Cell, Column, Document, Part, Shown, Table};
 pub use line::{Line, Span, Style};
 pub use progress::Written;
 pub use screen::{Colour, Screen, Surroundings};
+pub(crate) use table::written;
 pub use text::render;
 
 use crate::error::{Error, Result};

@@ -47,6 +47,33 @@ pub(super) fn render(table: &Table, screen: &Screen) -> Vec<Line> {
     lines
 }
 
+/// A column of a table as text, without any limit of its width.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Written {
+    /// Its title; may be empty.
+    pub(crate) title: String,
+    /// Whether it has names, or words of ours, and no numbers.
+    pub(crate) is_text: bool,
+    /// Its cells.
+    pub(crate) cells: Vec<Line>,
+}
+
+/// The columns of a table that people see, as text without limits: for pages, which break lines themselves. Bars are left out.
+pub(crate) fn written(table: &Table) -> Vec<Written> {
+    let screen = Screen { width: usize::MAX, is_coloured: false, is_unicode: true };
+    let shown = (0..table.columns.len()).filter(|&at| table.columns[at].shown != Shown::DataOnly);
+    let columns = shown.map(|at| TextColumn::new(table, at, &screen));
+    let is_bar = |column: &TextColumn<'_>| column.cells.iter().any(|cell| matches!(cell, Cell::Bar(_)));
+    columns
+        .filter(|column| !is_bar(column))
+        .map(|column| Written {
+            is_text: column.is_name || column.cells.iter().all(|cell| matches!(cell, Cell::Words(_))),
+            cells: column.cells.iter().map(|cell| column.content(cell, &screen)).collect(),
+            title: column.title,
+        })
+        .collect()
+}
+
 /// Makes bars as long as there is room beside everything else, or leaves them out.
 fn fit_bars(columns: &mut Vec<TextColumn<'_>>, screen: &Screen) {
     let is_bar = |column: &TextColumn<'_>| column.cells.iter().any(|cell| matches!(cell, Cell::Bar(_)));

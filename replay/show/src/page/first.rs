@@ -2,6 +2,7 @@
 
 use cubex::LocationId;
 
+use super::compare::end;
 use super::html::Html;
 use super::{colours, svg};
 use crate::commands::time::waiting_over_time;
@@ -47,10 +48,8 @@ pub(super) fn first(
             let shares: Vec<f64> = (0..window.columns).map(|column| window.share(0, column)).collect();
             html.open("section", &[("id", "first-time")]);
             html.element("h2", &[], words::OVER_TIME);
-            let end = opened.manifest.as_ref().map_or(0.0, |manifest| {
-                crate::tables::seconds(manifest, i64::try_from(manifest.end).unwrap_or(i64::MAX))
-            });
-            svg::over_time(&shares, end, &mut html);
+            let end = end(opened);
+            svg::over_time(&shares, end, end, &mut html);
             html.close("section");
         }
         Err(error) => remarks.push(format!("{}: {error}; shown without", opened.path.display())),

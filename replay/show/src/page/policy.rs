@@ -14,6 +14,10 @@ pub(super) fn policy(style: &str, script: Option<&str>) -> String {
     )
 }
 
+/// The policy of a page whose parts are files beside it.
+pub(super) const OF_FILES: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self' data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'";
+
 /// The one text that is allowed, by its hash.
 fn source(text: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))

@@ -8,7 +8,7 @@ use crate::support::example::Names;
 use crate::support::run;
 
 /// A text with the escapes of HTML undone, and lines joined.
-fn text(html: &str) -> String {
+pub(super) fn text(html: &str) -> String {
     let mut text = String::new();
     for piece in html.split('<') {
         text.push_str(piece.split_once('>').map_or("", |(_, text)| text));

@@ -1,6 +1,8 @@
 //! Pages: what they contain, and that browsers show it.
 
+mod anonymous;
 mod bundle;
+mod compare;
 mod first;
 
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
 // Loading: the blocks of the page, decoded. What takes long comes later, and says when it is there.
 
+import { bytesOf, jsonOf } from "./blocks.js";
 import { Calls } from "./calls.js";
 import { Grid } from "./grid.js";
 import { Places } from "./places.js";
 import type { Explanation, Report } from "./report.js";
 import { Severities } from "./severities.js";
-import { fromBase64, readTable, type Table } from "./table.js";
+import { readTable, type Table } from "./table.js";
 
 /** Everything that views show. */
 export interface Data {
@@ -18,20 +19,10 @@ export interface Data {
   tables: Map<string, Table>;
 }
 
-function text(name: string): string | null {
-  return document.getElementById(`d-${name}`)?.textContent ?? null;
-}
-
-/** A block of JSON. */
-export function block<T>(name: string): T | null {
-  const found = text(name);
-  return found === null ? null : (JSON.parse(found) as T);
-}
-
 /** A table; null if the page has none of this name. */
-export async function table(name: string): Promise<Table | null> {
-  const found = text(name);
-  return found === null ? null : readTable(fromBase64(found.trim()));
+async function table(name: string): Promise<Table | null> {
+  const bytes = await bytesOf(name);
+  return bytes && readTable(bytes);
 }
 
 const TABLES = [
@@ -41,12 +32,12 @@ const TABLES = [
 
 /** Loads the data; `changed` is called whenever more of it is there. */
 export async function load(changed: () => void): Promise<Data> {
-  const report = block<Report>("report")!;
+  const report = (await jsonOf<Report>("report"))!;
   const calls = new Calls(report, (await table("calls"))!);
   const places = new Places(report, (await table("locations"))!, (await table("groups"))!, await table("coordinates"));
   const severities = new Severities(report, calls, places, (await table("totals"))!);
   const data: Data = {
-    report, calls, places, severities, explanations: block<Explanation[]>("explanations") ?? [], grid: null,
+    report, calls, places, severities, explanations: (await jsonOf<Explanation[]>("explanations")) ?? [], grid: null,
     tables: new Map(),
   };
   void more(data, changed);

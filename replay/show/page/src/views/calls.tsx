@@ -8,6 +8,7 @@ import { chosen, decimals, sparse } from "../ui/format.js";
 import { Tree } from "../ui/tree.js";
 import { Callers } from "./callers.js";
 import { Flame } from "./flame.js";
+import { Rest } from "./rest.js";
 import { systemTree } from "./system.js";
 
 const MODES = [["", "three trees"], ["flame", "flame graph"], ["callers", "bottom up"]] as const;
@@ -156,10 +157,11 @@ function SystemTree({ page }: { page: Page }) {
       {by.covered < 0.9995 && (
         <p class="limit">
           {severities.isComplete
-            ? `${(100 * by.covered).toFixed(1)} % of this value is in the page by location; of the rest it has sums only.`
+            ? `${(100 * by.covered).toFixed(1)} % of this value is in the page by location; of the rest it has sums and a few numbers.`
             : "loading"}
         </p>
       )}
+      {by.covered < 0.9995 && severities.isComplete && <Rest quantity={quantity} cnodes={cnodes} />}
       <Tree
         name="System" roots={tree.roots} children={(node) => tree.children(node)} open={tree.open} parent={tree.parent}
         label={(node) => tree.label(node)} note={(node) => (unknown(node) ? "unknown: no events" : "")}

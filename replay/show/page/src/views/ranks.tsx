@@ -8,6 +8,7 @@ import { chosen, decimals } from "../ui/format.js";
 import { Picture } from "../ui/picture.js";
 import { Rows } from "../ui/rows.js";
 import { cells, type Cell } from "./cells.js";
+import { Rest } from "./rest.js";
 import { Scatter } from "./scatter.js";
 
 /** Bins of the histogram, as the command ranks has them. */
@@ -46,7 +47,8 @@ export function Ranks() {
         {isTopology && <Axes axes={axes} change={setAxes} />}
         <span class="limit">{state.path ? "of the selected call path" : "of the whole program"}</span>
       </div>
-      {by.covered < 0.9995 && <p class="limit">{severities.isComplete ? `${(100 * by.covered).toFixed(1)} % of this value is in the page by location; of the rest it has sums only.` : "loading"}</p>}
+      {by.covered < 0.9995 && <p class="limit">{severities.isComplete ? `${(100 * by.covered).toFixed(1)} % of this value is in the page by location; of the rest it has sums and a few numbers.` : "loading"}</p>}
+      {by.covered < 0.9995 && severities.isComplete && <Rest quantity={quantity} cnodes={cnodes} />}
       <CellMap values={by.values} most={most} text={text} title={quantity.title} isTopology={isTopology} axes={axes} />
       <p class="scale"><span>{text(0)}</span><Ramp /><span>{text(most)}</span>{unknown > 0 && <span class="limit"> hatched: {unknown} without any event, unknown</span>}</p>
       <div class="columns">

@@ -22,6 +22,7 @@ use crate::compare::side::{Rules, matched};
 use crate::error::{Error, Result};
 use crate::gates::evaluate::{Subject, new_culprits};
 use crate::gates::parse;
+use crate::opened::Opened;
 use crate::output::{Document, Line, Output, Style};
 use crate::paths;
 use crate::status::Status;
@@ -117,6 +118,57 @@ pub enum By {
 pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     // What the user says is checked before reports are read.
     let gates = args.gates.read()?;
+    compare(args, output, |made, output| {
+        let [a, b] = made.compared.sides;
+        let matching = made.compared.matching;
+        let floor = made.compared.floor;
+        let subject = Subject { a: Some((a, matching)), b, floor, gates: gates.len() };
+        let title = format!("diff {} {}", a.first().label, b.first().label);
+        gates::judge(&args.gates, &gates, &subject, made.culprits.as_deref(), &title, made.document, output)
+    })
+}
+
+impl Args {
+    /// The comparison of these reports, with nothing else asked for.
+    pub(crate) fn of(files: Vec<PathBuf>, others: Vec<PathBuf>) -> Args {
+        Args {
+            files,
+            others,
+            unit: Measure::Mean,
+            all: false,
+            by: By::Path,
+            map: None,
+            strict: false,
+            strip_templates: false,
+            floor: None,
+            top: None,
+            scaling: None,
+            against: None,
+            last: 10,
+            gates: gates::GateArgs::default(),
+        }
+    }
+}
+
+/// A comparison that is made.
+pub(crate) struct Made<'m, 'r> {
+    /// The reports of both sides; none of a history.
+    pub(crate) opened: &'m [Vec<Opened>; 2],
+    compared: Compared<'m, 'r>,
+    /// What is to be said.
+    pub(crate) document: Document,
+    culprits: Option<Vec<Culprit>>,
+}
+
+/// Compares reports, and gives the result to a function.
+///
+/// # Errors
+/// If a report cannot be read, or the reports cannot be compared; and those of the function.
+pub(crate) fn compare<T>(
+    args: &Args,
+    output: &mut Output<'_>,
+    take: impl FnOnce(Made<'_, '_>, &mut Output<'_>) -> Result<T>,
+) -> Result<T> {
     let map = args.map.as_deref().map(Mapping::read).transpose()?.unwrap_or_default();
     let floor = Floor(args.floor.as_deref().map(parse::amount).transpose()?);
     let (a, b) = sides::files(args)?;
@@ -146,9 +198,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     add_trust(&compared, args, &mut document);
     warn_of_matching(&compared, output);
     trust::warn(&compared, output);
-    let subject = Subject { a: Some((&a, &matching)), b: &b, floor: &floor, gates: gates.len() };
-    let title = format!("diff {} {}", a.first().label, b.first().label);
-    gates::judge(&args.gates, &gates, &subject, culprits.as_deref(), &title, document, output)
+    take(Made { opened: &opened, compared, document, culprits }, output)
 }
 
 fn add_facts(compared: &Compared<'_, '_>, document: &mut Document) {

@@ -40,14 +40,16 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     }
     let ticks = exact_ticks(&table, &exact)?;
     if !blocks.table_within(&ticks, PART)? {
-        return Err(Error::new("time by location does not fit into the page"));
+        return Err(Error::new("it does not fit into the page"));
     }
     let locations = source.values.cube().locations.len();
     for level in (0..sizes.len()).rev().filter(|&level| !exact[level]) {
         let shades = source.opened.in_details(shades(manifest, &table, level, locations))?;
         if !blocks.table_within(&shades, PART)? {
             let span = manifest.levels.get(level + 1).map_or(1, |level| level.span);
-            blocks.limits.push(format!("time by location is that of {span} neighbours together"));
+            blocks
+                .limits
+                .push(format!("time by single locations: that of {span} neighbours together is there"));
             break;
         }
     }

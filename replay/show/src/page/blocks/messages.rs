@@ -7,7 +7,7 @@ use details::Values as Rows;
 
 use super::waits::table_of;
 use super::{Blocks, Source, position};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tables::communication::{Pair, collectives, last, pairs, sizes};
 
 /// Blocks of ranks in a row of the matrix.
@@ -32,22 +32,26 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     }
     let cube = source.values.cube();
     let ranks = cube.location_groups.len();
-    if let Some(table) = opened.table("matrix")? {
-        add_matrix(opened.in_details(pairs(ranks, &table))?, ranks, blocks)?;
-    }
-    for name in ["processes", "sizes", "collectives", "last"] {
-        let Some(table) = opened.table(name)? else { continue };
-        // What these refer to is checked by those who read them.
-        match name {
-            "sizes" => opened.in_details(sizes(cube, &table)).map(drop)?,
-            "collectives" => opened.in_details(collectives(cube, &table)).map(drop)?,
-            "last" => opened.in_details(last(cube, ranks, &table)).map(drop)?,
-            _ => {}
-        }
+    let mut add = |name: &str| -> Result<()> {
+        let Some(table) = opened.table(name)? else { return Ok(()) };
+        let checked = match name {
+            "matrix" => return add_matrix(opened.in_details(pairs(ranks, &table))?, ranks, blocks),
+            "sizes" => sizes(cube, &table).map(drop),
+            "collectives" => collectives(cube, &table).map(drop),
+            "last" => last(cube, ranks, &table).map(drop),
+            _ => Ok(()),
+        };
+        opened.in_details(checked)?;
         if !blocks.table_within(&table, PART)? {
-            blocks.limits.push(format!("messages: {name} does not fit into the page"));
+            blocks.limits.push(format!("the table {name}: it does not fit into the page"));
         }
+        Ok(())
+    };
+    let mut wrong: Vec<Error> = Vec::new();
+    for name in ["matrix", "processes", "sizes", "collectives", "last"] {
+        wrong.extend(add(name).err());
     }
+    blocks.limits.extend(wrong.into_iter().map(|error| format!("{error}; shown without")));
     Ok(())
 }
 
@@ -74,7 +78,7 @@ fn add_matrix(mut pairs: Vec<Pair>, ranks: usize, blocks: &mut Blocks) -> Result
         ("late_receiver", numbers(3)),
     ];
     if !blocks.table_within(&table_of("blocks", columns), PART)? {
-        blocks.limits.push("messages: the matrix does not fit into the page".into());
+        blocks.limits.push("the matrix of messages: it does not fit into the page".into());
     }
     let all = pairs.len();
     let waiting = |pair: &Pair| pair.late_sender.saturating_add(pair.late_receiver);
@@ -86,7 +90,7 @@ fn add_matrix(mut pairs: Vec<Pair>, ranks: usize, blocks: &mut Blocks) -> Result
     if pairs.len() < all {
         blocks
             .limits
-            .push(format!("messages: the {} of {all} pairs with most waiting, then bytes", pairs.len()));
+            .push(format!("pairs of ranks but the {} of {all} with most waiting, then bytes", pairs.len()));
     }
     Ok(())
 }

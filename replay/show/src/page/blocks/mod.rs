@@ -17,10 +17,10 @@ mod windows;
 use details::Table;
 use serde_json::Value;
 
-use super::Options;
 use super::base64::base64;
 use super::html::Html;
 use super::json::json;
+use super::{Files, Options};
 use crate::error::{Error, Result};
 use crate::opened::Opened;
 use crate::overview::Overview;
@@ -123,6 +123,13 @@ impl Blocks {
             html.open("script", &[("type", "application/octet-stream"), ("id", &format!("d-{name}"))]);
             html.raw(&base64(bytes)).close("script");
         }
+    }
+
+    /// All blocks as files.
+    pub(super) fn files(self) -> Files {
+        let texts = self.texts.into_iter();
+        let texts = texts.map(|(name, value)| (format!("{name}.json"), json(&value).into_bytes()));
+        texts.chain(self.tables.into_iter().map(|(name, bytes)| (format!("{name}.bin"), bytes))).collect()
     }
 }
 

@@ -62,7 +62,7 @@ fn add_coordinates(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
         return Ok(());
     }
     if topologies.len() > TOPOLOGIES {
-        blocks.limits.push(format!("{TOPOLOGIES} of {} topologies", topologies.len()));
+        blocks.limits.push(format!("topologies but the first {TOPOLOGIES} of {}", topologies.len()));
     }
     let all = || {
         let shown = topologies.iter().take(TOPOLOGIES).enumerate();
@@ -90,7 +90,7 @@ fn add_coordinates(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     }
     let table = Table { name: "coordinates".into(), columns };
     if !blocks.table_within(&table, 0.25)? {
-        blocks.limits.push("topologies do not fit into the page".into());
+        blocks.limits.push("topologies: they do not fit into the page".into());
     }
     Ok(())
 }

@@ -106,19 +106,20 @@ pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
     });
     if !summaries.is_empty() {
         blocks.limits.push(format!(
-            "values of each location: of {} of {all} pairs of a metric and a call path, those with the largest shares; of \
-             the others mean, quartiles, and the {WORST} largest",
-            all - summaries.len()
+            "values of each location for {} of {all} pairs of a metric and a call path, those with the smallest shares; of these \
+             mean, quartiles, and the {WORST} largest are there",
+            summaries.len()
         ));
     }
     if !rows.is_empty() && cube.locations.len() > EXACT {
-        blocks
-            .limits
-            .push("values of each location are rounded to 65,535 steps of the largest in their row".into());
+        blocks.limits.push(
+            "exact values of each location: they are rounded to 65,535 steps of the largest in their row"
+                .into(),
+        );
     }
     blocks.table(&row_table(rows))?;
     if !blocks.table_within(&summary_table(&summaries), 1.0)? {
-        blocks.limits.push("of these others only sums".into());
+        blocks.limits.push("mean, quartiles and the largest of these: only sums are there".into());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 import { column } from "../../data/table.js";
 import type { Data } from "../../data/load.js";
 import { letters, palette, type Palette } from "../../ui/colours.js";
-import { cut, seconds } from "../../ui/format.js";
+import { cut } from "../../ui/format.js";
 import type { Brush } from "../../ui/picture.js";
 import { MESSAGES, callsIn, coverage, messagesIn, waitsOf, type Call } from "./events.js";
 import { heat, levelOf, type Mode } from "./heat.js";
@@ -75,11 +75,12 @@ export function draw(scene: Scene, brush: Brush): Record<string, string | number
     context.drawImage(layer, LEFT, 0);
     told["level"] = data.report.levels.indexOf(cells.level);
     told["cells"] = made.count;
+    told["finest"] = data.grid!.cells.findIndex((it) => it !== null);
     const pixel = (view.end - view.begin) / width;
     if (cells.level.bin_ticks > 1.5 * pixel) told["bin"] = cells.level.bin_ticks;
   }
   labels(plot);
-  axis(plot, Number(told["bin"]));
+  axis(plot);
   context.save();
   context.beginPath();
   context.rect(LEFT, 0, width, height);
@@ -106,9 +107,10 @@ function labels({ context, colours, data, rows, view, rowHeight, height }: Plot)
   context.textBaseline = "middle";
   const each = Math.max(1, Math.ceil(14 / rowHeight));
   for (let row = view.first; row < view.last; row += each) {
-    const y = (row - view.first + 0.5) * rowHeight;
-    if (y > height - 2 && row > view.first) break;
-    context.fillText(cut(data.places.name(rows[row]!), 15), LEFT - 6, Math.max(6, y), LEFT - 8);
+    // The label of many rows is at the first of them.
+    const y = rowHeight < 14 ? 7 + (row - view.first) * rowHeight : (row - view.first + 0.5) * rowHeight;
+    if (y > height - 5 && row > view.first) break;
+    context.fillText(cut(data.places.name(rows[row]!), 15), LEFT - 6, y, LEFT - 8);
   }
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
@@ -122,7 +124,7 @@ function labels({ context, colours, data, rows, view, rowHeight, height }: Plot)
   context.stroke();
 }
 
-function axis({ context, colours, data, view, width, height, x }: Plot, bin: number): void {
+function axis({ context, colours, data, view, width, height, x }: Plot): void {
   const per = data.report.ticks_per_second;
   context.strokeStyle = colours.line;
   context.fillStyle = colours.text;
@@ -139,10 +141,6 @@ function axis({ context, colours, data, view, width, height, x }: Plot, bin: num
     if (at > LEFT + 20 && at < LEFT + width - 25) context.fillText(text, at, height + 18);
   }
   context.textAlign = "left";
-  if (bin > 0) {
-    context.fillStyle = colours.dim;
-    context.fillText(cut(`bins of ${seconds(bin / per)}`, 18), 0, height + 18, LEFT);
-  }
 }
 
 /** Calls of windows that are wide enough, in their place instead of bins. Returns how many there are. */

@@ -18,6 +18,10 @@ export interface Heat {
 /** The share of waiting from which on a cell whose class is another one is hatched. */
 const HATCHED = 0.25;
 
+/** Ways of hatching: of cells that wait much, and of locations of which nothing is known. */
+const WAITS = 1;
+const UNKNOWN = 2;
+
 /** The level that has rows of so many pixels and all bins that fit. */
 export function levelOf(grid: Grid, view: Visible, pixels: number, isByNumber: boolean): Cells | null {
   const rows = view.last - view.first;
@@ -48,32 +52,40 @@ export function heat(
   });
   const most = new Float64Array(data.report.classes.length);
   let count = 0;
-  let before = null as { key: string; line: Uint32Array } | null;
+  // Rows of several pixels are the same but for their hatching, and so are pixels within a bin.
+  let before = { key: "", fill: new Uint32Array(width), isHatched: new Uint8Array(width) };
   for (let y = 0; y < height; y++) {
     const [from, to] = rowsAt(view, y, height);
     const groups = groupsOf(data, cells, rows, from, to, isByNumber);
-    const isUnknown = groups.length > 0 && groups.every((group) => isUnknownGroup(data, span, group));
-    const key = `${groups.join()}${isUnknown ? y % 6 : ""}`;
-    // Rows of several pixels are the same but for their hatching.
-    const isHatchable = mode === "class";
-    if (before?.key === key && !isHatchable && !isUnknown) {
-      pixels.set(before.line, y * width);
-      continue;
+    const key = groups.join();
+    if (before.key !== key) {
+      const row = { key, fill: new Uint32Array(width), isHatched: new Uint8Array(width) };
+      if (groups.length > 0 && groups.every((group) => isUnknownGroup(data, span, group))) row.isHatched.fill(UNKNOWN);
+      else fillRow(row, groups);
+      before = row;
     }
-    const line = new Uint32Array(width);
+    const line = y * width;
     for (let x = 0; x < width; x++) {
-      if (isUnknown) {
-        line[x] = (x + y) % 6 === 0 ? unknown : back;
-        continue;
-      }
-      line[x] = pixel(parts[x]!, groups, x, y);
+      const way = before.isHatched[x]!;
+      pixels[line + x] = way === UNKNOWN ? ((x + y) % 6 === 0 ? unknown : back)
+        : way === WAITS && (x + y) % 5 === 0 ? hatch : before.fill[x]!;
     }
-    pixels.set(line, y * width);
-    before = { key, line };
   }
   return { cells, image, count };
 
-  function pixel(bins_: readonly (readonly [number, number])[], groups: number[], x: number, y: number): number {
+  function fillRow(row: { fill: Uint32Array; isHatched: Uint8Array }, groups: number[]): void {
+    for (let x = 0; x < width; x++) {
+      const [here, last] = [parts[x]!, parts[x - 1]];
+      if (here.length === 1 && last?.length === 1 && here[0]![0] === last[0]![0]) {
+        row.fill[x] = row.fill[x - 1]!;
+        row.isHatched[x] = row.isHatched[x - 1]!;
+        continue;
+      }
+      [row.fill[x], row.isHatched[x]] = pixel(here, groups);
+    }
+  }
+
+  function pixel(bins_: readonly (readonly [number, number])[], groups: number[]): [number, number] {
     let [share, all, own] = [0, 0, 0];
     if (mode === "class") most.fill(0);
     for (const group of groups) {
@@ -95,12 +107,11 @@ export function heat(
     if (mode === "class") {
       let main = -1;
       for (let at = 0; at < most.length; at++) if (most[at]! > 0 && (main < 0 || most[at]! > most[main]!)) main = at;
-      if (main < 0) return back;
-      if (!data.report.classes[main]!.is_waiting && share / all >= HATCHED && (x + y) % 5 === 0) return hatch;
-      return fills[main]!;
+      if (main < 0) return [back, 0];
+      return [fills[main]!, !data.report.classes[main]!.is_waiting && share / all >= HATCHED ? WAITS : 0];
     }
     const value = all > 0 ? (mode === "share" ? share : own) / all : 0;
-    return value > 0 ? scale[Math.round(Math.min(1, value) * STEPS)]! : back;
+    return [value > 0 ? scale[Math.round(Math.min(1, value) * STEPS)]! : back, 0];
   }
 }
 

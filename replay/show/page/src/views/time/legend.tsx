@@ -1,7 +1,8 @@
 // Legend of the time view: the sums of what is visible, by class.
 
 import { usePage } from "../../state/context.js";
-import { decimals, seconds, share } from "../../ui/format.js";
+import { column } from "../../data/table.js";
+import { bytes, count, decimals, seconds, share } from "../../ui/format.js";
 import type { Visible } from "./window.js";
 
 export function Legend(props: { view: Visible; rows: readonly number[]; isByNumber: boolean; per: number }) {
@@ -15,7 +16,7 @@ export function Legend(props: { view: Visible; rows: readonly number[]; isByNumb
     : rows.slice(view.first, view.last).map((location) => [location, location + 1]);
   const ticks = new Float64Array(data.report.classes.length);
   let isExact = true;
-  for (const [first, last] of pieces.slice(0, 512)) {
+  for (const [first, last] of pieces) {
     const sums = data.grid.sums(first, last, view.begin, view.end);
     sums.ticks.forEach((value, at) => (ticks[at] = ticks[at]! + value));
     isExact &&= sums.isExact;
@@ -24,6 +25,7 @@ export function Legend(props: { view: Visible; rows: readonly number[]; isByNumb
   const order = data.report.classes.map((_, at) => at).filter((at) => ticks[at] !== 0).sort((a, b) => ticks[b]! - ticks[a]!);
   const digits = decimals(Math.max(0, ...ticks) / per);
   return (
+    <>
     <table class="legend" data-exact={isExact}>
       <caption class="limit">Visible: {isExact ? "" : "about, of the main class of each cell"}</caption>
       <tbody>
@@ -40,5 +42,29 @@ export function Legend(props: { view: Visible; rows: readonly number[]; isByNumb
         })}
       </tbody>
     </table>
+    <Flow view={view} />
+    </>
+  );
+}
+
+/** Messages and collective operations that begin in the visible bins, of all locations. */
+function Flow({ view }: { view: Visible }) {
+  const { data } = usePage();
+  const table = data.tables.get("flow");
+  const bin = data.report.levels[data.report.levels.length - 1]?.bin_ticks;
+  if (!table || !bin) return null;
+  const [first, last] = [Math.floor(view.begin / bin), Math.min(table.rows, Math.ceil(view.end / bin))];
+  const sum = (name: string) => {
+    let all = 0;
+    const values = column(table, name);
+    for (let row = first; row < last; row++) all += values[row] ?? 0;
+    return all;
+  };
+  const operations = sum("collectives");
+  return (
+    <p class="limit flow">
+      Begun in this time, by all: {count(sum("messages"))} messages of {bytes(sum("bytes"))} together,{" "}
+      {count(operations)} collective operation{operations === 1 ? "" : "s"}; under way at its begin: {count(column(table, "in_flight")[first] ?? 0)} messages.
+    </p>
   );
 }

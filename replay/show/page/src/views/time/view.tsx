@@ -82,6 +82,7 @@ export function TimeView() {
   };
   const waits = data.tables.get("waits")?.rows ?? 0;
   const messages = messagesIn(data, view).length;
+  const cells = data.grid && levelOf(data.grid, view, height - AXIS, state.order === "number");
   const hasWindows = coverage(data).length > 0;
   return (
     <div class="time">
@@ -143,6 +144,7 @@ export function TimeView() {
         {hasWindows
           ? "Single calls and messages are known around the severest waits: choose one, and fit it."
           : "Single calls are not in this report."}{" "}
+        {cells && cells.level.bin_ticks > (view.end - view.begin) / 500 && `Cells are bins of ${seconds(cells.level.bin_ticks / per)}. `}
         {messages > 500 && `500 of ${messages} messages are drawn. `}
       </p>
       <Legend view={view} rows={rows} isByNumber={state.order === "number"} per={per} />

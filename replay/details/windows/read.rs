@@ -89,8 +89,7 @@ fn messages(
         let Some(send) = matches.sends.get(at).filter(|send| window.has(send.place.location)) else {
             continue;
         };
-        let posting = operations.call(receive.posting).interval.enter;
-        let post = operations.unrecorded.posting(to_u32(at)).unwrap_or(posting);
+        let post = operations.posting(to_u32(at)).enter;
         let is_in = |begin: Ticks, end: Ticks| begin < window.end && end > window.begin;
         if !is_in(send.call.enter, send.call.leave) && !is_in(post, call.interval.leave) {
             continue;

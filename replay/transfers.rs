@@ -34,9 +34,8 @@ impl Transfers {
         let at = self.deliveries.len();
         let receive = &operations.receives[at];
         let posted = || operations.posting(to_u32(at)).enter;
-        let is_known = |send: &&SendFacts| {
-            send.is_mpi && !has_waited && is_known_to_receiver(send.call.enter, posted())
-        };
+        let is_known =
+            |send: &&SendFacts| send.is_mpi && !has_waited && is_known_to_receiver(send.call.enter, posted());
         let time = send.filter(is_known).and_then(|send| ticks_between(send.call.enter, receive.time));
         self.deliveries.push(Delivery { bytes: send.map_or(receive.bytes, |send| send.bytes), time });
     }

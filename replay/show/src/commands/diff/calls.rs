@@ -80,11 +80,9 @@ pub(super) fn add(
             Cell::Data(path_a.into()),
         ]);
     }
-    let left_out = all - table.rows.len();
+    let shown = table.rows.len();
     document.table(table);
-    if left_out > 0 {
-        document.text(Line::styled(format!("{left_out} more (--top N)"), Style::Dim).indented(3));
-    }
+    document.more(all, shown, "--top");
 }
 
 /// That nothing has changed, and in what, if something was not compared.

@@ -177,7 +177,7 @@ impl<'r> Reading<'r> {
                 let count = |it: overview::Finding| FindingCount { class: it.class, count: it.count };
                 findings.into_iter().map(count).collect()
             }),
-            culprits: has_causes(opened).then(|| overview::culprits(opened, &values)).flatten().map(
+            culprits: if has_causes(opened) { overview::culprits(opened, &values)? } else { None }.map(
                 |culprits| {
                     let culprit = |it: overview::Action| {
                         let path = paths::names(cube, it.cnode).into_iter().map(str::to_owned).collect();

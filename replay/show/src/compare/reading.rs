@@ -46,7 +46,7 @@ pub struct Shape {
     pub ranks: usize,
     /// Largest number of threads of a rank.
     pub threads: usize,
-    /// The program.
+    /// The program; empty if the report does not say.
     pub program: String,
 }
 
@@ -66,6 +66,7 @@ impl std::fmt::Display for Shape {
         let Shape { ranks, threads, program } = self;
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let program = if program.is_empty() { "n/a" } else { program };
         write!(f, "{program} on {} of {}", plural(*ranks, "rank"), plural(*threads, "thread"))
     }
 }

@@ -157,7 +157,8 @@ fn add_facts(compared: &Compared<'_, '_>, document: &mut Document) {
         let files: Vec<&str> = side.runs.iter().map(|run| run.label.as_str()).collect();
         let shape = &side.first().shape;
         let side = serde_json::json!({
-            "files": files, "ranks": shape.ranks, "threads": shape.threads, "program": shape.program,
+            "files": files, "ranks": shape.ranks, "threads": shape.threads,
+            "program": Some(&shape.program).filter(|name| !name.is_empty()),
             "coverage": coverage::least(side)
         });
         document.fact(key, side);

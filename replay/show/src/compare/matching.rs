@@ -72,6 +72,8 @@ pub struct Matching {
     pub of: [Vec<usize>; 2],
     /// Whether a call path of A, or of B, is a skipped frame.
     pub is_skipped: [Vec<bool>; 2],
+    /// Whether a pair is a function, wherever it is called.
+    pub is_by_region: bool,
 }
 
 impl Matching {
@@ -120,7 +122,7 @@ pub fn by_region(a: Seen<'_>, b: Seen<'_>) -> Matching {
         (0..seen.calls.list.len()).map(|at| numbers[&key(at)]).collect()
     });
     let is_skipped = [a, b].map(|seen| vec![false; seen.calls.list.len()]);
-    Matching { of, is_skipped, pairs: pairs.into_values().collect() }
+    Matching { of, is_skipped, pairs: pairs.into_values().collect(), is_by_region: true }
 }
 
 /// A call path that looks for its partner.
@@ -157,6 +159,7 @@ impl<'s> Matcher<'s> {
             pairs: Vec::new(),
             of: count.map(|count| vec![NONE; count]),
             is_skipped: count.map(|count| vec![false; count]),
+            is_by_region: false,
         };
         Matcher { sides, result, open: Vec::new() }
     }

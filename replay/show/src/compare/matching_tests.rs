@@ -35,7 +35,7 @@ impl Tree {
             .enumerate()
             .map(|(at, it)| Call { lines: (Some(at as u32), None), ..call(it) })
             .collect();
-        let (calls, _) = Calls::join(&[list]);
+        let (calls, _) = Calls::join(&[list], false);
         let names: Vec<String> = calls.list.iter().map(|call| normalise(&call.name, true)).collect();
         Tree { mapped: vec![None; names.len()], calls, names, weights }
     }

@@ -217,7 +217,7 @@ fn more(opened: &Opened, overview: &Overview) -> String {
 fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document: &mut Document) {
     let run = &overview.run;
     document.fact("file", opened.path.display().to_string());
-    document.fact("program", overview.program.clone());
+    document.fact("program", Some(overview.program.as_str()).filter(|name| !name.is_empty()));
     document.fact("ranks", overview.ranks);
     document.fact("threads", overview.threads);
     document.fact("length", run.length);

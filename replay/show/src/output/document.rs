@@ -49,6 +49,14 @@ impl Document {
     pub fn table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
+
+    /// Says how many of so many rows are not among the first ones, which are shown, and with which option all are.
+    pub fn more(&mut self, count: usize, shown: usize, option: &str) {
+        if count > shown {
+            let text = format!("and {} more ({option}\u{a0}{count})", count - shown);
+            self.text(Line::styled(text, Style::Dim));
+        }
+    }
 }
 
 /// A part of a document.

@@ -138,6 +138,12 @@ fn remark(compared: &Compared<'_, '_>, it: &Compare, state: Option<State>) -> St
     if it.change.is_none() {
         let is_covered = compared.sides.into_iter().all(coverage::is_enough);
         let why = match is_covered || !coverage::needs_coverage(&it.name) {
+            true if it.medians.iter().all(Option::is_some) => {
+                "one side contains waiting, which it did not measure"
+            }
+            true if compared.sides[0].first().report.is_none() && it.medians[0].is_none() => {
+                "the log does not have it"
+            }
             true => "one side did not measure it",
             false => "too little was analysed",
         };

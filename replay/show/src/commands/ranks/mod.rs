@@ -127,7 +127,5 @@ fn add_table(groups: &[Group], columns: &[ColumnOf], top: usize, document: &mut 
         table.rows.push(row);
     }
     document.table(table);
-    if let Some(rest) = groups.len().checked_sub(top).filter(|&rest| rest > 0) {
-        document.text(Line::styled(format!("and {rest} more (--top\u{a0}{})", groups.len()), Style::Dim));
-    }
+    document.more(groups.len(), top, "--top");
 }

@@ -185,10 +185,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
         let hops: Vec<&Hop> = hops.iter().filter(is_shown).collect();
         document.table(hop_table(&hops, &names).data_only());
     }
-    if wanted.len() > shown.len() {
-        let rest = wanted.len() - shown.len();
-        document.text(Line::styled(format!("and {rest} more (-n\u{a0}{})", wanted.len()), Style::Dim));
-    }
+    document.more(wanted.len(), top, "-n");
     if !args.chain
         && let Some((_, wait)) = shown.iter().find(|(_, wait)| names.is_completion(wait))
     {

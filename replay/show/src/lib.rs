@@ -11,6 +11,8 @@ pub mod commands;
 pub mod compare;
 mod cubepl;
 pub mod error;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod gates;
 pub mod opened;
 pub mod output;

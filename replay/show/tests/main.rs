@@ -4,6 +4,8 @@ mod compare;
 mod conventions;
 mod damage;
 mod derived;
+#[cfg(feature = "explore")]
+mod explore;
 mod export;
 mod first;
 mod hostile;

@@ -5,6 +5,8 @@
 pub mod check;
 pub mod diff;
 pub mod explain;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod export;
 pub mod first;
 mod gates;

@@ -55,13 +55,18 @@ pub struct Args {
 const COMPLETION: &str = "no wait state: time in the operation after the first rank had left it";
 
 /// Names of things that waits refer to.
-struct Names<'n> {
+pub(crate) struct Names<'n> {
     cube: &'n Cube,
     manifest: &'n Manifest,
     sizes: Vec<usize>,
 }
 
-impl Names<'_> {
+impl<'n> Names<'n> {
+    /// The names that a report and its manifest have.
+    pub(crate) fn new(cube: &'n Cube, manifest: &'n Manifest) -> Names<'n> {
+        Names { cube, manifest, sizes: places::sizes(cube) }
+    }
+
     fn location(&self, location: Option<usize>) -> String {
         location.map_or("somebody".into(), |at| places::name(self.cube, &self.sizes, LocationId(at)))
     }
@@ -98,7 +103,7 @@ impl Names<'_> {
     }
 
     /// Whether a wait is one of a metric, or of one that is a part of it.
-    fn is_of(&self, wait: &Instance, metric: &str) -> bool {
+    pub(crate) fn is_of(&self, wait: &Instance, metric: &str) -> bool {
         let wanted = self.cube.metric_named(metric);
         self.metrics(wait).any(|name| {
             let named = self.cube.metric_named(name);
@@ -108,7 +113,7 @@ impl Names<'_> {
     }
 
     /// Whether it is no wait, but a completion time.
-    fn is_completion(&self, wait: &Instance) -> bool {
+    pub(crate) fn is_completion(&self, wait: &Instance) -> bool {
         is_completion(self.metric(wait.metric))
     }
 
@@ -128,19 +133,29 @@ fn is_completion(metric: &str) -> bool {
     PATTERNS.iter().any(|pattern| pattern.metric.id == metric && !pattern.is_waiting)
 }
 
+/// Reads the severest waits in their order, each once, and the position of the wait that a row of the table goes on as.
+///
+/// # Errors
+/// If the report has no such table, or it is damaged.
+pub(crate) fn severest(opened: &Opened) -> Result<(Names<'_>, Vec<Instance>, Vec<Option<usize>>)> {
+    let (manifest, table) = opened.required_table("instances")?;
+    let cube = opened.cube();
+    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
+    let names = Names::new(cube, manifest);
+    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
+        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+    }
+    Ok((names, waits, positions))
+}
+
 /// Shows the severest waits.
 ///
 /// # Errors
 /// If the report has no such tables, or they are damaged.
 pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
-    let (manifest, table) = opened.required_table("instances")?;
+    let (names, waits, positions) = severest(&opened)?;
     let cube = opened.cube();
-    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
-    let names = Names { cube, manifest, sizes: places::sizes(cube) };
-    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
-        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
-    }
     let read = |table: Option<_>| {
         table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
     };
@@ -245,7 +260,8 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
     })
 }
 
-fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
+/// A table of waits with their numbers.
+pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut columns = vec![
         Column::new("number", ""),
         Column::new("seconds", "waited"),

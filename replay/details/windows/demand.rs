@@ -59,10 +59,9 @@ impl TraceWindows {
                 "no windows: times of the report are corrected, and those of the trace are not",
             ));
         }
-        let semantics = [Semantics::Corrected, Semantics::Reference].into_iter();
-        let semantics = semantics.into_iter().find(|it| it.name() == manifest.semantics);
+        let semantics = Semantics::named(&manifest.semantics).unwrap_or_default();
         let definitions = archive.definition_records(&archive.definition_file()?).resolve()?;
-        let trace = Trace::new(definitions, semantics.unwrap_or(Semantics::Corrected));
+        let trace = Trace::new(definitions, semantics);
         let trace = trace.map_err(|error| wrong(&error.to_string()))?;
         let clock = &trace.definitions.clock;
         let is_same = trace.locations.len() == report.locations.len()

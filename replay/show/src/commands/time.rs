@@ -204,17 +204,25 @@ fn data(manifest: &Manifest, window: &Window, name: &dyn Fn(usize) -> String) ->
     table
 }
 
-/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+/// The waiting of all locations over time, in at most so many columns; `None` if the report has no table `grid`.
 ///
 /// # Errors
 /// If the table is damaged.
-pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
+pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Option<Window>> {
     let Some(manifest) = &opened.manifest else { return Ok(None) };
     let Some(table) = opened.table("grid")? else { return Ok(None) };
     let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
     let locations = opened.cube().locations.len();
     let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
-    let window = opened.in_details(window(manifest, &table, &request))?;
+    opened.in_details(window(manifest, &table, &request)).map(Some)
+}
+
+/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+///
+/// # Errors
+/// If the table is damaged.
+pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
+    let Some(window) = waiting_over_time(opened, columns)? else { return Ok(None) };
     Ok(Some(line_of(&window, 0, screen)))
 }
 

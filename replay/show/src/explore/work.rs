@@ -7,7 +7,7 @@ use cubex::{CnodeId, MetricId};
 
 use super::pane::Node;
 use super::strip::{self, Strip};
-use crate::commands::waits;
+use crate::commands::waits::Waits;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::places;
@@ -109,8 +109,9 @@ pub(super) fn answer(
             Answer::Strip(key, strip)
         }
         Want::Waits => {
-            let found = waits::severest(opened).map(|(_, waits, _)| waits);
-            Answer::Waits(found.inspect_err(&mut tell).unwrap_or_default())
+            let found = opened.required_table("instances");
+            let found = found.and_then(|(manifest, table)| Waits::read(opened, manifest, &table));
+            Answer::Waits(found.map(|found| found.waits).inspect_err(&mut tell).unwrap_or_default())
         }
     };
     (answer, message)

@@ -129,23 +129,48 @@ impl<'n> Names<'n> {
 }
 
 /// Whether a metric is a completion time: no wait state, so that nobody was waited for.
-fn is_completion(metric: &str) -> bool {
+pub(crate) fn is_completion(metric: &str) -> bool {
     PATTERNS.iter().any(|pattern| pattern.metric.id == metric && !pattern.is_waiting)
 }
 
-/// Reads the severest waits in their order, each once, and the position of the wait that a row of the table goes on as.
-///
-/// # Errors
-/// If the report has no such table, or it is damaged.
-pub(crate) fn severest(opened: &Opened) -> Result<(Names<'_>, Vec<Instance>, Vec<Option<usize>>)> {
-    let (manifest, table) = opened.required_table("instances")?;
-    let cube = opened.cube();
-    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
-    let names = Names::new(cube, manifest);
-    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
-        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+/// The severest waits in their order, each once, and the steps of their chains.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    pub(crate) waits: Vec<Instance>,
+    /// Steps by wait.
+    pub(crate) hops: Vec<Hop>,
+    /// Why there are no steps, if they are damaged.
+    pub(crate) remark: Option<String>,
+}
+
+impl Waits {
+    /// Reads them from the table `instances`, and the table `chains` if the report has it.
+    ///
+    /// # Errors
+    /// If the table `instances` is damaged.
+    pub(crate) fn read(opened: &Opened, manifest: &Manifest, table: &details::Table) -> Result<Waits> {
+        let cube = opened.cube();
+        let all = opened.in_details(instances(manifest, cube, table))?;
+        let (mut waits, positions) = join(all, manifest, cube);
+        let names = Names { cube, manifest, sizes: Vec::new() };
+        for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
+            (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+        }
+        let read = |table: Option<_>| {
+            table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
+        };
+        let mut remark = None;
+        let mut hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
+            remark = Some(format!("{error}; shown without causes of causes"));
+            Vec::new()
+        });
+        hops.retain_mut(|hop| {
+            let position = positions[hop.instance];
+            hop.instance = position.unwrap_or_default();
+            position.is_some_and(|at| !names.is_completion(&waits[at]))
+        });
+        Ok(Waits { waits, hops, remark })
     }
-    Ok((names, waits, positions))
 }
 
 /// Shows the severest waits.
@@ -154,20 +179,13 @@ pub(crate) fn severest(opened: &Opened) -> Result<(Names<'_>, Vec<Instance>, Vec
 /// If the report has no such tables, or they are damaged.
 pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
-    let (names, waits, positions) = severest(&opened)?;
+    let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let read = |table: Option<_>| {
-        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
-    };
-    let mut hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
-        output.warn(format!("{error}; shown without causes of causes"));
-        Vec::new()
-    });
-    hops.retain_mut(|hop| {
-        let position = positions[hop.instance];
-        hop.instance = position.unwrap_or_default();
-        position.is_some_and(|at| !names.is_completion(&waits[at]))
-    });
+    let Waits { waits, hops, remark } = Waits::read(&opened, manifest, &table)?;
+    if let Some(remark) = remark {
+        output.warn(remark);
+    }
+    let names = Names::new(cube, manifest);
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
     if let Some(number) = args.instance {

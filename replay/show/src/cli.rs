@@ -62,6 +62,9 @@ enum Command {
     /// Look at a report on the terminal: metrics, call tree and locations
     #[cfg(feature = "explore")]
     Explore(commands::explore::Args),
+    /// Serve the page over HTTP, with events of the trace on demand
+    #[cfg(feature = "serve")]
+    Serve(commands::serve::Args),
     /// Write manual pages and completions of shells
     #[command(hide = true)]
     Manual(commands::manual::Args),
@@ -82,6 +85,8 @@ impl Command {
             Command::Matrix(args) => commands::matrix::run(args, output),
             #[cfg(feature = "explore")]
             Command::Explore(args) => commands::explore::run(args, output),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => commands::serve::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }
     }

@@ -19,6 +19,8 @@ pub mod output;
 pub mod overview;
 pub mod paths;
 pub mod places;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod status;
 pub mod tables;
 pub mod values;

@@ -12,6 +12,8 @@ mod hostile;
 mod matrix;
 mod ranks;
 mod screens;
+#[cfg(feature = "serve")]
+mod serve;
 mod support;
 mod terminal;
 mod tree;

@@ -14,6 +14,8 @@ pub mod history;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod sink;
 pub mod time;
 pub mod tree;

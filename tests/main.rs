@@ -28,5 +28,6 @@ mod pauses;
 mod reference;
 mod robustness;
 mod second_implementation;
+mod serve;
 mod show;
 mod support;

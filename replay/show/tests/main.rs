@@ -4,12 +4,16 @@ mod compare;
 mod conventions;
 mod damage;
 mod derived;
+#[cfg(feature = "explore")]
+mod explore;
 mod export;
 mod first;
 mod hostile;
 mod matrix;
 mod ranks;
 mod screens;
+#[cfg(feature = "serve")]
+mod serve;
 mod support;
 mod terminal;
 mod tree;

@@ -110,7 +110,7 @@ fn selected(manifest: &Manifest, name: &str) -> Result<Vec<bool>> {
 }
 
 /// Whether a class is waiting as the metric of this name has it: not that of shutdown.
-fn is_of_waiting(class: &Class) -> bool {
+pub(crate) fn is_of_waiting(class: &Class) -> bool {
     class.role == "wait" && class.adds.iter().any(|name| is_waiting(name))
 }
 
@@ -204,17 +204,30 @@ fn data(manifest: &Manifest, window: &Window, name: &dyn Fn(usize) -> String) ->
     table
 }
 
-/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+/// The waiting of all locations over time, in at most so many columns; `None` if the report has no table `grid`.
 ///
 /// # Errors
 /// If the table is damaged.
-pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
+pub(crate) fn waiting_over_time(opened: &Opened, columns: usize) -> Result<Option<Window>> {
     let Some(manifest) = &opened.manifest else { return Ok(None) };
     let Some(table) = opened.table("grid")? else { return Ok(None) };
     let Ok(classes) = selected(manifest, WAITING) else { return Ok(None) };
     let locations = opened.cube().locations.len();
     let request = Request { classes: &classes, locations, rows: 1, columns, from: 0, to: manifest.end };
-    let window = opened.in_details(window(manifest, &table, &request))?;
+    opened.in_details(window(manifest, &table, &request)).map(Some)
+}
+
+/// The share of waiting over time as a line of at most so many cells; `None` if the report has no table `grid`.
+///
+/// # Errors
+/// If the table is damaged.
+pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> Result<Option<String>> {
+    let Some(window) = waiting_over_time(opened, columns)? else { return Ok(None) };
+    Ok(Some(line_of(&window, 0, screen)))
+}
+
+/// The shares of a row of a window as a line: the higher a sign, the more.
+pub(crate) fn line_of(window: &Window, row: usize, screen: &Screen) -> String {
     let signs = if screen.is_unicode { "▁▂▃▄▅▆▇█" } else { "_.,:-=+#" };
     let signs: Vec<char> = signs.chars().collect();
     let sign = |share: f64| {
@@ -222,7 +235,7 @@ pub(crate) fn waiting_line(opened: &Opened, screen: &Screen, columns: usize) -> 
         let at = (share * 8.0).clamp(0.0, 7.0) as usize;
         signs[at]
     };
-    Ok(Some((0..window.columns).map(|column| sign(window.share(0, column))).collect()))
+    (0..window.columns).map(|column| sign(window.share(row, column))).collect()
 }
 
 #[cfg(test)]

@@ -68,6 +68,39 @@ fn bar(share: f64, columns: usize, screen: &Screen) -> Line {
     Line::from(sign.repeat(length as usize))
 }
 
+/// Decimals of the seconds in a column, the same for all of its rows.
+pub(crate) fn decimals<'c>(cells: impl Iterator<Item = &'c Cell>) -> usize {
+    let seconds = cells.filter_map(|cell| match cell {
+        Cell::Number(value, Unit::Seconds)
+        | Cell::Sparse(value, Unit::Seconds)
+        | Cell::Signed(value, Unit::Seconds, _) => Some(value.abs()),
+        _ => None,
+    });
+    numbers::decimals(seconds.fold(0.0, f64::max))
+}
+
+/// What a cell other than a node has to show, seconds with so many decimals.
+pub(crate) fn content(cell: &Cell, decimals: usize, screen: &Screen) -> Line {
+    match cell {
+        Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
+        Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
+        Cell::Name(name) | Cell::Location(name) | Cell::Node { name, .. } => Line::from(screen.shown(name)),
+        Cell::Words(line) => shown(line, screen),
+        Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
+            Line::from(screen.shown(&numbers::of_unit(*value, unit, decimals)))
+        }
+        Cell::Signed(value, unit, style) => {
+            Line::styled(screen.shown(&numbers::signed(*value, unit, decimals)), *style)
+        }
+        Cell::Change(change, style) => Line::styled(screen.shown(&numbers::change(*change)), *style),
+        Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
+        Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
+        Cell::Integer(number) => Line::from(number.to_string()),
+        Cell::Bar(share) => bar(*share, LONGEST_BAR, screen),
+        Cell::Data(_) => Line::default(),
+    }
+}
+
 /// A column that text shows.
 struct TextColumn<'t> {
     title: String,
@@ -86,13 +119,7 @@ impl<'t> TextColumn<'t> {
         let cells: Vec<&Cell> = table.rows.iter().filter_map(|row| row.get(at)).collect();
         let is_name =
             cells.iter().any(|cell| matches!(cell, Cell::Name(_) | Cell::Location(_) | Cell::Node { .. }));
-        let seconds = cells.iter().filter_map(|cell| match cell {
-            Cell::Number(value, Unit::Seconds)
-            | Cell::Sparse(value, Unit::Seconds)
-            | Cell::Signed(value, Unit::Seconds, _) => Some(value.abs()),
-            _ => None,
-        });
-        let decimals = numbers::decimals(seconds.fold(0.0, f64::max));
+        let decimals = decimals(cells.iter().copied());
         let title = screen.shown(&table.columns[at].title);
         let mut column = TextColumn { title, cells, is_name, decimals, width: 0, least: 0 };
         let widths = (0..column.cells.len()).map(|row| column.content_width(row, screen));
@@ -115,28 +142,8 @@ impl<'t> TextColumn<'t> {
         }
     }
 
-    /// What a cell other than a node has to show.
     fn content(&self, cell: &Cell, screen: &Screen) -> Line {
-        match cell {
-            Cell::Nothing | Cell::Sparse(0.0, _) => Line::styled(screen.shown("·"), Style::Dim),
-            Cell::Obstacle(why) => Line::styled(screen.shown(why), Style::Dim),
-            Cell::Name(name) | Cell::Location(name) | Cell::Node { name, .. } => {
-                Line::from(screen.shown(name))
-            }
-            Cell::Words(line) => shown(line, screen),
-            Cell::Number(value, unit) | Cell::Sparse(value, unit) => {
-                Line::from(screen.shown(&numbers::of_unit(*value, unit, self.decimals)))
-            }
-            Cell::Signed(value, unit, style) => {
-                Line::styled(screen.shown(&numbers::signed(*value, unit, self.decimals)), *style)
-            }
-            Cell::Change(change, style) => Line::styled(screen.shown(&numbers::change(*change)), *style),
-            Cell::Share(share) => Line::from(screen.shown(&numbers::share(*share))),
-            Cell::Ratio(ratio) => Line::from(format!("{ratio:.2}")),
-            Cell::Integer(number) => Line::from(number.to_string()),
-            Cell::Bar(share) => bar(*share, LONGEST_BAR, screen),
-            Cell::Data(_) => Line::default(),
-        }
+        content(cell, self.decimals, screen)
     }
 
     /// Whether contents end where the column does.

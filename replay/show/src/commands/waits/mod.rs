@@ -55,13 +55,18 @@ pub struct Args {
 const COMPLETION: &str = "no wait state: time in the operation after the first rank had left it";
 
 /// Names of things that waits refer to.
-struct Names<'n> {
+pub(crate) struct Names<'n> {
     cube: &'n Cube,
     manifest: &'n Manifest,
     sizes: Vec<usize>,
 }
 
-impl Names<'_> {
+impl<'n> Names<'n> {
+    /// The names that a report and its manifest have.
+    pub(crate) fn new(cube: &'n Cube, manifest: &'n Manifest) -> Names<'n> {
+        Names { cube, manifest, sizes: places::sizes(cube) }
+    }
+
     fn location(&self, location: Option<usize>) -> String {
         location.map_or("somebody".into(), |at| places::name(self.cube, &self.sizes, LocationId(at)))
     }
@@ -98,7 +103,7 @@ impl Names<'_> {
     }
 
     /// Whether a wait is one of a metric, or of one that is a part of it.
-    fn is_of(&self, wait: &Instance, metric: &str) -> bool {
+    pub(crate) fn is_of(&self, wait: &Instance, metric: &str) -> bool {
         let wanted = self.cube.metric_named(metric);
         self.metrics(wait).any(|name| {
             let named = self.cube.metric_named(name);
@@ -108,7 +113,7 @@ impl Names<'_> {
     }
 
     /// Whether it is no wait, but a completion time.
-    fn is_completion(&self, wait: &Instance) -> bool {
+    pub(crate) fn is_completion(&self, wait: &Instance) -> bool {
         is_completion(self.metric(wait.metric))
     }
 
@@ -124,8 +129,48 @@ impl Names<'_> {
 }
 
 /// Whether a metric is a completion time: no wait state, so that nobody was waited for.
-fn is_completion(metric: &str) -> bool {
+pub(crate) fn is_completion(metric: &str) -> bool {
     PATTERNS.iter().any(|pattern| pattern.metric.id == metric && !pattern.is_waiting)
+}
+
+/// The severest waits in their order, each once, and the steps of their chains.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    pub(crate) waits: Vec<Instance>,
+    /// Steps by wait.
+    pub(crate) hops: Vec<Hop>,
+    /// Why there are no steps, if they are damaged.
+    pub(crate) remark: Option<String>,
+}
+
+impl Waits {
+    /// Reads them from the table `instances`, and the table `chains` if the report has it.
+    ///
+    /// # Errors
+    /// If the table `instances` is damaged.
+    pub(crate) fn read(opened: &Opened, manifest: &Manifest, table: &details::Table) -> Result<Waits> {
+        let cube = opened.cube();
+        let all = opened.in_details(instances(manifest, cube, table))?;
+        let (mut waits, positions) = join(all, manifest, cube);
+        let names = Names { cube, manifest, sizes: Vec::new() };
+        for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
+            (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+        }
+        let read = |table: Option<_>| {
+            table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
+        };
+        let mut remark = None;
+        let mut hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
+            remark = Some(format!("{error}; shown without causes of causes"));
+            Vec::new()
+        });
+        hops.retain_mut(|hop| {
+            let position = positions[hop.instance];
+            hop.instance = position.unwrap_or_default();
+            position.is_some_and(|at| !names.is_completion(&waits[at]))
+        });
+        Ok(Waits { waits, hops, remark })
+    }
 }
 
 /// Shows the severest waits.
@@ -136,23 +181,11 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     let opened = Opened::open(&args.file, output)?;
     let (manifest, table) = opened.required_table("instances")?;
     let cube = opened.cube();
-    let (mut waits, positions) = join(opened.in_details(instances(manifest, cube, &table))?, manifest, cube);
-    let names = Names { cube, manifest, sizes: places::sizes(cube) };
-    for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
-        (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
+    let Waits { waits, hops, remark } = Waits::read(&opened, manifest, &table)?;
+    if let Some(remark) = remark {
+        output.warn(remark);
     }
-    let read = |table: Option<_>| {
-        table.map_or(Ok(Vec::new()), |table| opened.in_details(chains(cube, positions.len(), &table)))
-    };
-    let mut hops = opened.table("chains").and_then(read).unwrap_or_else(|error| {
-        output.warn(format!("{error}; shown without causes of causes"));
-        Vec::new()
-    });
-    hops.retain_mut(|hop| {
-        let position = positions[hop.instance];
-        hop.instance = position.unwrap_or_default();
-        position.is_some_and(|at| !names.is_completion(&waits[at]))
-    });
+    let names = Names::new(cube, manifest);
     let mut document = Document::new("waits");
     document.fact("file", opened.path.display().to_string());
     if let Some(number) = args.instance {
@@ -242,7 +275,8 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
     })
 }
 
-fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
+/// A table of waits with their numbers.
+pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut columns = vec![
         Column::new("number", ""),
         Column::new("seconds", "waited"),

@@ -16,7 +16,7 @@ export MPICC
 IN := . tools/environment.sh &&
 
 .PHONY: help build static-library demo demo-record test check-format check-lints check-tests check-without-mpi check-documentation \
-	files install bench fuzz coverage sanitize clean prerequisites judges
+	check-page page files install bench fuzz coverage sanitize clean prerequisites judges
 
 help:
 	@echo 'make demo                 build, analyze a trace that ships with the project, show the result'
@@ -26,6 +26,7 @@ help:
 	@echo 'make static-library       build the recorder for statically linked programs'
 	@echo 'make install PREFIX=DIR   install them below DIR [$(PREFIX)]'
 	@echo 'make bench                print the targets of speed and memory beside what this machine does'
+	@echo 'make page                 write the script and the style of the page of replay-show from their sources; needs npm'
 	@echo 'make files                write docs/files.md, the list of all sources'
 	@echo 'make fuzz SECONDS=n       feed made-up files to the readers and the analyzer, n seconds each [$(SECONDS)]'
 	@echo 'make coverage             show which lines of formats/ the tests reach; needs cargo-llvm-cov'
@@ -49,7 +50,7 @@ demo-record: build
 	@tools/demo-record.sh
 
 test: judges
-	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation
+	@$(MAKE) --no-print-directory check-format check-lints check-tests check-without-mpi check-documentation check-page
 	@echo 'All checks and tests passed.'
 
 # The fuzz targets are a workspace of their own.
@@ -75,6 +76,16 @@ check-without-mpi:
 
 check-documentation:
 	$(IN) RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $$REPLAY_FEATURES $(CARGO_FLAGS)
+
+PAGE := replay/show/page
+
+# The bundle is committed, so that nothing but these needs node.
+page:
+	cd $(PAGE) && npm ci --silent && npm run --silent check && npm run --silent build
+
+check-page:
+	@if [ -d $(PAGE)/node_modules ]; then set -ex; cd $(PAGE); npm run --silent check; npm run --silent build -- --check; \
+		else echo 'skipped: the bundle of the page is not made again, as npm or its packages are missing (make judges)'; fi
 
 # The list of files in docs/files.md, from the first lines of all sources.
 files:

@@ -137,6 +137,27 @@ END
     fi
 }
 
+# What makes the bundle of the page again, and tests it in browsers.
+need_judges_of_page() {
+    page=replay/show/page
+    has npm || install nodejs npm || true
+    if ! has npm; then
+        say "npm is missing: the page will not be tested in browsers (Debian: nodejs, npm)"
+        return
+    fi
+    if ! cmp -s $page/package-lock.json $page/node_modules/.replay-lock; then
+        if npm ci --silent --prefix $page >&2; then
+            cp $page/package-lock.json $page/node_modules/.replay-lock
+        else
+            say "npm's packages of the page cannot be installed: it will not be tested in browsers"
+            return
+        fi
+    fi
+    has chromium || install chromium || say "Chromium is missing: the page will not be tested in it (Debian: chromium)"
+    has firefox-esr || install firefox-esr ||
+        say "Firefox is missing: the page will not be tested in it (Debian: firefox-esr)"
+}
+
 # Of the programs that are recorded some are in C++ and Fortran.
 need_compilers() {
     has "$MPICC" || return 0
@@ -170,6 +191,7 @@ if [ "${1:-build}" = test ]; then
     need_compilers
     need_judges
     need_judges_of_exports
+    need_judges_of_page
     need_slurm
     need_shellcheck
 fi

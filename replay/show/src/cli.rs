@@ -65,6 +65,8 @@ enum Command {
     /// Serve the page over HTTP, with events of the trace on demand
     #[cfg(feature = "serve")]
     Serve(commands::serve::Args),
+    /// Write a page for browsers
+    Html(commands::html::Args),
     /// Write manual pages and completions of shells
     #[command(hide = true)]
     Manual(commands::manual::Args),
@@ -87,6 +89,7 @@ impl Command {
             Command::Explore(args) => commands::explore::run(args, output),
             #[cfg(feature = "serve")]
             Command::Serve(args) => commands::serve::run(args, output),
+            Command::Html(args) => commands::html::run(args, output),
             Command::Manual(args) => commands::manual::run(args, Cli::command()),
         }
     }

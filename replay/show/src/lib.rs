@@ -1,4 +1,4 @@
-//! Shows reports in `.cubex` files: on a terminal, and to scripts.
+//! Shows reports in `.cubex` files: on a terminal, in a browser, and to scripts.
 //!
 //! A command is a file below `commands/` with its arguments and a function that runs it, and a line in `cli.rs`. It opens a
 //! report ([`opened`]), reads values of metrics ([`values`]) at call paths ([`paths`]) and locations ([`places`]), makes a
@@ -17,6 +17,7 @@ pub mod gates;
 pub mod opened;
 pub mod output;
 pub mod overview;
+pub mod page;
 pub mod paths;
 pub mod places;
 #[cfg(feature = "serve")]

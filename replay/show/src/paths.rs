@@ -5,6 +5,7 @@
 //! doubled.
 
 use cubex::{CnodeId, Cube, Forest, Step};
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::values::Values;
@@ -26,6 +27,17 @@ pub fn names(cube: &Cube, cnode: CnodeId) -> Vec<&str> {
     }
     names.reverse();
     names
+}
+
+/// A hash of the names of a call path: the same in all runs of the same code.
+pub fn hash(cube: &Cube, cnode: CnodeId) -> u32 {
+    let mut hash = Sha256::new();
+    for name in names(cube, cnode) {
+        hash.update(name.as_bytes());
+        hash.update([0]);
+    }
+    let [first, second, third, fourth, ..] = hash.finalize().0;
+    u32::from_be_bytes([first, second, third, fourth])
 }
 
 /// Names of a path that are shown: more are as many as nobody reads, and paths of all calls would take memory for a product.

@@ -7,7 +7,7 @@ use crate::screens::COMMANDS;
 use crate::support::example::{self, Names};
 use crate::support::run;
 
-const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 16] = [
     "</script><script>document.title='x'</script>",
     "<img src=x onerror=alert(1)>",
     "\"onload=",
@@ -26,7 +26,7 @@ const NAMES: [&str; 16] = [
     "\x1b]0;title\x07\x1b[31m\u{9b}2J",
 ];
 
-fn is_hostile(letter: char) -> bool {
+pub(crate) fn is_hostile(letter: char) -> bool {
     letter != '\n' && letter.is_control()
         || "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2028}\u{2029}\u{2066}".contains(letter)
 }

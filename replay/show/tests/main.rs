@@ -10,6 +10,7 @@ mod export;
 mod first;
 mod hostile;
 mod matrix;
+mod page;
 mod ranks;
 mod screens;
 #[cfg(feature = "serve")]

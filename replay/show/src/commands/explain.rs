@@ -8,6 +8,10 @@ use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
 use crate::status::Status;
 use crate::values::WAITING;
 
+/// What the sum of all waiting is.
+pub(crate) const WAITING_MEANS: &str =
+    "Time waiting for other ranks and threads: the sum of all wait states but Wait at Finalize.";
+
 /// Arguments of `explain`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(arg_required_else_help = true)]
@@ -73,7 +77,7 @@ fn of_title(title: &str) -> Option<&'static str> {
 }
 
 /// The metrics above, from the root on.
-fn place(metric: &Metric, metrics: &[Metric]) -> String {
+pub(crate) fn place(metric: &Metric, metrics: &[Metric]) -> String {
     let mut names = vec![metric.name];
     let mut next = metric.parent;
     while let Some(above) = metrics.iter().find(|it| Some(it.id) == next) {
@@ -111,8 +115,8 @@ fn add_pattern(pattern: &Pattern, document: &mut Document) {
         .text(Line::styled("What to do: ", Style::Strong).and(words(explanation.what_to_do), Style::Plain));
 }
 
-/// Text without the signs that make names and titles stand out in a page.
-fn words(text: &str) -> String {
+/// Text without the signs that make names and titles stand out in a document.
+pub(crate) fn words(text: &str) -> String {
     text.replace(['`', '*'], "")
 }
 
@@ -139,13 +143,11 @@ fn drawn(line: &str) -> Line {
 fn pseudo(name: &str, metrics: &[Metric]) -> Result<Document> {
     if name == WAITING {
         let mut document = Document::new("explain");
-        let meaning =
-            "Time waiting for other ranks and threads: the sum of all wait states but Wait at Finalize.";
         document.fact("metric", name);
-        document.fact("meaning", meaning);
+        document.fact("meaning", WAITING_MEANS);
         document.text(Line::styled("Waiting", Style::Strong).and("  waiting", Style::Dim));
         document.gap();
-        document.text(meaning);
+        document.text(WAITING_MEANS);
         return Ok(document);
     }
     let alike: Vec<&str> =

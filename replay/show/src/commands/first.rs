@@ -2,22 +2,15 @@
 
 use std::path::Path;
 
-use details::manifest::Doubt;
 use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::opened::Opened;
-use crate::output::{Cell, Column, Document, Line, Output, Style, Table, numbers};
-use crate::overview::{Action, Costs, Overview};
+use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
+use crate::overview::{Costs, Overview, words};
 use crate::paths;
 use crate::status::Status;
-use crate::values::{Unit, Values, is_waiting};
-
-/// Classes that are named; the rest is one.
-const CLASSES: usize = 8;
-
-/// The least share of a class that is named.
-const LEAST: f64 = 0.005;
+use crate::values::{Unit, Values};
 
 /// Cells of the line over time.
 const OVER_TIME: usize = 80;
@@ -32,7 +25,7 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     let overview = Overview::new(&opened, &values)?;
     let mut document = Document::new("overview");
     add_facts(&opened, &values, &overview, &mut document);
-    document.text(title(&overview));
+    document.text(words::title(&overview));
     document.gap();
     for sentence in &overview.headline {
         document.text(Line::styled(sentence.clone(), Style::Strong).indented(2));
@@ -45,7 +38,7 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
         Ok(None) => {}
         Ok(Some(line)) => {
             document.gap();
-            document.text(Line::styled("Waiting over time", Style::Dim));
+            document.text(Line::styled(words::OVER_TIME, Style::Dim));
             document.picture(Line::styled(line, Style::Wait));
         }
         Err(error) => output.warn(format!("{}: {error}; shown without", opened.path.display())),
@@ -57,69 +50,24 @@ pub fn run(file: &Path, output: &mut Output<'_>) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Program, size and trust in a line.
-fn title(overview: &Overview) -> Line {
-    let mut parts = Vec::new();
-    if !overview.program.is_empty() {
-        parts.push(overview.program.clone());
-    }
-    let ranks =
-        if overview.ranks == 1 { "1\u{a0}rank".into() } else { format!("{}\u{a0}ranks", overview.ranks) };
-    parts.push(match overview.threads {
-        0 | 1 => ranks,
-        threads => format!("{ranks} of {threads} threads"),
-    });
-    let length = numbers::seconds(overview.run.length);
-    parts.push(match overview.run.has_outside {
-        true => format!("{length} (also before MPI_Init and after MPI_Finalize)"),
-        false => length,
-    });
-    if let Some(coverage) = overview.coverage {
-        parts.push(format!("coverage {}", numbers::percent(coverage)));
-    }
-    if let Some(findings) = &overview.findings {
-        parts.push(match findings.len() {
-            0 => "no findings".into(),
-            1 => "1\u{a0}finding".into(),
-            count => format!("{count}\u{a0}findings"),
-        });
-    }
-    parts.join(" · ").into()
-}
-
 fn add_actions(values: &Values<'_>, overview: &Overview, document: &mut Document) {
     let Some(costs) = overview.costs.as_ref().filter(|_| !overview.actions.is_empty()) else { return };
-    let wait = if costs.has_idle { "wait or are idle for" } else { "wait" };
     document.gap();
-    document.text(Line::styled("Do first", Style::Strong));
+    document.text(Line::styled(words::DO_FIRST, Style::Strong));
     for (at, action) in overview.actions.iter().enumerate() {
-        let seconds = numbers::seconds(action.seconds);
-        let share = numbers::percent(costs.share(action.seconds));
         let line = Line::from(format!("{}\u{a0}", at + 1)).and(action.text.clone(), Style::Plain);
-        let consequence =
-            format!(": others {wait} {seconds}, {share} of all {}{}", costs.whole(), costs.limits());
+        let consequence = format!(": {}", words::consequence(costs, action));
         document.text(line.and(consequence, Style::Warning).indented(1));
-        let path = paths::path(values.cube(), action.cnode);
-        let place = place(values, action).map_or(String::new(), |place| format!(" (begins at {place})"));
-        let evidence = action.evidence.join("; ");
-        document.text(Line::from(format!("{path}{place}: {evidence}")).indented(3));
-        if let Some(advice) = action.advice {
-            document.text(Line::styled(advice.replace('`', ""), Style::Dim).indented(3));
+        document.text(Line::from(words::evidence(values, action)).indented(3));
+        if let Some(advice) = words::advice(action) {
+            document.text(Line::styled(advice, Style::Dim).indented(3));
         }
     }
 }
 
-/// File and line of the function of an action.
-fn place(values: &Values<'_>, action: &Action) -> Option<String> {
-    let cube = values.cube();
-    let region = &cube.regions[cube.cnodes[action.cnode.0].region.0];
-    // A function without a line is that of a library, whose "file" is its name.
-    region.begin_line.filter(|_| !region.module.is_empty()).map(|line| format!("{}:{line}", region.module))
-}
-
 fn add_classes(overview: &Overview, document: &mut Document) {
     let columns = vec![
-        Column::new("title", "Where time went"),
+        Column::new("title", words::WHERE),
         Column::new("share", ""),
         Column::new("seconds", ""),
         Column::text(""),
@@ -128,33 +76,14 @@ fn add_classes(overview: &Overview, document: &mut Document) {
     ];
     let mut table = Table::new("classes", columns);
     let most = overview.classes.iter().map(|class| class.share).fold(0.0, f64::max);
-    let bar = |share: f64| Cell::Bar(if most > 0.0 { share / most } else { 0.0 });
-    let (mut rest, mut rest_share) = (0.0, 0.0);
-    for (at, class) in overview.classes.iter().enumerate() {
-        let share = class.share;
-        if at >= CLASSES || share.abs() < LEAST {
-            rest += class.seconds;
-            rest_share += share;
-            continue;
-        }
+    for class in words::named_classes(overview) {
         table.rows.push(vec![
-            Cell::Name(class.title.clone()),
-            Cell::Share(share),
+            Cell::Name(class.title),
+            Cell::Share(class.share),
             Cell::Number(class.seconds, Unit::Seconds),
-            bar(share),
-            Cell::Data(class.name.clone().into()),
-            Cell::Data(class.role.clone().into()),
-        ]);
-    }
-    if rest != 0.0 {
-        let share = rest_share;
-        table.rows.push(vec![
-            Cell::Name("other".into()),
-            Cell::Share(share),
-            Cell::Number(rest, Unit::Seconds),
-            bar(share),
-            Cell::Data("other".into()),
-            Cell::Data(Value::Null),
+            Cell::Bar(if most > 0.0 { class.share / most } else { 0.0 }),
+            Cell::Data(class.name.into()),
+            Cell::Data(if class.role.is_empty() { Value::Null } else { class.role.into() }),
         ]);
     }
     document.table(table);
@@ -162,46 +91,15 @@ fn add_classes(overview: &Overview, document: &mut Document) {
 
 /// What limits the trust in the numbers.
 fn add_trust(opened: &Opened, overview: &Overview, document: &mut Document) {
-    let mut lines = Vec::new();
-    for finding in overview.findings.iter().flatten() {
-        lines.push(format!("{}: {} × {}", finding.class, finding.count, finding.name));
-    }
-    if let Some(clocks) = opened.manifest.as_ref().map(|manifest| &manifest.summary.clocks)
-        && clocks.error > 0.0
-    {
-        let error = numbers::seconds(clocks.error);
-        let doubtful = doubtful(&clocks.doubts);
-        let share = overview.run.waiting.filter(|&waiting| waiting > 0.0).map(|waiting| doubtful / waiting);
-        lines.push(match share {
-            Some(share) => format!(
-                "clocks are wrong by {error} at least: {} of the waiting may be nothing else",
-                numbers::percent(share.min(1.0))
-            ),
-            None => format!("clocks are wrong by {error} at least"),
-        });
-    }
+    let lines = words::trust(opened, overview);
     if lines.is_empty() {
         return;
     }
     document.gap();
-    document.text(Line::styled("Trust", Style::Strong));
+    document.text(Line::styled(words::TRUST, Style::Strong));
     for line in lines {
         document.text(Line::from(line).indented(1));
     }
-}
-
-/// Doubtful waiting, in seconds: each wait once, although metrics contain those below them.
-fn doubtful(doubts: &[Doubt]) -> f64 {
-    let is_listed = |name: &str| doubts.iter().any(|doubt| doubt.metric == name);
-    let metrics = patterns::metrics();
-    let parent = |name: &str| metrics.iter().find(|metric| metric.id == name)?.parent;
-    let is_inside =
-        |doubt: &Doubt| std::iter::successors(parent(&doubt.metric), |above| parent(above)).any(is_listed);
-    doubts
-        .iter()
-        .filter(|doubt| is_waiting(&doubt.metric) && !is_inside(doubt))
-        .map(|doubt| doubt.seconds)
-        .sum()
 }
 
 /// Where there is more.
@@ -254,27 +152,4 @@ fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document
         findings.collect::<Value>()
     });
     document.fact("findings", findings);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn doubt(metric: &str, seconds: f64) -> Doubt {
-        Doubt { metric: metric.into(), seconds, of: seconds }
-    }
-
-    #[test]
-    fn doubtful_waits_of_nested_metrics_count_once() {
-        let doubts = [
-            doubt("mpi_latesender", 3.0),
-            doubt("mpi_latesender_wo", 2.0),
-            doubt("mpi_lswo_different", 2.0),
-            doubt("mpi_wait_nxn", 1.0),
-        ];
-        assert_eq!(doubtful(&doubts), 4.0);
-        assert_eq!(doubtful(&doubts[1..]), 3.0);
-        // Start-up and shutdown are no waiting of the run.
-        assert_eq!(doubtful(&[doubt("mpi_finalize_wait", 5.0)]), 0.0);
-    }
 }

@@ -11,6 +11,7 @@ pub mod export;
 pub mod first;
 mod gates;
 pub mod history;
+pub mod html;
 pub mod manual;
 pub mod matrix;
 pub mod ranks;

@@ -2,7 +2,6 @@
 
 use cubex::{CnodeId, LocationId, Region};
 use patterns::{PATTERNS, Pattern};
-use sha2::{Digest, Sha256};
 
 use super::findings::is_analysed;
 use super::{Costs, Run, culprits};
@@ -86,13 +85,7 @@ pub fn actions(
 
 /// The id of an action.
 pub(super) fn id(values: &Values<'_>, kind: Kind, cnode: CnodeId) -> String {
-    let mut hash = Sha256::new();
-    for name in paths::names(values.cube(), cnode) {
-        hash.update(name.as_bytes());
-        hash.update([0]);
-    }
-    let digits: String = hash.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{digits}", kind.name())
+    format!("{}-{:08x}", kind.name(), paths::hash(values.cube(), cnode))
 }
 
 /// What to do about a place.

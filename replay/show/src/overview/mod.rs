@@ -11,6 +11,7 @@ mod findings;
 mod headline;
 mod recorder;
 mod run;
+pub mod words;
 
 pub use actions::{Action, actions};
 pub use classes::{ClassTime, classes, is_measured};

@@ -17,7 +17,7 @@ mod sums;
 use cubex::{Cube, DataType, Forest, Metric, MetricId, MetricKind, Report};
 
 pub use pseudo::{DELAY, WAITING};
-pub(crate) use pseudo::{is_waiting, waiting};
+pub(crate) use pseudo::{is_waiting, parts, waiting};
 pub use rows::{ExclusiveRows, InclusiveRows, RowWithOwn};
 pub use sums::Totals;
 

@@ -29,6 +29,17 @@ pub(super) fn find(cube: &Cube, name: &str) -> Option<Quantity> {
     })
 }
 
+/// The metrics whose sum a pseudo-metric is, or the stored one of this name.
+pub(crate) fn parts(cube: &Cube, name: &str) -> Vec<MetricId> {
+    let stored = cube.metric_named(name).filter(|id| !cube.metrics[id.0].kind.is_derived());
+    match (stored, name) {
+        (Some(stored), _) => vec![stored],
+        (None, WAITING) => waiting(cube),
+        (None, DELAY) => outermost(cube, is_delay),
+        (None, _) => Vec::new(),
+    }
+}
+
 /// The metrics that are time waiting for others; none contains another.
 pub(crate) fn waiting(cube: &Cube) -> Vec<MetricId> {
     outermost(cube, is_waiting)

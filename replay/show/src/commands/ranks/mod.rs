@@ -12,6 +12,7 @@ use crate::commands::tree;
 use crate::error::{Result, or_obstacle};
 use crate::opened::Opened;
 use crate::output::{Cell, Column, Document, Line, Output, Style, Table};
+use crate::overview::words;
 use crate::paths;
 use crate::places;
 use crate::status::Status;
@@ -77,7 +78,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
     add_table(&groups, &columns, top, &mut document);
     let unknown = groups.iter().filter(|group| group.is_unknown(&is_known)).count();
     if unknown > 0 {
-        let text = format!("{unknown} of {} without any event: unknown, and left out below", groups.len());
+        let text = format!("{}, and left out below", words::unknown(unknown, groups.len()));
         document.text(Line::styled(text, Style::Warning));
     }
     distribution::add(&columns, &mut document);

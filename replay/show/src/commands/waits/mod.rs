@@ -3,7 +3,8 @@
 mod picture;
 mod remarks;
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use cubex::{CnodeId, Cube, LocationGroup, LocationGroupKind, LocationId};
@@ -170,6 +171,31 @@ impl Waits {
             position.is_some_and(|at| !names.is_completion(&waits[at]))
         });
         Ok(Waits { waits, hops, remark })
+    }
+
+    /// What each that took part in a wait did after its own wait, in the order of [`hops`](Waits::hops) and then the last cause;
+    /// empty where it is not known. A list for each wait.
+    ///
+    /// # Errors
+    /// If the events around waits are damaged.
+    pub(crate) fn activities(&self, opened: &Opened, manifest: &Manifest) -> Result<Vec<Vec<String>>> {
+        let cube = opened.cube();
+        let names = Names::new(cube, manifest);
+        let tables = opened.table("windows")?.zip(opened.table("window_calls")?);
+        let mut windows: BTreeMap<usize, Window> = BTreeMap::new();
+        let without = Window::default();
+        let mut all = Vec::with_capacity(self.waits.len());
+        for (at, wait) in self.waits.iter().enumerate() {
+            if let (Some(number), Some((table, calls))) = (wait.window, &tables)
+                && let Entry::Vacant(place) = windows.entry(number)
+            {
+                place.insert(opened.in_details(Window::read(cube, number, table, calls))?);
+            }
+            let hops: Vec<&Hop> = self.hops.iter().filter(|hop| hop.instance == at).collect();
+            let window = wait.window.and_then(|number| windows.get(&number)).unwrap_or(&without);
+            all.push(picture::activities(wait, &hops, window, &names));
+        }
+        Ok(all)
     }
 }
 

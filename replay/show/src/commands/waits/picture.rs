@@ -35,23 +35,7 @@ pub(super) fn draw(
     let begin = numbers::seconds(names.seconds(wait.begin));
     let place = format!("  {} in {} at {begin}", names.location(wait.location), names.path(wait.cnode));
     document.text(title.and(place, Style::Plain));
-    let mut lanes = lanes(wait, hops, names);
-    let ends = lanes.iter().flat_map(|lane| {
-        let wait = lane.wait.iter().flat_map(|wait| [wait.1, wait.2]);
-        wait.chain(lane.work.iter().map(|work| work.0))
-    });
-    let (from, to) = ends.fold((wait.begin, wait.begin.saturating_add(wait.ticks)), |(from, to), time| {
-        (from.min(time), to.max(time))
-    });
-    for (at, lane) in lanes.iter_mut().enumerate() {
-        lane.activity = activity(lane, from, window, names);
-        if at == 1
-            && lane.activity.is_empty()
-            && let Some(origin) = origin(wait, lane, names)
-        {
-            lane.activity = origin;
-        }
-    }
+    let (lanes, from, to) = lanes_with_activities(wait, hops, window, names);
     let label = lanes.iter().map(|lane| text::width(&screen.shown(&names.location(lane.location)))).max();
     let label = label.unwrap_or(0).min(screen.width / 4);
     // Remarks stand behind the picture if there is room, else below.
@@ -87,6 +71,38 @@ pub(super) fn draw(
         document
             .text(Line::styled(format!("message of {bytes}, tag\u{a0}{}", wait.tag), Style::Dim).indented(1));
     }
+}
+
+/// What each of those did after its own wait, that waited or were waited for: the one that waited first. Empty if it is not known.
+pub(super) fn activities(wait: &Instance, hops: &[&Hop], window: &Window, names: &Names<'_>) -> Vec<String> {
+    lanes_with_activities(wait, hops, window, names).0.into_iter().map(|lane| lane.activity).collect()
+}
+
+/// Who waited for whom, with what they did, and from when to when.
+fn lanes_with_activities(
+    wait: &Instance,
+    hops: &[&Hop],
+    window: &Window,
+    names: &Names<'_>,
+) -> (Vec<Lane>, i64, i64) {
+    let mut lanes = lanes(wait, hops, names);
+    let ends = lanes.iter().flat_map(|lane| {
+        let wait = lane.wait.iter().flat_map(|wait| [wait.1, wait.2]);
+        wait.chain(lane.work.iter().map(|work| work.0))
+    });
+    let (from, to) = ends.fold((wait.begin, wait.begin.saturating_add(wait.ticks)), |(from, to), time| {
+        (from.min(time), to.max(time))
+    });
+    for (at, lane) in lanes.iter_mut().enumerate() {
+        lane.activity = activity(lane, from, window, names);
+        if at == 1
+            && lane.activity.is_empty()
+            && let Some(origin) = origin(wait, lane, names)
+        {
+            lane.activity = origin;
+        }
+    }
+    (lanes, from, to)
 }
 
 /// Who waited for whom, the first one first. Activities are still missing.

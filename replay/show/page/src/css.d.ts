@@ -1,0 +1,2 @@
+// Style sheets are bundled, and have no types.
+declare module "*.css";

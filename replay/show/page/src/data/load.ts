@@ -1,0 +1,79 @@
+// Loading: the blocks of the page, decoded. What takes long comes later, and says when it is there.
+
+import { Calls } from "./calls.js";
+import { Grid } from "./grid.js";
+import { Places } from "./places.js";
+import type { Explanation, Report } from "./report.js";
+import { Severities } from "./severities.js";
+import { fromBase64, readTable, type Table } from "./table.js";
+
+/** Everything that views show. */
+export interface Data {
+  report: Report;
+  explanations: Explanation[];
+  calls: Calls;
+  places: Places;
+  severities: Severities;
+  grid: Grid | null;
+  tables: Map<string, Table>;
+}
+
+function text(name: string): string | null {
+  return document.getElementById(`d-${name}`)?.textContent ?? null;
+}
+
+/** A block of JSON. */
+export function block<T>(name: string): T | null {
+  const found = text(name);
+  return found === null ? null : (JSON.parse(found) as T);
+}
+
+/** A table; null if the page has none of this name. */
+export async function table(name: string): Promise<Table | null> {
+  const found = text(name);
+  return found === null ? null : readTable(fromBase64(found.trim()));
+}
+
+const TABLES = [
+  "waits", "hops", "activities", "windows", "window_calls", "window_messages", "window_waits", "critical", "flow", "blocks", "pairs",
+  "processes", "sizes", "collectives", "last", "rest",
+];
+
+/** Loads the data; `changed` is called whenever more of it is there. */
+export async function load(changed: () => void): Promise<Data> {
+  const report = block<Report>("report")!;
+  const calls = new Calls(report, (await table("calls"))!);
+  const places = new Places(report, (await table("locations"))!, (await table("groups"))!, await table("coordinates"));
+  const severities = new Severities(report, calls, places, (await table("totals"))!);
+  const data: Data = {
+    report, calls, places, severities, explanations: block<Explanation[]>("explanations") ?? [], grid: null,
+    tables: new Map(),
+  };
+  void more(data, changed);
+  return data;
+}
+
+async function more(data: Data, changed: () => void): Promise<void> {
+  const ticks = await table("ticks");
+  if (ticks) {
+    data.grid = new Grid(data.report, data.places.count, ticks);
+    changed();
+  }
+  for (const name of TABLES) {
+    const read = await table(name);
+    if (read) data.tables.set(name, read);
+  }
+  changed();
+  for (let level = data.report.levels.length - 1; level >= 0 && data.grid; level--) {
+    const shades = await table(`shades${level}`);
+    if (shades) {
+      data.grid.addShades(level, shades);
+      changed();
+    }
+  }
+  const rows = await table("rows");
+  if (rows) await data.severities.addRows(rows);
+  data.severities.isComplete = true;
+  changed();
+  document.documentElement.dataset["loaded"] = "all";
+}

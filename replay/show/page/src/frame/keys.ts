@@ -1,0 +1,43 @@
+// Keys that do something in every view.
+
+import type { Page } from "../state/context.js";
+import { INITIAL, UNITS, type View } from "../state/state.js";
+
+interface Actions {
+  page: Page;
+  views: View[];
+  search: () => void;
+  help: () => void;
+  close: () => void;
+}
+
+export function keys(event: KeyboardEvent, { page, views, search, help, close }: Actions): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const target = event.target as HTMLElement;
+  if (event.key === "Escape") {
+    close();
+    target.blur?.();
+    return;
+  }
+  if (target.matches?.("input, select, textarea")) return;
+  if (/^[1-9]$/.test(event.key)) {
+    const view = views[Number(event.key) - 1];
+    if (view) page.change({ view, mode: INITIAL.mode });
+    return;
+  }
+  switch (event.key) {
+    case "/": event.preventDefault(); search(); break;
+    case "?": help(); break;
+    case "u": page.change({ unit: UNITS[(UNITS.indexOf(page.state.unit) + 1) % UNITS.length]! }); break;
+    case "m": page.change({ view: "metrics" }); break;
+    case "p": page.change({ isClosed: !page.state.isClosed }); break;
+    case "[": case "]": {
+      const count = page.data.tables.get("waits")?.rows ?? 0;
+      if (count === 0) return;
+      const now = page.state.wait ?? (event.key === "]" ? 0 : 2);
+      page.change({ wait: Math.max(1, Math.min(count, now + (event.key === "]" ? 1 : -1))) });
+      break;
+    }
+    default: break;
+  }
+}

@@ -1,0 +1,57 @@
+// The view Overview: the first screen, as it is without scripts, with ways into the other views.
+
+import { useEffect, useRef } from "preact/hooks";
+
+import { usePage } from "../state/context.js";
+
+/** The first screen, which stays in the document, hidden in other views: it is printed in any case. */
+export function First(props: { isHidden: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const first = document.getElementById("first");
+    if (first && box.current) box.current.appendChild(first);
+  }, []);
+  return <div class="slot" ref={box} hidden={props.isHidden} />;
+}
+
+export function Overview() {
+  const page = usePage();
+  const { report, calls, places } = page.data;
+  const ranks = (first: number) => page.change({ view: "ranks", metric: "waiting", isOwn: false, path: null, location: first });
+  return (
+    <div class="further">
+      {report.actions.length > 0 && (
+        <nav aria-label="Look at what to do first">
+          <h2>Look at it</h2>
+          {report.actions.map((action, at) => (
+            <p key={action.id}>
+              {at + 1}{" "}
+              <button type="button" onClick={() => page.change({ view: "calls", metric: "delay", isOwn: false, path: calls.hash(action.cnode), isAlone: false })}>
+                {calls.name(action.cnode)} in Calls
+              </button>{" "}
+              {action.metric && (
+                <button type="button" onClick={() => page.change({ view: "waits", metric: action.metric!, isOwn: false, path: null, wait: 1 })}>
+                  its severest waits
+                </button>
+              )}{" "}
+              {action.metric && (
+                <button type="button" onClick={() => page.change({ view: "metrics", metric: action.metric!, isOwn: false })}>
+                  what it means
+                </button>
+              )}
+            </p>
+          ))}
+          {report.run.waiting !== null && places.count > 1 && (
+            <p><button type="button" onClick={() => ranks(0)}>waiting of all ranks</button></p>
+          )}
+        </nav>
+      )}
+      {report.limits.length > 0 && (
+        <section>
+          <h2>Not in this page</h2>
+          <ul class="limit">{report.limits.map((limit) => <li key={limit}>{limit}</li>)}</ul>
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+//! The tables `windows`, `window_calls`, `window_messages`, `window_waits`, `critical` and `flow`, as the report has them.
+
+use details::Table;
+
+use super::{Blocks, Source};
+use crate::error::Result;
+use crate::tables::Columns;
+
+/// Parts of what is left that each of these may take.
+const PART: f64 = 0.25;
+
+/// Tables, the columns that refer to call paths and locations, and what a page without them does not have.
+const TABLES: [(&[&str], &str); 3] = [
+    (&["flow"], "messages over time"),
+    (&["windows", "window_calls", "window_messages", "window_waits"], "single calls and messages"),
+    (&["critical"], "the critical path over time"),
+];
+
+/// Adds the tables that the report has, as far as there is room for them.
+pub(super) fn add(source: &Source<'_>, blocks: &mut Blocks) -> Result<()> {
+    if source.opened.manifest.is_none() {
+        return Ok(());
+    }
+    for (names, what) in TABLES {
+        let read = |name: &&str| source.opened.table(name).and_then(|table| checked(source, table));
+        let tables: Result<Vec<Option<Table>>> = names.iter().map(read).collect();
+        match tables {
+            // Each refers to the others.
+            Ok(tables) => {
+                let Some(tables) = tables.into_iter().collect::<Option<Vec<Table>>>() else { continue };
+                for table in tables {
+                    if !blocks.table_within(&table, PART)? {
+                        blocks.limits.push(format!("{what}: {} does not fit into the page", table.name));
+                    }
+                }
+            }
+            Err(error) => blocks.limits.push(format!("{what}: {error}; shown without")),
+        }
+    }
+    Ok(())
+}
+
+/// A table whose references exist in the report.
+fn checked(source: &Source<'_>, table: Option<Table>) -> Result<Option<Table>> {
+    let Some(table) = table else { return Ok(None) };
+    let cube = source.values.cube();
+    let columns = Columns::of(&table.name, &table);
+    for (ends, count) in
+        [(&["location", "source", "destination"][..], cube.locations.len()), (&["cnode"], cube.cnodes.len())]
+    {
+        for column in &table.columns {
+            if ends.iter().any(|end| column.name.ends_with(end)) {
+                source.opened.in_details(columns.positions(&column.name, count))?;
+            }
+        }
+    }
+    Ok(Some(table))
+}

@@ -99,12 +99,13 @@ impl Names<'_> {
 
     /// Whether a wait is one of a metric, or of one that is a part of it.
     fn is_of(&self, wait: &Instance, metric: &str) -> bool {
-        let wanted = self.cube.metric_named(metric);
-        self.metrics(wait).any(|name| {
-            let named = self.cube.metric_named(name);
-            name == metric
-                || named.zip(wanted).is_some_and(|(named, wanted)| is_below(self.cube, named, wanted))
-        })
+        self.metrics(wait).any(|name| self.is_or_is_below(name, metric))
+    }
+
+    /// Whether a metric is another one, or a part of it.
+    fn is_or_is_below(&self, metric: &str, above: &str) -> bool {
+        let ids = self.cube.metric_named(metric).zip(self.cube.metric_named(above));
+        metric == above || ids.is_some_and(|(metric, above)| is_below(self.cube, metric, above))
     }
 
     /// Whether it is no wait, but a completion time.
@@ -204,11 +205,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
     let Names { cube, manifest, .. } = *names;
     if let Some(wanted) = args.metric.as_ref()
-        && !manifest.metrics.iter().any(|metric| {
-            let (metric, above) = (cube.metric_named(&metric.name), cube.metric_named(wanted));
-            metric.zip(above).is_some_and(|(metric, above)| metric == above || is_below(cube, metric, above))
-        })
-        && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
+        && !manifest.metrics.iter().any(|metric| names.is_or_is_below(&metric.name, wanted))
     {
         let existing: BTreeSet<&str> = waits.iter().flat_map(|wait| names.metrics(wait)).collect();
         let existing = Vec::from_iter(existing).join(", ");

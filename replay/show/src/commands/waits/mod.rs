@@ -242,12 +242,12 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
 fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut columns = vec![
         Column::new("number", ""),
-        Column::new("seconds", "waited"),
+        Column::new("seconds", "waited").of_group("waited"),
         Column::new("title", "what"),
         Column::new("location", "who"),
         Column::text("in"),
         Column::new("begin", "at"),
-        Column::new("cause", "because of"),
+        Column::new("cause", "due to"),
         Column::text("in"),
         Column::data("metric"),
         Column::data("metrics"),
@@ -263,7 +263,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     // The order of waits is that of all members' waiting: people see it where it is not that of the one.
     let has_all = waits.iter().any(|(_, wait)| wait.all_ticks != wait.ticks);
     if has_all {
-        columns.insert(2, Column::text("all"));
+        columns.insert(2, Column::text("all").of_group("waited"));
     }
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
@@ -272,7 +272,7 @@ fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
         let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
-            Cell::Name(names.title(wait.metric)),
+            Cell::Title(names.title(wait.metric)),
             Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),

@@ -61,13 +61,14 @@ pub fn sizes(cube: &Cube) -> Vec<usize> {
     sizes
 }
 
-/// The name of a location: `rank 3`, or `rank 3, OMP thread 1` where the process has several. `sizes` are those of
-/// [`sizes`].
+/// The name of a location: `rank 3`, or where the process has several `rank 3 thread 1`, as culprits have it, and `rank 3,
+/// stream` of what is no thread. `sizes` are those of [`sizes`].
 pub fn name(cube: &Cube, sizes: &[usize], location: LocationId) -> String {
     let Some(location) = cube.locations.get(location.0) else { return String::new() };
     let process = group(cube, location).map_or(String::new(), process_name);
     match sizes.get(location.group.0) {
         Some(1) => process,
+        _ if location.kind == LocationKind::Thread => format!("{process} thread {}", location.rank),
         _ if location.name.is_empty() => format!("{process}, location {}", location.rank),
         _ => format!("{process}, {}", location.name),
     }
@@ -78,5 +79,29 @@ pub fn process_name(group: &LocationGroup) -> String {
     match group.kind {
         LocationGroupKind::Process => format!("rank {}", group.rank),
         _ => group.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_numbers_and_other_locations_names() {
+        let mut cube = Cube::default();
+        for rank in 0..2 {
+            cube.add_location_group(LocationGroup { rank, ..LocationGroup::default() });
+        }
+        let mut add = |group: usize, rank: u64, name: &str, kind: LocationKind| {
+            let group = cubex::LocationGroupId(group);
+            cube.add_location(Location { group, rank, name: name.into(), kind, ..Location::default() });
+        };
+        add(0, 0, "Master thread", LocationKind::Thread);
+        add(1, 0, "Master thread", LocationKind::Thread);
+        add(1, 1, "OMP thread 1", LocationKind::Thread);
+        add(1, 2, "CUDA stream 7", LocationKind::AcceleratorStream);
+        let sizes = sizes(&cube);
+        let names: Vec<String> = (0..4).map(|at| name(&cube, &sizes, LocationId(at))).collect();
+        assert_eq!(names, ["rank 0", "rank 1 thread 0", "rank 1 thread 1", "rank 1, CUDA stream 7"]);
     }
 }

@@ -120,6 +120,7 @@ fn add_facts(opened: &Opened, values: &Values<'_>, overview: &Overview, document
     document.fact("threads", overview.threads);
     document.fact("length", run.length);
     document.fact("run", run.total);
+    document.fact("idle", overview.idle);
     document.fact("mpi", run.mpi);
     document.fact("waiting", run.waiting);
     document.fact("not_recorded", run.not_recorded);

@@ -78,7 +78,9 @@ impl Compared<'_, '_> {
         };
         let [a, b] = self.sides.map(outside);
         let rest = change.change.difference().abs() - (b - a).abs();
-        has_outside(&change.metric) && self.has_other_outside() && !(rest > change.change.floor)
+        // Where nobody knows what lies outside, it may be all of the change.
+        let is_more = rest > change.change.floor;
+        has_outside(&change.metric) && self.has_other_outside() && !is_more
     }
 
     /// The call path of a pair as names from the root on: that of B, else that of A.

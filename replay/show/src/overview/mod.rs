@@ -36,6 +36,8 @@ pub struct Overview {
     pub threads: usize,
     /// Times.
     pub run: Run,
+    /// Time of idle threads, which `run.total` does not contain; `None` if the report does not have it.
+    pub idle: Option<f64>,
     /// Share of the MPI time that was analysed; `None` if the report does not say.
     pub coverage: Option<f64>,
     /// Findings about the trace; `None` if the report does not say.
@@ -57,6 +59,10 @@ impl Overview {
     /// If its values cannot be read.
     pub fn new(opened: &Opened, values: &Values<'_>) -> Result<Overview> {
         let run = Run::new(opened, values)?;
+        let idle = match values.find("omp_idle_threads") {
+            Some(quantity) => run.sum(values, &quantity)?,
+            None => None,
+        };
         let costs = Costs::new(opened, values, &run)?;
         let actions = actions(opened, values, &run, costs.as_ref())?;
         let classes = classes(opened, values, &run)?;
@@ -74,6 +80,7 @@ impl Overview {
             program: program(opened),
             ranks: ranks(opened),
             threads: threads(opened),
+            idle,
             run,
             coverage,
             findings,

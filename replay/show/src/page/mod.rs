@@ -41,6 +41,11 @@ pub struct Options {
     pub max_size: usize,
 }
 
+/// The content security policy of a page.
+pub(crate) fn policy() -> String {
+    policy::policy(STYLE, Some(SCRIPT))
+}
+
 /// Writes the page of a report. Returns what could not be shown.
 ///
 /// # Errors
@@ -56,8 +61,7 @@ pub fn write(opened: &Opened, options: &Options, out: &mut dyn Write) -> Result<
     let mut html = Html::default();
     html.raw("<!doctype html>\n").open("html", &[("lang", "en")]).open("head", &[]);
     html.open("meta", &[("charset", "utf-8")]);
-    let policy = policy::policy(STYLE, Some(SCRIPT));
-    html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+    html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy())]);
     html.open("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
     html.open("meta", &[("name", "color-scheme"), ("content", "light dark")]);
     html.element("title", &[], &options.title);

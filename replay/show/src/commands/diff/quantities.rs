@@ -32,11 +32,11 @@ pub(super) fn add(
     let mut below = Vec::new();
     let mut columns = vec![
         Column::new("title", format!(" {}", compared.measure.title())),
-        Column::new("a", title(compared, 0)),
-        Column::new("b", title(compared, 1)),
+        Column::new("a", title(compared, 0)).of_group("values"),
+        Column::new("b", title(compared, 1)).of_group("values"),
     ];
     if scaling.is_some() {
-        columns.push(Column::new("ideal", "ideal"));
+        columns.push(Column::new("ideal", "ideal").of_group("values"));
     }
     columns.extend([
         Column::new("change", "change"),
@@ -60,7 +60,7 @@ pub(super) fn add(
         };
         let indent = if is_for_scripts { 0 } else { 1 + 2 * it.depth };
         let mut row = vec![
-            Cell::Name(format!("{}{}", " ".repeat(indent), it.title)),
+            Cell::Title(format!("{}{}", " ".repeat(indent), it.title)),
             number(it.medians[0]),
             number(it.medians[1]),
         ];

@@ -105,12 +105,13 @@ impl<'n> Names<'n> {
 
     /// Whether a wait is one of a metric, or of one that is a part of it.
     pub(crate) fn is_of(&self, wait: &Instance, metric: &str) -> bool {
-        let wanted = self.cube.metric_named(metric);
-        self.metrics(wait).any(|name| {
-            let named = self.cube.metric_named(name);
-            name == metric
-                || named.zip(wanted).is_some_and(|(named, wanted)| is_below(self.cube, named, wanted))
-        })
+        self.metrics(wait).any(|name| self.is_or_is_below(name, metric))
+    }
+
+    /// Whether a metric is another one, or a part of it.
+    fn is_or_is_below(&self, metric: &str, above: &str) -> bool {
+        let ids = self.cube.metric_named(metric).zip(self.cube.metric_named(above));
+        metric == above || ids.is_some_and(|(metric, above)| is_below(self.cube, metric, above))
     }
 
     /// Whether it is no wait, but a completion time.
@@ -263,11 +264,7 @@ pub fn run(args: &Args, output: &mut Output<'_>) -> Result<Status> {
 fn check(args: &Args, waits: &[Instance], names: &Names<'_>) -> Result<()> {
     let Names { cube, manifest, .. } = *names;
     if let Some(wanted) = args.metric.as_ref()
-        && !manifest.metrics.iter().any(|metric| {
-            let (metric, above) = (cube.metric_named(&metric.name), cube.metric_named(wanted));
-            metric.zip(above).is_some_and(|(metric, above)| metric == above || is_below(cube, metric, above))
-        })
-        && !manifest.metrics.iter().any(|metric| metric.name == *wanted)
+        && !manifest.metrics.iter().any(|metric| names.is_or_is_below(&metric.name, wanted))
     {
         let existing: BTreeSet<&str> = waits.iter().flat_map(|wait| names.metrics(wait)).collect();
         let existing = Vec::from_iter(existing).join(", ");
@@ -305,12 +302,12 @@ fn window(wait: &Instance, opened: &Opened, output: &mut Output<'_>) -> Window {
 pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Table {
     let mut columns = vec![
         Column::new("number", ""),
-        Column::new("seconds", "waited"),
+        Column::new("seconds", "waited").of_group("waited"),
         Column::new("title", "what"),
         Column::new("location", "who"),
         Column::text("in"),
         Column::new("begin", "at"),
-        Column::new("cause", "because of"),
+        Column::new("cause", "due to"),
         Column::text("in"),
         Column::data("metric"),
         Column::data("metrics"),
@@ -326,7 +323,7 @@ pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Tab
     // The order of waits is that of all members' waiting: people see it where it is not that of the one.
     let has_all = waits.iter().any(|(_, wait)| wait.all_ticks != wait.ticks);
     if has_all {
-        columns.insert(2, Column::text("all"));
+        columns.insert(2, Column::text("all").of_group("waited"));
     }
     let mut table = Table::new("waits", columns);
     let number = |number: i64| if number < 0 { Cell::Nothing } else { Cell::Integer(number) };
@@ -335,7 +332,7 @@ pub(crate) fn wait_table(waits: &[(usize, &Instance)], names: &Names<'_>) -> Tab
         let mut row = vec![
             Cell::count(at),
             Cell::Number(names.seconds(wait.ticks), Unit::Seconds),
-            Cell::Name(names.title(wait.metric)),
+            Cell::Title(names.title(wait.metric)),
             Cell::Location(names.location(wait.location)),
             Cell::Name(names.function(wait.cnode).into()),
             Cell::Number(names.seconds(wait.begin), Unit::Seconds),

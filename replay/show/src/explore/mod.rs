@@ -1,7 +1,7 @@
 //! `explore`: three trees on the terminal, metric, call tree and locations; the selection in each decides the values in those
 //! right of it.
 //!
-//! Values come from [`values`](crate::values) and [`tables`](crate::tables) as in all commands. [`State`] is pure: keys change
+//! Values come from [`values`](crate::values) and [`tables`](crate::tables) as in all commands. The state is pure: keys change
 //! it, it says which values are missing, and takes them. A thread reads them meanwhile.
 //!
 //! | file | content |

@@ -13,7 +13,8 @@ use crate::output::names::{cut, cut_location, width};
 use crate::output::numbers::JOINT;
 use crate::output::table::{content, decimals};
 use crate::output::text::lines;
-use crate::output::{Cell, Document, Line, Style};
+use crate::output::{Cell, Document, Line, Style, numbers};
+use crate::values::Unit;
 
 /// The least columns that three panes need; with fewer only the one with the focus is shown.
 const THREE: u16 = 60;
@@ -106,13 +107,29 @@ fn draw_pane(buffer: &mut Buffer, area: Rect, state: &mut State<'_>, number: usi
     let shown = state.panes[number].window(&rows, usize::from(area.height.saturating_sub(1)));
     let rows = &rows[shown];
     let cells = cells(state, number, rows);
-    let decimals = decimals(cells.iter());
+    let decimals = decimals_of(&cells);
     let values: Vec<Line> = cells.iter().map(|cell| content(cell, decimals, &state.screen)).collect();
     let of_values = values.iter().map(columns_of).max().unwrap_or(0);
     for (y, (row, value)) in (area.y + 1..).zip(rows.iter().zip(&values)) {
         let place = Rect { y, height: 1, ..area };
         draw_row(buffer, place, state, number, *row, (value, of_values));
     }
+}
+
+/// Decimals of seconds for all rows: three digits count of the largest value, and of the others if most are less than a hundredth
+/// of it, as the ranks of a large machine are.
+fn decimals_of(cells: &[Cell]) -> usize {
+    let mut seconds: Vec<f64> = cells
+        .iter()
+        .filter_map(|cell| match cell {
+            Cell::Sparse(value, Unit::Seconds) if *value != 0.0 => Some(value.abs()),
+            _ => None,
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    let least = decimals(cells.iter());
+    let of_middle = seconds.get(seconds.len() / 2).map_or(0, |&middle| numbers::decimals(middle));
+    if of_middle > least + 1 { of_middle.min(least + 3) } else { least }
 }
 
 /// Values of some rows of a pane.
@@ -289,5 +306,21 @@ fn look(style: Style, state: &State<'_>) -> Look {
         Style::Good | Style::Work => plain.fg(Color::Green),
         Style::Warning => plain.fg(Color::Yellow),
         Style::Call => plain.fg(Color::Cyan),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_values_beside_a_large_one_have_digits_that_count() {
+        let of = |values: &[f64]| {
+            let cells = values.iter().map(|&value| Cell::Sparse(value, Unit::Seconds));
+            decimals_of(&cells.collect::<Vec<_>>())
+        };
+        assert_eq!((of(&[0.24, 0.03, 0.07, 0.07]), of(&[])), (3, 3));
+        assert_eq!(of(&[0.611, 0.0012, 0.0011, 0.0012, 0.0]), 5);
+        assert_eq!(of(&[70.0, 1e-9, 1e-9]), 6, "not for all digits");
     }
 }

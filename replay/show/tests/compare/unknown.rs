@@ -52,7 +52,7 @@ fn values_that_a_log_has_not_kept_are_unknown() {
 fn gates_on_values_that_a_log_has_not_kept_pass_or_fail_only_if_these_do_not_matter() {
     let many = Chain { small: 60, ..Chain::default() };
     let reports = Reports::new();
-    let log = log(&reports, &[many.clone()]);
+    let log = log(&reports, std::slice::from_ref(&many));
     let b = reports.add("b", &Chain { worker: "xyz", culprits: Some(vec![]), ..many });
     let status = |gate: &str| {
         let printed = run(200, &["diff", "--against", &log, &b, "--strict", "--fail-if", gate]);

@@ -58,7 +58,7 @@ const COMPLETION: &str = "no wait state: time in the operation after the first r
 struct Names<'n> {
     cube: &'n Cube,
     manifest: &'n Manifest,
-    sizes: Vec<usize>,
+    sizes: places::Sizes,
 }
 
 impl Names<'_> {

@@ -82,8 +82,8 @@ fn siblings_of_one_name_have_their_line_if_they_differ_in_it() {
     maker.write(&path, &[]);
     let path = path.to_str().unwrap();
     let printed = run(80, &["tree", path, "-m", "time"]);
-    let names: Vec<&str> =
-        printed.results.lines().skip(2).map(|line| line[10..].split("  ").next().unwrap()).collect();
+    let lines = printed.results.lines().skip(2);
+    let names: Vec<&str> = lines.filter_map(|line| line.split("─ ").nth(1)?.split("  ").next()).collect();
     let expected = ["main (seq.c:7)", "main (seq.c:9)", "main (line 11)", "main", "once", "twice", "twice"];
     assert_eq!(names, expected, "{}", printed.results);
     let json = run(80, &["tree", path, "-m", "time", "--json"]).results;

@@ -217,7 +217,6 @@ fn all_columns_stay_where_threads_have_long_names() {
     for (at, location) in report.cube.locations.iter_mut().enumerate() {
         location.group = cubex::LocationGroupId(at / 2);
         location.name = if at % 2 == 0 { "Master thread".into() } else { "OMP thread 1".into() };
-        location.rank = at as u64 % 2;
     }
     for region in report.cube.regions.iter_mut().filter(|region| region.name.starts_with("MPI_B")) {
         region.name = "!$omp implicit barrier @hybrid_long_name.c:12".into();
@@ -273,7 +272,7 @@ fn threads(path: &std::path::Path) {
     let mut report = example::report(&names);
     report.cube.location_groups.truncate(2);
     for (at, location) in report.cube.locations.iter_mut().enumerate() {
-        (location.group, location.rank) = (cubex::LocationGroupId(at / 2), at as u64 % 2);
+        location.group = cubex::LocationGroupId(at / 2);
     }
     let mut manifest = example::manifest(&names);
     manifest.metrics[1].name = "omp_ebarrier_wait".into();

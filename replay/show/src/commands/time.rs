@@ -158,7 +158,7 @@ fn draw(
 }
 
 /// The name of neighbouring locations: of their ranks if these are whole, else their numbers.
-fn group_name(cube: &Cube, sizes: &[usize], first: usize, count: usize) -> String {
+fn group_name(cube: &Cube, sizes: &places::Sizes, first: usize, count: usize) -> String {
     let range = |what: &str, first: u64, last: u64| match last - first {
         0 => format!("{what} {first}"),
         _ => format!("{what}s {first}–{last}"),
@@ -170,7 +170,7 @@ fn group_name(cube: &Cube, sizes: &[usize], first: usize, count: usize) -> Strin
         is_whole &= group.kind == LocationGroupKind::Process;
         match ranks.last_mut().filter(|(rank, _)| *rank == group.rank) {
             Some((_, missing)) => *missing = missing.saturating_sub(1),
-            None => ranks.push((group.rank, sizes[location.group.0] - 1)),
+            None => ranks.push((group.rank, sizes.of_process[location.group.0] - 1)),
         }
     }
     is_whole &= ranks.iter().all(|(_, missing)| *missing == 0);

@@ -72,15 +72,16 @@ impl Compared<'_, '_> {
 
     /// Whether a change may be one of work outside of the run alone.
     pub fn may_be_outside(&self, change: &CallChange) -> bool {
+        if !has_outside(&change.metric) || !self.has_other_outside() {
+            return false;
+        }
         let outside = |side: &Side<'_>| {
             let of = |run: &Reading<'_>| self.measure.of(run, run.outside, Some(run.outside), None);
-            side.sample(of).map_or(f64::INFINITY, |sample| median(&sample))
+            side.sample(of).map(|sample| median(&sample))
         };
-        let [a, b] = self.sides.map(outside);
-        let rest = change.change.difference().abs() - (b - a).abs();
-        // Where nobody knows what lies outside, it may be all of the change.
-        let is_more = rest > change.change.floor;
-        has_outside(&change.metric) && self.has_other_outside() && !is_more
+        // Per visit it is not known.
+        let [Some(a), Some(b)] = self.sides.map(outside) else { return true };
+        change.change.difference().abs() - (b - a).abs() <= change.change.floor
     }
 
     /// The call path of a pair as names from the root on: that of B, else that of A.

@@ -59,7 +59,7 @@ const COMPLETION: &str = "no wait state: time in the operation after the first r
 pub(crate) struct Names<'n> {
     cube: &'n Cube,
     manifest: &'n Manifest,
-    sizes: Vec<usize>,
+    sizes: places::Sizes,
 }
 
 impl<'n> Names<'n> {

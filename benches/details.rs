@@ -1,5 +1,9 @@
 //! Targets of what the report has for `replay-show`: what details cost (`docs/details.md`), how fast they are shown.
 
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 use show::output::Surroundings;
@@ -52,6 +56,36 @@ pub(crate) const TARGETS: &[Target] = &[
         measure: |bench| first_screen(bench, 65_536, 200, 1.0),
     },
     Target {
+        name: "page-4",
+        what: "page, stencil 4 × 5,000: size, time to make it",
+        wanted: "≤ 1 MB, ≤ 1 s",
+        measure: |bench| page(bench, 4, 5000, 1.0, 1.0),
+    },
+    Target {
+        name: "page-1000",
+        what: "page, stencil 1,000 × 5,000: size, time to make it",
+        wanted: "≤ 3 MB, ≤ 1 s",
+        measure: |bench| page(bench, 1000, 5000, 3.0, 1.0),
+    },
+    Target {
+        name: "page-65536",
+        what: "page, stencil 65,536 × 200: size, time to make it",
+        wanted: "≤ 12 MB, ≤ 8 s",
+        measure: |bench| page(bench, 65_536, 200, 12.0, 8.0),
+    },
+    Target {
+        name: "browser-1000",
+        what: "page of 1,000 in Chromium: first paint, time at full resolution",
+        wanted: "< 1 s, < 1 s",
+        measure: |bench| in_browser(bench, 1000, 5000, 1.0),
+    },
+    Target {
+        name: "browser-65536",
+        what: "page of 65,536 in Chromium: first paint, time at full resolution",
+        wanted: "< 1 s, < 3 s",
+        measure: |bench| in_browser(bench, 65_536, 200, 3.0),
+    },
+    Target {
         name: "details-size-65536",
         what: "size of details, stencil 65,536 × 200",
         wanted: "≤ 80 MB",
@@ -81,6 +115,41 @@ fn more_time(bench: &Bench, pattern: &str, ranks: u32, events: u64) -> Outcome {
     }
     let more = 100.0 * (with / without - 1.0);
     Ok((format!("{more:+.0} %, {with:.3} s instead of {without:.3} s"), more <= 8.0))
+}
+
+/// Makes the page of a trace, and returns where it is and how long it took.
+fn make_page(bench: &Bench, ranks: u32, events: u64) -> Result<(PathBuf, f64), Box<dyn Error>> {
+    let trace = bench.trace("stencil", ranks, events)?;
+    bench.seconds(&trace, bench.cores, &[], 1)?;
+    let out = bench.target().with_extension("html");
+    let mut arguments: Vec<OsString> = ["replay-show", "html"].map(OsString::from).into();
+    arguments.extend([bench.target().into_os_string(), "-o".into(), out.clone().into_os_string()]);
+    let (mut results, mut messages) = (Vec::new(), Vec::new());
+    let start = Instant::now();
+    if show::cli::run(arguments, &Surroundings::default(), &mut results, &mut messages) != Status::Done {
+        return Err(String::from_utf8_lossy(&messages).into());
+    }
+    Ok((out, start.elapsed().as_secs_f64()))
+}
+
+fn page(bench: &Bench, ranks: u32, events: u64, most_megabytes: f64, most_seconds: f64) -> Outcome {
+    let (page, seconds) = make_page(bench, ranks, events)?;
+    let megabytes = std::fs::metadata(page)?.len() as f64 / 1e6;
+    let is_reached = megabytes <= most_megabytes && seconds <= most_seconds;
+    Ok((format!("{megabytes:.2} MB, {seconds:.2} s"), is_reached))
+}
+
+/// Opens a page in Chromium: seconds to the first paint, and until time by location is drawn as finely as the page has it.
+fn in_browser(bench: &Bench, ranks: u32, events: u64, most_seconds: f64) -> Outcome {
+    let (page, _) = make_page(bench, ranks, events)?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/replay/show/page/tests/times.mjs");
+    let printed = Command::new("node").arg(script).arg(page).output()?;
+    let text = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+    let times: Vec<f64> = text.split(' ').filter_map(|time| time.parse().ok()).collect();
+    match times[..] {
+        [paint, full] => Ok((format!("{paint:.2} s, {full:.2} s"), paint < 1.0 && full < most_seconds)),
+        _ => Ok(("skipped: needs node, npm's packages of the page and Chromium (make judges)".into(), true)),
+    }
 }
 
 fn more_bytes(bench: &Bench, ranks: u32, events: u64, most_megabytes: f64) -> Outcome {

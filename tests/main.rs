@@ -1,6 +1,7 @@
 //! Integration tests. One binary, so that they link once; each topic is a module.
 
 mod bad_input;
+mod browsers;
 mod causes;
 mod citations;
 mod clocks;

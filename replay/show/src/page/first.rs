@@ -30,7 +30,8 @@ pub(super) fn first(
     remarks: &mut Vec<String>,
 ) -> Result<Html> {
     let mut html = Html::default();
-    html.open("main", &[("id", "first")]);
+    // With scripts, it is a part of the main one.
+    html.open("div", &[("id", "first"), ("role", "main")]);
     html.element("h1", &[], title);
     html.element("p", &[("class", "run")], &words::title(overview));
     html.open("div", &[("class", "headline")]);
@@ -56,7 +57,7 @@ pub(super) fn first(
     }
     add_ranks(values, &mut html)?;
     add_trust(opened, overview, &mut html);
-    html.close("main");
+    html.close("div");
     Ok(html)
 }
 
@@ -87,7 +88,8 @@ fn add_classes(overview: &Overview, html: &mut Html) {
     html.element("h2", &[], words::WHERE);
     svg::bar(&classes, html);
     html.open("table", &[("class", "numbers")]).open("thead", &[]).open("tr", &[]);
-    for title in ["", "kind of time", "share", "time"] {
+    html.element("td", &[], "");
+    for title in ["kind of time", "share", "time"] {
         html.element("th", &[("scope", "col")], title);
     }
     html.close("tr").close("thead").open("tbody", &[]);

@@ -7,11 +7,13 @@ import { PageContext, type Page } from "../state/context.js";
 import { INITIAL, type View } from "../state/state.js";
 import type { Store } from "../state/store.js";
 import { Calls } from "../views/calls.js";
+import { Messages } from "../views/messages.js";
 import { MetricsView } from "../views/metrics.js";
 import { First, Overview } from "../views/overview.js";
 import { Ranks } from "../views/ranks.js";
 import { TimeView } from "../views/time/view.js";
 import { Waits } from "../views/waits.js";
+import { Guard } from "./guard.js";
 import { Header } from "./header.js";
 import { Help } from "./help.js";
 import { keys } from "./keys.js";
@@ -66,10 +68,10 @@ export function Frame(props: { data: Data; store: Store; version: number }) {
           </button>
         ))}
       </nav>
-      <div class="center" data-view={view.name}>
+      <main class="center" data-view={view.name} tabIndex={-1}>
         <First isHidden={view.name !== "overview"} />
-        <Center view={view.name} />
-      </div>
+        <Guard key={view.name}><Center view={view.name} /></Guard>
+      </main>
       {!state.isClosed && <Panel />}
       <Strip />
       {isHelp && <Help close={() => setHelp(false)} />}
@@ -84,6 +86,7 @@ function Center(props: { view: View }) {
     case "time": return <TimeView />;
     case "waits": return <Waits />;
     case "ranks": return <Ranks />;
+    case "messages": return <Messages />;
     case "metrics": return <MetricsView />;
     default: return <Overview />;
   }

@@ -20,7 +20,7 @@ export function Header(props: { search: RefObject<HTMLInputElement | null>; help
   };
   return (
     <header class="head">
-      <p class="title">{report.title}</p>
+      <h1 class="title">{report.title}</h1>
       <p class={`trust${report.is_trusted ? "" : " doubtful"}`}>{report.trust.join(" · ")}{report.is_trusted ? "" : " (see Overview)"}</p>
       <div class="search">
         <input

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 const KEYS: [string, string][] = [
   ["1 – 9", "views"], ["/", "search"], ["u", "unit"], ["m", "metrics"], ["p", "selection on and off"], ["[ and ]", "previous and next wait"],
-  ["arrows, Home, End, Page keys", "move in trees, tables and pictures; in trees → opens and ← closes"],
+  ["arrows, Home, End, Page keys", "move in trees, tables and pictures; in trees → opens, ← closes, and * opens all"],
   ["W S A D, + −", "zoom and go on in Time and the time strip"], ["F", "fits the selected wait, in Time"], ["C", "critical path, in Time"],
   ["mouse", "drag selects time, the wheel with Ctrl zooms, a double click fits"],
   ["Enter or Space", "opens and closes a node"], ["Esc", "closes help, then the selection"], ["?", "this help"],

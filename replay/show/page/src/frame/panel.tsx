@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { cnodeOf, cnodesOf, quantityOf, usePage, type Page } from "../state/context.js";
+import { digits } from "../state/state.js";
 import { chosen, ofUnit } from "../ui/format.js";
 import { Explain } from "../ui/explain.js";
 
@@ -71,7 +72,7 @@ function Commands({ page, metric }: { page: Page; metric: string }) {
   const rank = location === null ? null : places.rank(location);
   const command =
     view === "waits" ? `replay-show waits ${file}${page.state.wait === null ? "" : ` -i ${page.state.wait}`}`
-    : view === "time" ? `replay-show time ${file}${page.state.time ? ` --from ${page.state.time[0]} --to ${page.state.time[1]}` : ""}`
+    : view === "time" ? `replay-show time ${file}${page.state.time ? ` --from ${digits(page.state.time[0])} --to ${digits(page.state.time[1])}` : ""}`
     : view === "messages" ? `replay-show matrix ${file}`
     : view === "metrics" ? `replay-show explain ${metric}`
     : view === "overview" ? `replay-show ${file}`

@@ -14,5 +14,6 @@ export const VIEWS: { name: View; title: string; isThere: (data: Data) => boolea
   { name: "time", title: "Time", isThere: (data) => data.report.levels.length > 0 && has("ticks") },
   { name: "waits", title: "Waits", isThere: () => has("waits") },
   { name: "ranks", title: "Ranks", isThere: (data) => data.places.count > 1 },
+  { name: "messages", title: "Messages", isThere: () => has("blocks") || has("collectives") },
   { name: "metrics", title: "Metrics", isThere: () => true },
 ];

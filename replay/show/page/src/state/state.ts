@@ -79,7 +79,7 @@ export function parse(hash: string): State {
 }
 
 /** A number of seconds without more digits than it needs. */
-function digits(seconds: number): string {
+export function digits(seconds: number): string {
   return String(Number(seconds.toFixed(9)));
 }
 

@@ -3,11 +3,12 @@
 import type { Explanation, Picture } from "../data/report.js";
 
 /** The words of a metric: what it is, when it is large, what to do. */
-export function Explain(props: { of: Explanation; isShort?: boolean }) {
+export function Explain(props: { of: Explanation; isMain?: boolean }) {
   const { of } = props;
+  const Title = props.isMain ? "h2" : "h3";
   return (
     <div class="explanation" data-metric={of.metric}>
-      <h3>{of.title} <code>{of.metric}</code></h3>
+      <Title>{of.title} <code>{of.metric}</code></Title>
       <p class="limit">{of.place}</p>
       {of.picture && <Drawing picture={of.picture} />}
       {of.is_waiting === false && <p>Completion time, no wait state: nobody could have prevented it by coming earlier.</p>}

@@ -95,11 +95,13 @@ export function Picture(props: Props) {
           if (props.onKey?.(event.key, event)) {
             event.preventDefault();
             event.stopPropagation();
-            const told = canvas.current?.dataset["words"];
-            if (told) {
+            // Once it is drawn again.
+            setTimeout(() => {
+              const told = canvas.current?.dataset["words"];
+              if (!told) return;
               setWords(told);
               say(told);
-            }
+            }, 50);
           }
         }}
       />

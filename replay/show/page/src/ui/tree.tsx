@@ -6,6 +6,8 @@ export interface TreeProps {
   name: string;
   roots: readonly number[];
   children: (node: number) => readonly number[];
+  /** The node above; null for roots. What is selected elsewhere is revealed. */
+  parent: (node: number) => number | null;
   label: (node: number) => string;
   /** What stands behind the label. */
   note?: (node: number) => string;
@@ -18,8 +20,6 @@ export interface TreeProps {
   onSelect: (node: number, isOpen: boolean) => void;
   /** Nodes that are open at first. */
   open: readonly number[];
-  /** Grows where all open nodes are to be those of `open` again. */
-  reset?: string;
 }
 
 interface Row { node: number; depth: number; place: number; siblings: number }
@@ -27,13 +27,21 @@ interface Row { node: number; depth: number; place: number; siblings: number }
 /** Rows above and below the visible ones that are there. */
 const MARGIN = 20;
 
+/** Nodes up to which all are opened at once. */
+const MOST = 20_000;
+
 export function Tree(props: TreeProps) {
   const [open, setOpen] = useState(() => new Set(props.open));
   const [active, setActive] = useState<number | null>(null);
   const [scroll, setScroll] = useState(0);
   const [size, setSize] = useState({ row: 24, view: 600 });
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => setOpen(new Set(props.open)), [props.reset]);
+  useEffect(() => {
+    const hidden: number[] = [];
+    const above = (node: number | null) => (node === null ? null : props.parent(node));
+    for (let at = above(props.selected); at !== null; at = props.parent(at)) if (!open.has(at)) hidden.push(at);
+    if (hidden.length > 0) setOpen(new Set([...open, ...hidden]));
+  }, [props.selected]);
   useLayoutEffect(() => {
     const measure = () => {
       const font = Number.parseFloat(getComputedStyle(box.current!).fontSize) || 16;
@@ -73,6 +81,11 @@ export function Tree(props: TreeProps) {
     setOpen(next);
     if (node === props.selected) props.onSelect(node, isOpen);
   };
+  const openAll = () => {
+    const all = [...props.roots];
+    for (let at = 0; at < all.length && all.length < MOST; at++) all.push(...props.children(all[at]!));
+    setOpen(new Set(all));
+  };
   const onKey = (event: KeyboardEvent) => {
     const at = Math.max(0, current);
     const row = rows[at];
@@ -91,6 +104,7 @@ export function Tree(props: TreeProps) {
         if (isOpen) toggle(row.node, false);
         else focus(rows.slice(0, at).findLastIndex((above) => above.depth < row.depth));
         break;
+      case "*": openAll(); break;
       case "Enter": case " ": toggle(row.node, !isOpen); focus(at); break;
       default: return;
     }

@@ -51,7 +51,7 @@ export function Callers() {
     <Pane title={`Functions: ${quantity.title}, without what they call`}>
       {quantity.combine !== "sum" ? <p class="limit">Values of this metric do not add up.</p> : (
         <Tree
-          name="Functions and their callers" roots={roots} open={[]} selected={null} most={() => all ?? 0}
+          name="Functions and their callers" roots={roots} open={[]} selected={null} parent={() => null} most={() => all ?? 0}
           children={(node) => children(node)} label={(node) => nodes[node]!.name} value={value}
           text={(it) => (it === null || it === 0 ? "·" : chosen(it, quantity.unit, page.state, report, all, digits))}
           onSelect={(node) => page.change({ path: calls.hash(nodes[node]!.own[0]!), isAlone: true })}

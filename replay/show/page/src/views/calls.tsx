@@ -48,6 +48,10 @@ function MetricTree({ page }: { page: Page }) {
     });
     return below;
   }, [report]);
+  const parent = (node: number) => {
+    const above = node < 0 ? null : report.metrics[node]!.parent;
+    return above !== null && report.metrics[above] ? above : null;
+  };
   const roots = [...(report.waiting.length > 0 ? [WAITING] : []), ...(children.get(-2) ?? [])];
   const selected = page.state.metric === "waiting" ? WAITING : report.metrics.findIndex((it) => it?.name === page.state.metric);
   const quantity = (node: number, isOpen: boolean) =>
@@ -71,7 +75,7 @@ function MetricTree({ page }: { page: Page }) {
   return (
     <Pane title="Metrics">
       <Tree
-        name="Metrics" roots={roots} children={(node) => children.get(node) ?? []} open={open}
+        name="Metrics" roots={roots} children={(node) => children.get(node) ?? []} open={open} parent={parent}
         label={(node) => (node === WAITING ? "Waiting (all)" : report.metrics[node]!.title)}
         note={(node) => (node === WAITING ? "" : report.metrics[node]!.obstacle ?? "")}
         value={value} most={whole}
@@ -99,7 +103,7 @@ function CallTree({ page }: { page: Page }) {
   return (
     <Pane title={`Call paths: ${quantity.title}${page.state.isOwn ? " (own)" : ""}`}>
       <Tree
-        name="Call paths" roots={calls.roots} children={(node) => calls.children[node]!} open={open}
+        name="Call paths" roots={calls.roots} children={(node) => calls.children[node]!} open={open} parent={(node) => (calls.parent[node]! < calls.count ? calls.parent[node]! : null)}
         label={(node) => calls.name(node)} note={(node) => calls.place(node) ?? ""}
         value={(node, isOpen) => (quantity.obstacle ? null : (isOpen && calls.children[node]!.length > 0 ? totals.exclusive : totals.inclusive)[node]!)}
         text={(it) => quantity.obstacle ?? sparse(it ?? 0, all ?? 0, (value) => chosen(value, quantity.unit, page.state, report, all, digits))}
@@ -157,7 +161,7 @@ function SystemTree({ page }: { page: Page }) {
         </p>
       )}
       <Tree
-        name="System" roots={tree.roots} children={(node) => tree.children(node)} open={tree.open}
+        name="System" roots={tree.roots} children={(node) => tree.children(node)} open={tree.open} parent={tree.parent}
         label={(node) => tree.label(node)} note={(node) => (unknown(node) ? "unknown: no events" : "")}
         value={(node) => (unknown(node) ? null : sums[node]!)} most={() => most}
         text={(it) => (it === null ? "?" : sparse(it, most, (value) => chosen(value, quantity.unit, page.state, report, all, digits)))}

@@ -30,7 +30,7 @@ export function MetricsView() {
           ))}
         </ul>
       </div>
-      <div class="text">{chosen ? <Explain of={chosen} /> : <p>Choose a metric: its meaning, when it is large, and what to do.</p>}</div>
+      <div class="text">{chosen ? <Explain of={chosen} isMain /> : <p>Choose a metric: its meaning, when it is large, and what to do.</p>}</div>
     </div>
   );
 }

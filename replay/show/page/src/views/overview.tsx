@@ -9,6 +9,7 @@ export function First(props: { isHidden: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const first = document.getElementById("first");
+    first?.removeAttribute("role");
     if (first && box.current) box.current.appendChild(first);
   }, []);
   return <div class="slot" ref={box} hidden={props.isHidden} />;

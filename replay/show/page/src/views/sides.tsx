@@ -5,7 +5,7 @@ import { NONE } from "../data/table.js";
 import { cut, seconds } from "../ui/format.js";
 import type { HopRow, WaitRow } from "./waits.js";
 
-const NAMES = 118;
+const NAMES = 166;
 const WIDTH = 860;
 const ROW = 32;
 
@@ -53,13 +53,13 @@ export function Sides(props: { data: Data; wait: WaitRow; hops: HopRow[]; activi
         const y = row * ROW + 4;
         return (
           <g key={row}>
-            <text class="label" x={NAMES - 8} y={y + 16} text-anchor="end" font-size="13">{cut(data.places.who(lane.location), 17)}</text>
+            <text class="label" x={NAMES - 8} y={y + 16} text-anchor="end" font-size="13">{cut(data.places.who(lane.location), 22)}</text>
             {lane.doing && <rect x={x(lane.doing.from)} y={y} width={Math.max(1, x(lane.doing.to) - x(lane.doing.from))} height={ROW - 10} class="c-work" />}
             {lane.doing && <text class="label dark" x={x(lane.doing.from) + 5} y={y + 15} font-size="12">{label(lane.doing.from, lane.doing.to, lane.doing.name)}</text>}
             {lane.wait && <rect x={x(lane.wait.from)} y={y} width={Math.max(1, x(lane.wait.to) - x(lane.wait.from))} height={ROW - 10} fill="url(#waits)" />}
             {lane.wait && label(lane.wait.from, lane.wait.to, lane.wait.name) && (
               <g>
-                <rect class="back plain" x={x(lane.wait.from) + 3} y={y + 3} width={7.2 * label(lane.wait.from, lane.wait.to, lane.wait.name).length + 6} height={ROW - 16} />
+                <rect class="back plain" x={x(lane.wait.from) + 3} y={y + 3} width={6.6 * label(lane.wait.from, lane.wait.to, lane.wait.name).length + 6} height={ROW - 16} />
                 <text class="label" x={x(lane.wait.from) + 6} y={y + 15} font-size="12">{label(lane.wait.from, lane.wait.to, lane.wait.name)}</text>
               </g>
             )}

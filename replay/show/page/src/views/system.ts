@@ -9,6 +9,7 @@ export interface SystemTree {
   /** Nodes that are open at first. */
   open: number[];
   children: (node: number) => readonly number[];
+  parent: (node: number) => number | null;
   label: (node: number) => string;
   isLeaf: (node: number) => boolean;
   isUnknown: (node: number) => boolean;
@@ -58,6 +59,7 @@ export function systemTree(data: Data): SystemTree {
     nodes, roots,
     open: nodes.flatMap(([kind], at) => (kind === 0 && (below[at]!.length <= OPEN || roots.length === 1) ? [at] : [])),
     children: (node) => below[node]!,
+    parent: (node) => (parents[node]! < 0 ? null : parents[node]!),
     label: (node) => {
       const [kind, number] = nodes[node]!;
       return kind === 0 ? report.nodes[number]!.name : kind === 1 ? places.processName(number) : places.name(number).replace(/^[^,]*, /, "");

@@ -154,7 +154,7 @@ impl Waits {
         let cube = opened.cube();
         let all = opened.in_details(instances(manifest, cube, table))?;
         let (mut waits, positions) = join(all, manifest, cube);
-        let names = Names { cube, manifest, sizes: Vec::new() };
+        let names = Names { cube, manifest, sizes: places::Sizes::default() };
         for wait in waits.iter_mut().filter(|wait| names.is_completion(wait)) {
             (wait.cause_location, wait.cause_cnode, wait.origin_cnode) = (None, None, None);
         }

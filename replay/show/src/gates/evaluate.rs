@@ -129,7 +129,7 @@ pub fn evaluate(gate: &Gate, subject: &Subject<'_, '_>) -> Result<Verdict> {
     let outcomes: Vec<Outcome> =
         numbers.ends().map(|(a, b)| outcome(gate, a, b, &numbers, subject)).collect();
     let Some(&outcome) = outcomes.first().filter(|&one| outcomes.iter().all(|other| other == one)) else {
-        return Ok(no_values(gate, numbers.why_unknown(subject)));
+        return Ok(no_values(gate, numbers.why_unknown(gate, subject)));
     };
     // What was not analysed can only add to a value of one side that is too large already.
     let is_certain = outcome == Outcome::Failed && !gate.is_of_change() && gate.operator.is_above();

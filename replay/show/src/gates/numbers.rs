@@ -3,7 +3,7 @@
 use super::evaluate::{Subject, known_ids};
 use super::{Gate, Limit, Name, Stat};
 use crate::compare::measure::Measure;
-use crate::compare::reading::{FindingCount, Reading, has_outside, is_of_start_up};
+use crate::compare::reading::{FindingCount, Known, Reading, has_outside, is_of_start_up};
 use crate::compare::samples::median;
 use crate::compare::side::Side;
 use crate::error::Result;
@@ -56,9 +56,15 @@ impl Numbers {
     }
 
     /// Why it is not known how the gate ends, though there are values.
-    pub(super) fn why_unknown(&self, subject: &Subject<'_, '_>) -> String {
-        let log = subject.a.map(|(a, _)| a.first()).filter(|run| run.report.is_none());
-        match log {
+    pub(super) fn why_unknown(&self, gate: &Gate, subject: &Subject<'_, '_>) -> String {
+        let has_kept_all = |side: &Side<'_>| match &gate.name {
+            _ if gate.stat == Stat::New => side.knows_calls(),
+            Name::Metric(name) => {
+                side.runs.iter().all(|run| run.metrics.get(name).is_none_or(|sums| sums.known == Known::All))
+            }
+            _ => true,
+        };
+        match subject.a.map(|(a, _)| a).filter(|a| !has_kept_all(a)).map(Side::first) {
             Some(run) => format!(
                 "{}: it depends on call paths that are not among those with the largest values, which the log has kept",
                 run.label

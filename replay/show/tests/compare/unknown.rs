@@ -133,6 +133,8 @@ fn work_before_the_run_is_no_change_of_it() {
     let log = log(&reports, &[Chain { outside: 0.01, ..Chain::default() }]);
     let printed = run(200, &["diff", "--against", &log, &b, "--fail-if", "comp > +5%"]);
     assert_eq!(printed.status, Status::Done, "{}", printed.results);
+    let printed = run(200, &["diff", "--against", &log, &b, "--fail-if", "comp@**/main > +5%"]);
+    assert!(printed.results.contains("work before MPI_Init and after MPI_Finalize"), "the log has kept all");
     let value = json(&["history", "show", &log, "-m", "comp"]);
     assert!((value["trends"][0]["last"].as_f64().unwrap() - 0.042).abs() < 1e-9, "{value}");
     // With everything that was recorded it is a change.

@@ -1,7 +1,7 @@
 //! The page: one HTML file that shows a report in a browser, from disk and without any request.
 //!
 //! Its first screen is HTML and SVG that need neither scripts nor styles, with the words of the terminal's. Further views are made
-//! by a script of [`blocks`] of data. All text goes through one place that escapes it, and a content security policy allows the
+//! by a script of `blocks` of data. All text goes through one place that escapes it, and a content security policy allows the
 //! page's own style and script and nothing else.
 //!
 //! Style and script are made of the sources in `replay/show/page/`; a test compares them.

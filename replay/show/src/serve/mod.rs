@@ -54,6 +54,20 @@ pub struct Server {
     served: Arc<Served>,
     /// Why there are no windows of events, if there are none.
     why_no_windows: Option<String>,
+    /// Whether a signal has come that ends it.
+    is_over: Arc<AtomicBool>,
+}
+
+/// Whether a signal has come from now on: whoever knows the address of a server may end it at once.
+fn end_by_signals() -> Result<Arc<AtomicBool>> {
+    let cannot = |error: io::Error| Error::new(format!("cannot wait for signals: {error}"));
+    let is_over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        // The second one ends the program at once, should the first not come through.
+        flag::register_conditional_default(signal, Arc::clone(&is_over)).map_err(cannot)?;
+        flag::register(signal, Arc::clone(&is_over)).map_err(cannot)?;
+    }
+    Ok(is_over)
 }
 
 impl Server {
@@ -80,7 +94,7 @@ impl Server {
             })
         })?;
         let served = Served { token, port: listener.port(), page: page::page(opened)?, windows };
-        Ok(Server { listener, served: Arc::new(served), why_no_windows })
+        Ok(Server { listener, served: Arc::new(served), why_no_windows, is_over: end_by_signals()? })
     }
 
     /// Why there are no windows of events, if there are none.
@@ -112,12 +126,7 @@ impl Server {
     /// If signals cannot be waited for, or the system gives no connections.
     pub fn run(self, idle: Duration) -> Result<End> {
         let cannot = |error: io::Error| Error::new(format!("cannot serve: {error}"));
-        let is_over = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
-            // The second one ends the program at once, should the first not come through.
-            flag::register_conditional_default(signal, Arc::clone(&is_over)).map_err(cannot)?;
-            flag::register(signal, Arc::clone(&is_over)).map_err(cannot)?;
-        }
+        let is_over = Arc::clone(&self.is_over);
         let open = Arc::new(AtomicUsize::new(0));
         let mut last = Instant::now();
         while !is_over.load(Ordering::SeqCst) {
